@@ -1,0 +1,112 @@
+# Freshet: build, test, install.  `make help` lists the targets.
+#
+#   make                     build/freshet, build/libfreshet.a, build/libfreshet.so
+#   make demo                install what is missing, build, run the demo
+#   make check               install what is missing, run every test, plain and under sanitizers
+#   make SAN=address,undefined check    only the sanitized half
+#   make CC=clang            another compiler
+#
+# Objects live under build/ (build-san/ with SAN); folders are found by wildcard,
+# so a new file needs no line here.
+
+VERSION := 0.1.0
+prefix  ?= /usr/local
+B       := $(if $(SAN),build-san,build)
+CFLAGS  ?= -O2 -g
+PC      := libcurl sqlite3 expat libdeflate libisal zlib libzstd libbrotlidec libxxhash libcrypto uchardet libpsl libidn2
+WARN    := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fopenmp -pthread -Isrc -Iinclude -I$(B) \
+	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
+	$(shell pkg-config --cflags $(PC) 2>/dev/null)
+LIBS    = $(shell pkg-config --libs $(PC) 2>/dev/null) -lstemmer -lm
+LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+
+LIB_SRC  := $(wildcard $(addprefix src/,$(addsuffix /*.c,base web warc graph cluster repo fetch policy engine)))
+CLI_SRC  := $(wildcard src/cli/*.c)
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
+CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
+TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/*_test.c))
+TEST_LIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
+FUZZ_SRC := $(wildcard fuzz/fuzz_*.c)
+BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard bench/bench_*.c))
+
+all: $(B)/freshet $(B)/libfreshet.a $(B)/libfreshet.so $(B)/freshet.pc
+
+$(B)/%.o: %.c | deps-quiet
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(B)/libfreshet.a: $(LIB_OBJ)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(B)/libfreshet.so: $(LIB_OBJ)
+	$(CC) $(LDALL) -shared -Wl,-soname,libfreshet.so.0 -o $@ $^ $(LIBS)
+
+$(B)/freshet: $(CLI_OBJ) $(B)/libfreshet.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+
+$(B)/freshet.pc: Makefile
+	@printf 'prefix=%s\nName: freshet\nDescription: keeps a crawl fresh on a fixed download budget\nVersion: %s\nLibs: -L$${prefix}/lib -lfreshet\nLibs.private: %s\nRequires.private: %s\nCflags: -I$${prefix}/include\n' \
+		'$(prefix)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
+
+# Tests: each file under tests/unit is one program; tests/e2e are scripts.
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(B)/libfreshet.a
+	$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIBS)
+
+tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
+check: deps
+ifdef SAN
+	@$(MAKE) --no-print-directory SAN=$(SAN) tests
+	@scripts/run-tests $(B)
+else
+	@$(MAKE) --no-print-directory all tests
+	@$(MAKE) --no-print-directory SAN=address,undefined tests
+	@scripts/run-tests build build-san
+endif
+
+demo: deps
+	@$(MAKE) --no-print-directory all
+	@$(B)/freshet demo
+
+# Fuzzing: every target is also a plain program that replays its corpus.
+FUZZ_REPLAY := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
+fuzz-replay-bins: $(FUZZ_REPLAY)
+$(B)/fuzz/%: $(B)/fuzz/%.o $(B)/fuzz/replay.o $(B)/libfreshet.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+fuzz: deps
+	@scripts/run-fuzz $(FUZZ_SECONDS)
+
+bench: deps $(BENCH_BIN) all
+	@scripts/run-bench $(B) $(BENCH)
+bench-big: deps $(BENCH_BIN) all
+	@scripts/run-bench-big $(B)
+$(B)/bench/%: $(B)/bench/%.o $(B)/libfreshet.a
+	$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
+-include $(wildcard bench/*.mk tests/*.mk)
+
+install: all
+	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include \
+		$(DESTDIR)$(prefix)/share/man/man1 $(DESTDIR)$(prefix)/share/bash-completion/completions
+	install -m 755 $(B)/freshet $(DESTDIR)$(prefix)/bin/
+	install -m 644 $(B)/libfreshet.a $(DESTDIR)$(prefix)/lib/
+	install -m 755 $(B)/libfreshet.so $(DESTDIR)$(prefix)/lib/libfreshet.so.$(VERSION)
+	ln -sf libfreshet.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libfreshet.so.0
+	ln -sf libfreshet.so.0 $(DESTDIR)$(prefix)/lib/libfreshet.so
+	install -m 644 include/freshet.h $(DESTDIR)$(prefix)/include/
+	install -m 644 $(B)/freshet.pc $(DESTDIR)$(prefix)/lib/pkgconfig/
+	$(B)/freshet help --man-pages $(DESTDIR)$(prefix)/share/man/man1
+	$(B)/freshet help --completion > $(DESTDIR)$(prefix)/share/bash-completion/completions/freshet
+
+deps:
+	@scripts/deps
+deps-quiet:
+	@scripts/deps --check
+clean:
+	rm -rf build build-san build-fuzz
+help:
+	@sed -n '2,10p' Makefile | cut -c3-
+
+.PHONY: all tests check demo fuzz fuzz-replay-bins bench bench-big install deps deps-quiet clean help
+.SECONDARY:
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

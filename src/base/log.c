@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* log.c - the log sink; see log.h. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static enum log_level current_level = LOG_INFO;
+
+void log_set_level(enum log_level level)
+{
+	current_level = level;
+}
+
+enum log_level log_level(void)
+{
+	return current_level;
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	if (level > current_level)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "freshet: %s%s\n", level == LOG_WARN ? "warning: " : "", line);
+}
+
+const char *log_quote(const char *s, size_t size, char *out, size_t out_size)
+{
+	size_t o = 0;
+
+	for (size_t i = 0; i < size && o + 5 < out_size; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c >= 0x20 && c < 0x7f)
+			out[o++] = (char)c;
+		else
+			o += (size_t)snprintf(out + o, out_size - o, "\\x%02x", c);
+	}
+	if (out_size)
+		out[o] = '\0';
+	return out;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * log.h - one sink, on stderr; its level is the only global.
+ *
+ * Layers below cli use log_debug only and return errors; cli (and serve) may
+ * warn and inform.  Foreign strings go through log_quote() so that no byte off
+ * the wire reaches a terminal raw.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stddef.h>
+
+enum log_level { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+void log_set_level(enum log_level level);
+enum log_level log_level(void);
+__attribute__((format(printf, 2, 3)))
+void log_at(enum log_level level, const char *fmt, ...);
+
+#define log_warn(...)  log_at(LOG_WARN, __VA_ARGS__)
+#define log_info(...)  log_at(LOG_INFO, __VA_ARGS__)
+#define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)
+
+/* s with control and non-ASCII bytes as \xNN, cut to fit, in out. */
+const char *log_quote(const char *s, size_t size, char *out, size_t out_size);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * map.h - open-addressed hash tables.
+ *
+ * struct map:    64-bit key -> 32-bit value; key 0 is allowed.
+ * struct strtab: byte strings -> dense numbers 0, 1, 2 ... (interning), the
+ *                bytes in one pool.  12 bytes a string beyond its bytes and
+ *                the slots; no allocation per string.
+ */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAP_NONE UINT32_MAX
+
+struct map {
+	struct map_slot { uint64_t key; uint32_t value; uint32_t used; } *slots;
+	size_t n, cap;                  /* cap: 0 or a power of two */
+};
+
+uint32_t map_get(const struct map *m, uint64_t key);    /* or MAP_NONE */
+void     map_put(struct map *m, uint64_t key, uint32_t value);
+/* The value under key, first put there if absent; *ret_new may be NULL. */
+uint32_t map_intern(struct map *m, uint64_t key, uint32_t value, bool *ret_new);
+void     map_release(struct map *m);
+
+struct strtab {
+	char *pool;
+	size_t pool_size, pool_cap;
+	uint64_t *offset;               /* of string i; n + 1 entries */
+	size_t offset_cap;
+	uint32_t n;
+	uint32_t *slots;                /* number + 1, 0 = empty */
+	uint32_t *hashes;               /* high half of the hash, by number */
+	size_t hash_cap, cap;
+};
+
+/* The number of a string, new if it was not there; *ret_new may be NULL. */
+uint32_t strtab_intern(struct strtab *t, const char *s, size_t size, bool *ret_new);
+uint32_t strtab_find(const struct strtab *t, const char *s, size_t size); /* or MAP_NONE */
+/* String i, NUL-terminated, valid until the next intern. */
+const char *strtab_get(const struct strtab *t, uint32_t i);
+size_t   strtab_size(const struct strtab *t, uint32_t i);
+void     strtab_release(struct strtab *t);
+
+/* 64-bit hash of bytes (wyhash-like multiply-fold); stable across runs. */
+uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.h - one line on a terminal: done of total, rate, time left.
+ *
+ * Nothing is written unless stderr is a terminal and the level is not quiet.
+ * Cheap to call for every item: it looks at the clock every few thousand
+ * calls or 0.1 s.
+ */
+#ifndef BASE_PROGRESS_H
+#define BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	const char *what, *unit;        /* "importing", "URLs" */
+	uint64_t total;                 /* 0: not known */
+	uint64_t done;
+	double started, shown;
+	bool on;
+};
+
+void progress_start(struct progress *p, const char *what, const char *unit, uint64_t total);
+void progress_set(struct progress *p, uint64_t done);
+void progress_end(struct progress *p);          /* clears the line */
+
+#endif
