@@ -47,6 +47,7 @@ $(B)/freshet: $(CLI_OBJ) $(B)/libfreshet.a
 	$(CC) $(LDALL) -o $@ $^ $(LIBS)
 
 $(B)/freshet.pc: Makefile
+	@mkdir -p $(@D)
 	@printf 'prefix=%s\nName: freshet\nDescription: keeps a crawl fresh on a fixed download budget\nVersion: %s\nLibs: -L$${prefix}/lib -lfreshet\nLibs.private: %s\nRequires.private: %s\nCflags: -I$${prefix}/include\n' \
 		'$(prefix)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
 
