@@ -1,0 +1,2 @@
+# GSL is the oracle of the t quantiles; it is never linked into the library.
+TEST_LIBS_stat_test = -lgsl -lgslcblas -lm
