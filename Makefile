@@ -53,7 +53,7 @@ $(B)/freshet.pc: Makefile
 
 # Tests: each file under tests/unit is one program; tests/e2e are scripts.
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(B)/libfreshet.a
-	$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIBS)
+	$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
 
 tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
 check: deps

@@ -30,14 +30,16 @@ const char *input_name(const struct input *in);
 MUST_CHECK long input_read(struct input *in, void *data, size_t size, struct err *err);
 
 /* Look at the next bytes without taking them: *ret_size of them are at
- * *ret_data, at least `want` unless the input ends before. */
+ * *ret_data, at least `want` unless the input ends or is damaged before.  The
+ * damage itself is reported when nothing is left in front of it. */
 MUST_CHECK int input_peek(struct input *in, size_t want, const char **ret_data,
                           size_t *ret_size, struct err *err);
 void input_skip(struct input *in, size_t size); /* only what was peeked */
 
 /* The next line without its end (LF or CRLF), NUL-terminated in place, valid
  * until the next call.  1: a line, 0: the end, < 0: error; a line longer than
- * `max` is E_LIMIT and is skipped, so reading can go on. */
+ * `max` is E_LIMIT and is skipped, so reading can go on; a line cut by damage is
+ * dropped and the damage reported. */
 MUST_CHECK int input_line(struct input *in, size_t max, char **ret_line,
                           size_t *ret_size, struct err *err);
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pack.h - compressed bytes for tests, made by libraries other than ours. */
+#ifndef TESTS_LIB_PACK_H
+#define TESTS_LIB_PACK_H
+
+#include "base/buf.h"
+
+/* Append data as one gzip member (zlib), one zlib or raw deflate stream, one
+ * zstd frame with checksum, or one brotli stream. */
+void pack_gzip(struct buf *to, const void *data, size_t size);
+void pack_zlib(struct buf *to, const void *data, size_t size);
+void pack_deflate(struct buf *to, const void *data, size_t size);
+void pack_zstd(struct buf *to, const void *data, size_t size);
+void pack_brotli(struct buf *to, const void *data, size_t size);
+/* A gzip member that stores, so that its data is visible in it. */
+void pack_gzip_stored(struct buf *to, const void *data, size_t size);
+
+/* A file under the system's folder for temporary files; free() the path. */
+char *pack_temp_file(const void *data, size_t size);
+
+#endif

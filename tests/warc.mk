@@ -1,0 +1,2 @@
+# tests/lib/pack.c makes brotli streams.
+TEST_LIB_LIBS += -lbrotlienc
