@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * polite.c - two heaps of moments, one of hosts and one of addresses.
+ *
+ * A host with waiting jobs and a free slot stands in exactly one place: in the
+ * host heap under the moment it may be asked again, or, once that has come, in
+ * the queue of its address; an address with such a queue and a free slot stands
+ * in the address heap.  So a thousand hosts behind one address cost no more
+ * than one moment, and a step is O(log hosts).  A host without known address
+ * goes straight from the first heap to the caller.
+ *
+ * Memory: about 100 bytes a host besides its name, 8 a waiting job.
+ */
+#include "fetch/polite.h"
+
+#include <math.h>
+
+#include "base/heap.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+enum place { PLACE_NONE, PLACE_HEAP, PLACE_ADDRESS };
+
+struct host {
+	double ready;                   /* earliest next start */
+	double delay;
+	double blocked_until;
+	double last_incident;           /* when the last block ended */
+	uint32_t address, open, failures, incidents;
+	uint32_t first, last;           /* its jobs, by number of node */
+	uint32_t next_at_address, next_drained;
+	enum place place;
+	bool draining;
+};
+
+struct address {
+	double ready;
+	uint32_t open, first, last;     /* hosts whose moment has come */
+};
+
+struct node { uint32_t job, next; };
+
+struct polite {
+	struct polite_options opt;
+	struct strtab host_names, address_names;
+	VEC(struct host) hosts;
+	VEC(struct address) addresses;
+	VEC(struct node) nodes;
+	uint32_t free_node, n_waiting, drained, sweep;
+	struct heap host_heap, address_heap;
+};
+
+struct polite *polite_new(const struct polite_options *options)
+{
+	struct polite *p = mem_zalloc(1, sizeof *p);
+
+	p->opt = *options;
+	p->free_node = p->drained = POLITE_NONE;
+	heap_init(&p->host_heap, 64);
+	heap_init(&p->address_heap, 64);
+	return p;
+}
+
+void polite_free(struct polite *p)
+{
+	if (!p)
+		return;
+	strtab_release(&p->host_names);
+	strtab_release(&p->address_names);
+	vec_release(&p->hosts);
+	vec_release(&p->addresses);
+	vec_release(&p->nodes);
+	heap_release(&p->host_heap);
+	heap_release(&p->address_heap);
+	free(p);
+}
+
+/* Heaps have a fixed number of items: move to one of twice the size. */
+static void heap_fit(struct heap *h, uint32_t n)
+{
+	struct heap bigger;
+
+	if (n <= h->n_max)
+		return;
+	heap_init(&bigger, n * 2);
+	for (uint32_t i = 0; i < h->n; i++)
+		heap_set(&bigger, h->item[i], h->key[h->item[i]]);
+	heap_release(h);
+	*h = bigger;
+}
+
+uint32_t polite_host(struct polite *p, const char *name, size_t size)
+{
+	bool is_new;
+	uint32_t i = strtab_intern(&p->host_names, name, size, &is_new);
+
+	if (is_new) {
+		struct host h = { .delay = p->opt.delay, .ready = -INFINITY,
+			.blocked_until = -INFINITY, .last_incident = -INFINITY,
+			.address = POLITE_NONE, .first = POLITE_NONE,
+			.last = POLITE_NONE, .next_at_address = POLITE_NONE,
+			.next_drained = POLITE_NONE };
+
+		vec_push(&p->hosts, h);
+		heap_fit(&p->host_heap, i + 1);
+	}
+	return i;
+}
+
+uint32_t polite_address(struct polite *p, const void *bytes, size_t size)
+{
+	bool is_new;
+	uint32_t i = strtab_intern(&p->address_names, bytes, size, &is_new);
+
+	if (is_new) {
+		struct address a = { .ready = -INFINITY, .first = POLITE_NONE,
+			.last = POLITE_NONE };
+
+		vec_push(&p->addresses, a);
+		heap_fit(&p->address_heap, i + 1);
+	}
+	return i;
+}
+
+static double moment(const struct host *h)
+{
+	return h->ready > h->blocked_until ? h->ready : h->blocked_until;
+}
+
+/* Is the address in the heap exactly if it has someone to serve and a slot? */
+static void list_address(struct polite *p, uint32_t i)
+{
+	struct address *a = &p->addresses.v[i];
+
+	if (a->first != POLITE_NONE && a->open < p->opt.address_connections)
+		heap_set(&p->address_heap, i, -a->ready);
+	else
+		heap_remove(&p->address_heap, i);
+}
+
+/* Put a host where it belongs, unless it already waits at its address. */
+static void list_host(struct polite *p, uint32_t i)
+{
+	struct host *h = &p->hosts.v[i];
+
+	if (h->place == PLACE_ADDRESS)
+		return;
+	if (h->first != POLITE_NONE && h->open < p->opt.host_connections && !h->draining) {
+		heap_set(&p->host_heap, i, -moment(h));
+		h->place = PLACE_HEAP;
+	} else {
+		heap_remove(&p->host_heap, i);
+		h->place = PLACE_NONE;
+	}
+}
+
+static uint32_t pop_at_address(struct polite *p, uint32_t address)
+{
+	struct address *a = &p->addresses.v[address];
+	uint32_t i = a->first;
+	struct host *h = &p->hosts.v[i];
+
+	a->first = h->next_at_address;
+	if (a->first == POLITE_NONE)
+		a->last = POLITE_NONE;
+	h->next_at_address = POLITE_NONE;
+	h->place = PLACE_NONE;
+	list_address(p, address);
+	return i;
+}
+
+static void push_at_address(struct polite *p, uint32_t i)
+{
+	struct host *h = &p->hosts.v[i];
+	struct address *a = &p->addresses.v[h->address];
+
+	if (a->last == POLITE_NONE)
+		a->first = i;
+	else
+		p->hosts.v[a->last].next_at_address = i;
+	a->last = i;
+	h->place = PLACE_ADDRESS;
+	list_address(p, h->address);
+}
+
+void polite_set_address(struct polite *p, uint32_t host, uint32_t address)
+{
+	struct host *h = &p->hosts.v[host];
+
+	if (h->address == address || h->open)
+		return;
+	if (h->place == PLACE_ADDRESS) {        /* rare: it moved while it waited */
+		struct address *a = &p->addresses.v[h->address];
+		uint32_t *link = &a->first, before = POLITE_NONE;
+
+		while (*link != host) {
+			before = *link;
+			link = &p->hosts.v[*link].next_at_address;
+		}
+		*link = h->next_at_address;
+		if (a->last == host)
+			a->last = before;
+		h->next_at_address = POLITE_NONE;
+		h->place = PLACE_NONE;
+		list_address(p, h->address);
+	}
+	h->address = address;
+	list_host(p, host);
+}
+
+void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds)
+{
+	struct host *h = &p->hosts.v[host];
+	double old = h->delay;
+
+	h->delay = p->opt.delay;
+	if (seconds > p->opt.max_crawl_delay)
+		seconds = p->opt.max_crawl_delay;
+	if (seconds > h->delay)
+		h->delay = seconds;
+	h->ready += h->delay - old;             /* the pause now running is one, too */
+	list_host(p, host);
+}
+
+static void drain(struct polite *p, uint32_t i)
+{
+	struct host *h = &p->hosts.v[i];
+
+	if (h->draining || h->first == POLITE_NONE)
+		return;
+	h->draining = true;
+	h->next_drained = p->drained;
+	p->drained = i;
+	list_host(p, i);
+}
+
+static void add(struct polite *p, uint32_t host, uint32_t job, bool first, double now)
+{
+	struct host *h = &p->hosts.v[host];
+	uint32_t i = p->free_node;
+
+	if (i != POLITE_NONE) {
+		p->free_node = p->nodes.v[i].next;
+	} else {
+		vec_push(&p->nodes, ((struct node){ 0 }));
+		i = (uint32_t)p->nodes.n - 1;
+	}
+	p->nodes.v[i] = (struct node){ job, first ? h->first : POLITE_NONE };
+	if (h->first == POLITE_NONE)
+		h->first = h->last = i;
+	else if (first)
+		h->first = i;
+	else
+		p->nodes.v[h->last].next = i, h->last = i;
+	p->n_waiting++;
+	p->sweep = host < p->sweep ? host : p->sweep;
+	if (h->blocked_until - now > p->opt.max_wait)
+		drain(p, host);
+	list_host(p, host);
+}
+
+void polite_add(struct polite *p, uint32_t host, uint32_t job, double now)
+{
+	add(p, host, job, false, now);
+}
+
+void polite_add_first(struct polite *p, uint32_t host, uint32_t job, double now)
+{
+	add(p, host, job, true, now);
+}
+
+static uint32_t take_job(struct polite *p, uint32_t host)
+{
+	struct host *h = &p->hosts.v[host];
+	uint32_t i = h->first, job = p->nodes.v[i].job;
+
+	h->first = p->nodes.v[i].next;
+	if (h->first == POLITE_NONE)
+		h->last = POLITE_NONE;
+	p->nodes.v[i].next = p->free_node;
+	p->free_node = i;
+	p->n_waiting--;
+	return job;
+}
+
+static void hand_out(struct polite *p, uint32_t host, uint32_t *ret_host,
+                     uint32_t *ret_job)
+{
+	struct host *h = &p->hosts.v[host];
+
+	*ret_job = take_job(p, host);
+	*ret_host = host;
+	h->open++;
+	if (h->address != POLITE_NONE) {
+		p->addresses.v[h->address].open++;
+		list_address(p, h->address);
+	}
+	list_host(p, host);
+}
+
+bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret_job)
+{
+	uint32_t i;
+	double key;
+
+	while (heap_top(&p->host_heap, &i, &key) && -key <= now) {
+		struct host *h = &p->hosts.v[i];
+
+		heap_pop(&p->host_heap, &i, &key);
+		h->place = PLACE_NONE;
+		if (h->address == POLITE_NONE) {
+			hand_out(p, i, ret_host, ret_job);
+			return true;
+		} else {
+			push_at_address(p, i);
+		}
+	}
+	while (heap_top(&p->address_heap, &i, &key) && -key <= now) {
+		uint32_t host = pop_at_address(p, i);
+		struct host *h = &p->hosts.v[host];
+
+		/* Blocked, emptied or filled up while it stood here? */
+		if (h->first == POLITE_NONE || moment(h) > now || h->draining ||
+		    h->open >= p->opt.host_connections) {
+			list_host(p, host);
+			continue;
+		}
+		hand_out(p, host, ret_host, ret_job);
+		return true;
+	}
+	return false;
+}
+
+static void close_slot(struct polite *p, uint32_t host)
+{
+	struct host *h = &p->hosts.v[host];
+
+	h->open--;
+	if (h->address != POLITE_NONE) {
+		p->addresses.v[h->address].open--;
+		list_address(p, h->address);
+	}
+}
+
+void polite_cancel(struct polite *p, uint32_t host)
+{
+	close_slot(p, host);
+	list_host(p, host);
+}
+
+void polite_start(struct polite *p, uint32_t host, double now)
+{
+	struct host *h = &p->hosts.v[host];
+
+	h->ready = now + h->delay;
+	if (h->address != POLITE_NONE) {
+		p->addresses.v[h->address].ready = now + p->opt.address_delay;
+		list_address(p, h->address);
+	}
+	list_host(p, host);
+}
+
+/* Block the host.  Answers that were under way when the block began belong to
+ * the same incident: they may lengthen it by their Retry-After, not escalate. */
+static void block(struct polite *p, struct host *h, double now, double retry_after,
+                  double draw)
+{
+	const struct polite_options *o = &p->opt;
+	bool same = now < h->blocked_until;
+	double wait = 0, until;
+
+	if (!same && now - h->last_incident > o->forgive_after)
+		h->incidents = 0;
+	if (!same) {
+		/* With Retry-After the first incident has no wait of its own. */
+		unsigned step = retry_after < 0 ? h->incidents : h->incidents - 1;
+
+		if (retry_after < 0 || h->incidents)
+			wait = ldexp(o->backoff, (int)(step < 60 ? step : 60));
+		if (wait > o->backoff_cap)
+			wait = o->backoff_cap;
+		h->incidents++;
+	}
+	if (retry_after > o->retry_after_cap)
+		retry_after = o->retry_after_cap;
+	if (retry_after > wait)
+		wait = retry_after;
+	if (wait < h->delay)
+		wait = h->delay;
+	until = now + wait * (1 + o->jitter * draw);
+	if (until > h->blocked_until)
+		h->blocked_until = h->last_incident = until;
+}
+
+double polite_done(struct polite *p, uint32_t host, double now, enum polite_end end,
+                   double retry_after, double draw)
+{
+	struct host *h = &p->hosts.v[host];
+	double blocked;
+
+	close_slot(p, host);
+	if (p->opt.host_connections == 1)
+		h->ready = now + h->delay;
+	if (end == POLITE_ANSWERED)
+		h->failures = 0;
+	else if (end == POLITE_THROTTLED)
+		block(p, h, now, retry_after, draw);
+	else if (++h->failures >= p->opt.failure_limit) {
+		h->failures = 0;
+		block(p, h, now, -1, draw);
+	}
+	blocked = polite_blocked(p, host, now);
+	if (blocked > p->opt.max_wait)
+		drain(p, host);
+	list_host(p, host);
+	return blocked;
+}
+
+bool polite_take_blocked(struct polite *p, double now, uint32_t *ret_host,
+                         uint32_t *ret_job)
+{
+	while (p->drained != POLITE_NONE) {
+		uint32_t i = p->drained;
+		struct host *h = &p->hosts.v[i];
+
+		if (h->first != POLITE_NONE && h->blocked_until - now > p->opt.max_wait) {
+			*ret_host = i;
+			*ret_job = take_job(p, i);
+			return true;
+		}
+		p->drained = h->next_drained;
+		h->next_drained = POLITE_NONE;
+		h->draining = false;
+		list_host(p, i);
+	}
+	return false;
+}
+
+bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job)
+{
+	for (; p->sweep < p->hosts.n; p->sweep++) {
+		if (p->hosts.v[p->sweep].first == POLITE_NONE)
+			continue;
+		*ret_host = p->sweep;
+		*ret_job = take_job(p, p->sweep);
+		list_host(p, p->sweep);
+		return true;
+	}
+	return false;
+}
+
+double polite_wait(const struct polite *p, double now)
+{
+	double best = INFINITY, key;
+	uint32_t i;
+
+	if (heap_top(&p->host_heap, &i, &key))
+		best = -key;
+	if (heap_top(&p->address_heap, &i, &key) && -key < best)
+		best = -key;
+	if (best == INFINITY)
+		return -1;
+	return best > now ? best - now : 0;
+}
+
+double polite_blocked(const struct polite *p, uint32_t host, double now)
+{
+	double left = p->hosts.v[host].blocked_until - now;
+
+	return left > 0 ? left : 0;
+}
+
+uint32_t polite_waiting(const struct polite *p)
+{
+	return p->n_waiting;
+}
