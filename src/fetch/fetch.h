@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch.h - pages from the live web, politely and safely.
+ *
+ * Add requests, then call fetch_next() for outcomes, in any order; add more
+ * whenever it suits.  Everything happens inside fetch_next(), in one thread
+ * (names are resolved in a few helper threads).  The fetcher decides when each
+ * host may be asked (fetch/polite.h), obeys robots.txt (fetched by itself,
+ * counted apart), follows redirects hop by hop, each hop parsed, checked against
+ * the gate and counted, and cuts what is too long, too slow or too large.
+ *
+ * An outcome with error == FETCH_OK is an answer: any status but a redirect
+ * that was followed, complete, or cut at max_body (truncated says so).  With an
+ * error the status may still be there (429 with FETCH_BACKOFF), and a body cut
+ * by time or disconnect is kept for the archive but proves nothing about the
+ * page.  A 304 is an answer only if validators were sent.
+ *
+ * No cookies, no credentials, no scheme but http and https; no byte of a URL or
+ * validator that could end a header line goes out.
+ */
+#ifndef FETCH_FETCH_H
+#define FETCH_FETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "fetch/polite.h"
+#include "web/coding.h"
+
+struct gate;
+struct sockaddr_storage;
+struct fetch;
+
+enum fetch_error {
+#define FETCH_ERROR(code, name) code,
+#include "fetch/fetch_error.def"
+#undef FETCH_ERROR
+	FETCH_N_ERRORS
+};
+const char *fetch_error_name(enum fetch_error e);
+
+enum fetch_method { FETCH_GET, FETCH_HEAD };
+/* Values of WARC-Truncated. */
+enum fetch_cut { FETCH_WHOLE, FETCH_CUT_LENGTH, FETCH_CUT_TIME, FETCH_CUT_DISCONNECT };
+const char *fetch_cut_name(enum fetch_cut c);   /* "", "length", "time", ... */
+
+#define FETCH_ADDRESSES_MAX 8   /* of one name; more are not looked at */
+
+struct fetch_options {
+	const char *user_agent;         /* "freshet/VERSION (+URL or mail)" */
+	const char *robots_name;        /* product token for robots.txt; "freshet" */
+	bool ignore_robots;             /* for one's own test servers */
+	const struct gate *gate;        /* NULL: global addresses only */
+	struct polite_options polite;
+	unsigned connections;           /* at a time, over all hosts */
+	double connect_timeout, head_timeout, whole_timeout;    /* seconds */
+	double slow_seconds;            /* a window of this length with less than */
+	double slow_rate;               /* this many bytes/s ends the transfer */
+	size_t max_head, max_body, max_decoded, max_memory;
+	unsigned max_redirects;
+	unsigned retries;               /* after 429/503, within polite.max_wait */
+	double robots_age, dns_age;     /* seconds that what was learnt stays true */
+	const char *proxy, *no_proxy;   /* NULL: as the environment says; "": none */
+	const char *ca_file, *ca_path;  /* NULL: libcurl's */
+	bool decode;                    /* undo Content-Encoding */
+	/* Asked before each request beyond a page's first (redirect hop, second
+	 * opinion, retry): may one more be spent?  NULL: always. */
+	bool (*spend)(void *arg);
+	/* Addresses of a name, at most FETCH_ADDRESSES_MAX: their number, or < 0.
+	 * Called from helper threads.  NULL: the system's resolver. */
+	int (*resolve)(void *arg, const char *host, struct sockaddr_storage *ret);
+	void *arg;
+	uint64_t seed;                  /* of the jitter */
+};
+
+#define FETCH_DEFAULTS { \
+	.user_agent = "freshet/" FRESHET_VERSION, .robots_name = "freshet", \
+	.polite = POLITE_DEFAULTS, .connections = 128, \
+	.connect_timeout = 10, .head_timeout = 30, .whole_timeout = 120, \
+	.slow_seconds = 20, .slow_rate = 100, .max_head = 128 << 10, \
+	.max_body = 10 << 20, .max_decoded = 32 << 20, .max_memory = 64 << 20, \
+	.max_redirects = 5, .retries = 1, .robots_age = 86400, .dns_age = 600, \
+	.decode = true }
+
+struct fetch_request {
+	uint32_t page, site;            /* the caller's, given back */
+	const char *url;
+	enum fetch_method method;
+	bool second_opinion;            /* HEAD that fails is asked again by GET */
+	const char *etag, *last_modified;       /* verbatim, or NULL */
+};
+
+struct fetch_hop { const char *url; int status; };
+
+struct fetch_result {
+	uint32_t page, site;
+	enum fetch_error error;
+	const char *why;                /* "" or more about the error */
+	enum fetch_method method;       /* of the last request */
+	const char *url;                /* of the last request: canonical */
+	const struct fetch_hop *hops;   /* redirects before it, in order */
+	size_t n_hops;
+	unsigned requests;              /* made for this page, all of the above */
+	int status;                     /* 0: no answer */
+	const char *head;               /* status line and headers, as received */
+	size_t head_size;
+	const char *body;               /* as sent, transfer coding removed */
+	size_t body_size;
+	enum fetch_cut truncated;
+	enum coding coding;
+	const char *decoded;            /* == body if there was no coding */
+	size_t decoded_size;
+	bool undecodable;               /* damaged or unknown coding: decoded is partial */
+	bool conditional;               /* validators went out with the last request */
+	const char *ip;                 /* of the peer, or of the proxy */
+	int64_t time;                   /* of the last request, by the real clock */
+	double seconds, connect_seconds, head_seconds;
+	uint64_t wire_bytes;            /* received, heads included, all hops */
+	double blocked;                 /* BACKOFF: seconds the host wants to rest */
+};
+
+struct fetch_stats {
+	uint64_t requests, robots_requests, bytes, retries, connections;
+	uint64_t errors[FETCH_N_ERRORS];
+	size_t memory_peak;             /* bytes of heads and bodies held */
+};
+
+MUST_CHECK int fetch_new(struct fetch **ret, const struct fetch_options *options,
+                         struct err *err);
+void fetch_free(struct fetch *f);               /* NULL is fine */
+
+/* Always taken; what is wrong with it comes out as its outcome. */
+void fetch_add(struct fetch *f, const struct fetch_request *r);
+
+enum fetch_next { FETCH_IDLE, FETCH_GOT, FETCH_LATER };
+/* FETCH_GOT: *ret holds until the next call.  FETCH_IDLE: nothing was added
+ * that has not come out.  FETCH_LATER: nothing within `seconds` (< 0: wait). */
+enum fetch_next fetch_next(struct fetch *f, double seconds,
+                           const struct fetch_result **ret);
+/* Requests in flight finish; all others come out as FETCH_STOPPED.  Redirects
+ * are no longer followed, nothing is tried again. */
+void fetch_stop(struct fetch *f);
+size_t fetch_pending(const struct fetch *f);    /* added and not come out */
+void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
+
+/* The first value of a header in a head; false if it is not there. */
+bool fetch_header(const char *head, size_t size, const char *name,
+                  const char **ret_value, size_t *ret_size);
+
+#endif
