@@ -114,8 +114,9 @@ static char *put_path(char *root, char *d, const char *s, const char *end,
 
 		switch (byte_class[c]) {
 		case PLAIN:
-			*d++ = (char)c;
-			s++;
+			do
+				*d++ = *s++;
+			while (s < end && byte_class[(unsigned char)*s] == PLAIN);
 			break;
 		case SLASH:
 			s++;
