@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cdx.h - indexes of captures: classic CDX, CDXJ, and extended CDXJ ("traces").
+ *
+ * One line is one capture.  Reading is in place: a parsed line is slices of the
+ * text it came from, JSON escapes already undone there, and nothing is allocated
+ * per line.  The three kinds may be mixed in one file: a line whose third field
+ * begins with '{' is CDXJ, any other is classic, laid out as the last header line
+ * (" CDX N b a ...") said, or, without one, by its number of fields.
+ *
+ * A malformed line is reported with its number and reason, skipped and counted.
+ * So is damage in the compression, which costs the lines up to the next member.
+ */
+#ifndef WARC_CDX_H
+#define WARC_CDX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define CDX_LINE_MAX (4u << 20)         /* bytes of a line */
+#define CDX_COLUMNS_MAX 32              /* fields of a classic line */
+
+struct cdx_slice {
+	const char *data;                       /* not NUL-terminated */
+	size_t size;
+};
+
+struct cdx_line {
+	struct cdx_slice surt;                  /* first field, as it stands */
+	int64_t time;                           /* seconds since the epoch */
+	int64_t status, length, offset;         /* -1: absent or "-" */
+	int64_t text, words, images, tables, emails, outlinks;
+	struct cdx_slice url, mime, digest, filename, redirect;
+	struct cdx_slice tags, prose, title, simhash, terms, links;
+	uint32_t present;                       /* bit i: field i of cdx.def given */
+};
+
+/* Bits of `present`. */
+enum cdx_field {
+#define CDX_FIELD(key, kind, member) CDX_##member,
+#include "warc/cdx.def"
+#undef CDX_FIELD
+	CDX_N_FIELDS
+};
+
+static inline bool cdx_has(const struct cdx_line *line, enum cdx_field f)
+{
+	return line->present >> f & 1;
+}
+
+/* Every number absent, every slice empty: where a line to write begins. */
+void cdx_clear(struct cdx_line *line);
+
+/* Columns of classic CDX, one letter each; empty: guess by their number. */
+struct cdx_layout {
+	char letters[CDX_COLUMNS_MAX + 1];
+	char delimiter;
+};
+
+enum cdx_verdict { CDX_CAPTURE, CDX_COMMENT, CDX_BAD };
+
+/* Parse text[0..size), which is changed in place.  A header line is taken into
+ * layout and is a comment, as are empty lines and lines that begin with '!' or
+ * '#'.  With CDX_BAD *ret_reason is a static text. */
+enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
+                           struct cdx_line *ret, const char **ret_reason);
+
+/* The next "id:count" of a terms slice, and the next word of a links slice;
+ * they shorten the slice from the front and are false at its end.  A term that
+ * is not two numbers is passed over. */
+bool cdx_next_term(struct cdx_slice *terms, uint32_t *ret_id, uint32_t *ret_count);
+bool cdx_next_link(struct cdx_slice *links, struct cdx_slice *ret);
+/* 1 to 16 hexadecimal digits, as in tags, prose and simhash. */
+bool cdx_hex64(struct cdx_slice s, uint64_t *ret);
+
+struct cdx_reader {
+	struct input *in;
+	struct cdx_layout layout;
+	uint64_t line_number;           /* of the line last returned, from 1 */
+	uint64_t n_lines, n_bad;        /* captures, and malformed lines */
+	uint64_t n_damaged, bytes_lost; /* places where compression was damaged */
+	/* Called for each bad line or damage; may be NULL.  text is complete:
+	 * "FILE:LINE: reason". */
+	void (*report)(void *arg, const char *text);
+	void *report_arg;
+};
+
+MUST_CHECK int cdx_open(struct cdx_reader *r, const char *path, struct err *err);
+/* Takes over an input already open. */
+void cdx_open_input(struct cdx_reader *r, struct input *in);
+void cdx_close(struct cdx_reader *r);
+/* 1: a capture, valid until the next call; 0: the end; < 0: cannot be read. */
+MUST_CHECK int cdx_next(struct cdx_reader *r, struct cdx_line *ret, struct err *err);
+
+/* Append the line and a newline.  Numbers below 0 and slices whose data is NULL
+ * are left out, extended fields also unless `extended`.  E_PARSE if surt is empty
+ * or holds a blank or a control byte, or the time has no 14 digits: nothing is
+ * appended then. */
+MUST_CHECK int cdx_write(struct buf *out, const struct cdx_line *line, bool extended,
+                         struct err *err);
+
+#endif
