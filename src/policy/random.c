@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * random.c - uniformly random pages (RNS, Rand): the baseline that knows
+ * nothing.  Every page of n has the same chance R/n in every cycle.
+ *
+ * Cost.  O(pages) a cycle for the list of open pages, O(1) a draw.
+ */
+#include <math.h>
+
+#include "base/rng.h"
+#include "policy/plan.h"
+
+struct random_state { struct sampler sampler; };
+
+static void random_begin(struct policy *p, const struct view *v)
+{
+	struct random_state *s = p->state;
+
+	sampler_begin(&s->sampler, v, RNG_SAMPLE);
+}
+
+static void random_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	struct random_state *s = p->state;
+	double chance = s->sampler.n ? fmin(1, (double)v->budget / s->sampler.n) : 0;
+	uint32_t page;
+
+	while (plan_room(plan) && (page = sampler_next(&s->sampler, v)) != PAGE_NONE)
+		plan_take(plan, page, 0, chance, REASON_RANDOM);
+}
+
+static void random_release(struct policy *p)
+{
+	struct random_state *s = p->state;
+
+	sampler_release(&s->sampler);
+}
+
+const struct policy_ops policy_random = {
+	.name = "random",
+	.summary = "uniformly random pages: the baseline that knows nothing",
+	.origin = "RNS, Rand",
+	.state_size = sizeof(struct random_state),
+	.begin = random_begin,
+	.ask = random_ask,
+	.release = random_release,
+};
