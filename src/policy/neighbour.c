@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "base/stat.h"
 #include "policy/neighbourhood.h"
 #include "policy/plan.h"
 
@@ -37,8 +38,7 @@ struct neighbour_opts {
 };
 
 struct memory {                 /* of one page */
-	float hits;             /* sum of I_i */
-	float weighted;         /* sum of i I_i */
+	struct stat_history seen;       /* weights by phi */
 	uint32_t visits;
 };
 
@@ -89,10 +89,15 @@ static void neighbour_begin(struct policy *p, const struct view *v)
 	s->sample = PAGE_NONE;
 }
 
+static enum stat_weights history_weights(const struct neighbour_opts *o)
+{
+	return o->phi == PHI_WEIGHTED ? STAT_ARITH : STAT_NON;
+}
+
 static double download_probability(const struct neighbour_opts *o, const struct view *v,
                                    const struct memory *m, uint32_t page, bool hit)
 {
-	double n = o->count ? m->visits : v->cycle;
+	uint32_t n = o->count ? m->visits : v->cycle;
 
 	if (o->phi >= PHI_HISTORY && o->trigger && !hit)
 		return 0;
@@ -104,9 +109,8 @@ static double download_probability(const struct neighbour_opts *o, const struct 
 	case PHI_NEVER:
 		return 0;
 	case PHI_HISTORY:
-		return -expm1(-(double)m->hits / n);
 	case PHI_WEIGHTED:
-		return -expm1(-2 * (double)m->weighted / (n * (n + 1)));
+		return -expm1(-stat_share(&m->seen, history_weights(o), n));
 	case PHI_PAGERANK:
 		return (v->pagerank10[page] + 1) / 11.0;
 	}
@@ -157,10 +161,7 @@ static void neighbour_tell(struct policy *p, const struct view *v, const struct 
 	if (!seen->known)
 		return;
 	m->visits++;
-	if (seen->hit) {
-		m->hits += 1;
-		m->weighted += (float)(o->count ? m->visits : v->cycle);
-	}
+	stat_note(&m->seen, history_weights(o), o->count ? m->visits : v->cycle, seen->hit);
 	if (seen->reason == REASON_SAMPLE) {
 		s->sample = seen->page;
 		s->sample_hit = seen->hit;

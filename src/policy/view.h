@@ -8,7 +8,7 @@
  * is open; pages that left keep theirs.
  *
  * Directories form one forest: node 0.. n_dirs-1, parents before children, the
- * root of a site being its "/" directory.  Sizes: 25 bytes a page and 20 a
+ * root of a host being its "/" directory.  Sizes: 25 bytes a page and 20 a
  * directory, without links and URL text.
  */
 #ifndef POLICY_VIEW_H
@@ -33,16 +33,15 @@ enum page_state {
 
 struct tree {
 	uint32_t n_dirs, n_sites;
-	const uint32_t *dir_parent;     /* DIR_NONE for a site's root */
+	const uint32_t *dir_parent;     /* DIR_NONE for a host's root */
 	const uint32_t *dir_site;
-	const uint32_t *dir_depth;      /* 0 for a site's root */
+	const uint32_t *dir_depth;      /* 0 for a host's root */
 	const uint32_t *dir_first;      /* n_dirs + 1: into dir_pages */
 	const uint32_t *dir_pages;      /* pages grouped by their directory */
 	const uint32_t *child_first;    /* n_dirs + 1: into child_dirs */
 	const uint32_t *child_dirs;
 	const uint32_t *site_first;     /* n_sites + 1: into site_pages */
 	const uint32_t *site_pages;     /* pages grouped by site */
-	const uint32_t *site_root;      /* the root directory of a site */
 };
 
 /* Groups of pages that a policy can ask for (NEED_FAMILIES): pages of one site
