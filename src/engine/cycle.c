@@ -11,6 +11,7 @@
  */
 #include "engine/cycle.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "base/rng.h"
@@ -118,10 +119,12 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 static int deliver(struct engine *e, struct err *err)
 {
 	size_t n = e->plan.n_taken;
+	double before = clock_seconds();
 	int rc;
 
 	mem_grow((void **)&e->deliveries, &e->cap_deliveries, n, sizeof *e->deliveries);
 	rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
+	e->fetch_seconds += clock_seconds() - before;
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < n; i++)
@@ -132,7 +135,7 @@ static int deliver(struct engine *e, struct err *err)
 
 int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
 {
-	double from = clock_seconds(), fetching = 0;
+	double from = clock_seconds();
 	int rc = 0;
 
 	e->view.now = now;
@@ -141,11 +144,10 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 	e->view.budget = e->view.room = budget;
 	e->n_seen = 0;
 	e->n_spent = e->n_guaranteed = 0;
+	e->fetch_seconds = 0;
 	e->guarantee_broken = false;
 	policy_begin(e->policy, &e->view);
 	for (bool guaranteed = e->max_age == 0; e->view.room > 0;) {
-		double before;
-
 		plan_begin(&e->plan, &e->view, e->visits.state);
 		if (!guaranteed) {
 			ask_guarantee(e);
@@ -160,15 +162,15 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 		guaranteed = true;
 		if (!e->plan.n_taken)
 			continue;
-		before = clock_seconds();
 		rc = deliver(e, err);
-		fetching += clock_seconds() - before;
 		if (rc < 0)
 			break;
 	}
 	policy_end(e->policy, &e->view);
 	for (size_t i = 0; i < e->n_seen; i++)
 		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
-	e->plan_seconds = clock_seconds() - from - fetching;
+	for (size_t i = 0; i < e->plan.n_taken; i++)    /* of a round that failed */
+		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
+	e->plan_seconds = clock_seconds() - from - e->fetch_seconds;
 	return rc;
 }

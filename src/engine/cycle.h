@@ -43,7 +43,7 @@ struct engine {
 	uint32_t n_spent;               /* downloads that cost budget */
 	uint32_t n_guaranteed;          /* reserved by max_age */
 	bool guarantee_broken;          /* the budget cannot keep max_age */
-	double plan_seconds;
+	double plan_seconds, fetch_seconds;
 	struct delivery *deliveries;
 	size_t cap_deliveries;
 };

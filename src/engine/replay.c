@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.c - the recorded past as source and clock; see replay.h.
+ *
+ * Each run keeps three capture numbers a page: our copy, what is live now, what
+ * was live one cycle ago.  Moving the clock advances the live ones, O(pages +
+ * captures) over all cycles; a download only compares numbers.
+ *
+ * Cost.  O(pages + downloads) a cycle; 12 bytes a page and run beyond the view.
+ */
+#include "engine/replay.h"
+
+#include <math.h>
+#include <time.h>
+
+#define NEVER PAGE_NONE
+
+struct run {                    /* one policy, one seed */
+	const struct replay *r;
+	struct engine engine;
+	uint32_t *copy, *live, *before;         /* captures, or NEVER */
+	uint8_t *truth;
+};
+
+static const uint32_t *links_at_start(const void *from, uint32_t page, size_t *ret_n)
+{
+	const struct replay *r = from;
+
+	*ret_n = 0;
+	if (r->copy_at_start[page] == NEVER)
+		return NULL;
+	return history_links(r->history, r->copy_at_start[page], ret_n);
+}
+
+static int64_t next_midnight(int64_t t)
+{
+	return (t + DAY_SECONDS - 1) / DAY_SECONDS * DAY_SECONDS;
+}
+
+static int plan_cycles(struct replay *r, struct err *err)
+{
+	const struct replay_opts *o = &r->opts;
+	int64_t n;
+
+	r->start = o->start ? o->start : next_midnight(r->history->begin);
+	r->end = o->end ? o->end : next_midnight(r->history->end);
+	if (o->cycle_seconds <= 0)
+		return err_set(err, E_USAGE, "cycle: must be longer than 0");
+	n = (r->end - r->start) / o->cycle_seconds;
+	if (n < 1)
+		return err_set(err, E_USAGE, "the history has no whole cycle between start and "
+		               "end: choose a shorter --cycle");
+	if (n > 10000000)
+		return err_set(err, E_USAGE, "%lld cycles: choose a longer --cycle", (long long)n);
+	r->n_cycles = (uint32_t)n;
+	r->max_age = o->max_age_cycles ? o->max_age_cycles :
+	             (uint32_t)(o->max_age / o->cycle_seconds);
+	if (o->max_age && !r->max_age)
+		return err_set(err, E_USAGE, "max-age: shorter than one cycle");
+	return 0;
+}
+
+static void find_copies(struct replay *r)
+{
+	const struct history *h = r->history;
+
+	r->copy_at_start = mem_array(h->n_pages, sizeof *r->copy_at_start);
+	for (uint32_t i = 0; i < h->n_pages; i++) {
+		int64_t at = history_at(h, i, r->start, false);
+
+		while (at >= (int64_t)h->first[i] &&
+		       (h->captures.v[at].gone || h->captures.v[at].moved))
+			at--;
+		if (at < (int64_t)h->first[i])
+			at = -1;
+		r->copy_at_start[i] = at >= 0 ? (uint32_t)at : NEVER;
+		r->n_repository += at >= 0;
+	}
+}
+
+static void find_weights(struct replay *r)
+{
+	uint32_t n = r->pages.n;
+
+	r->weight = mem_array(n, sizeof *r->weight);
+	for (uint32_t i = 0; i < n; i++) {
+		if (r->opts.weights == WEIGHTS_PAGERANK10)
+			r->weight[i] = r->prepared.pagerank10[i];
+		else
+			r->weight[i] = (float)(r->prepared.pagerank[i] * n);
+	}
+}
+
+int replay_open(struct replay *r, const struct history *h, const struct replay_opts *opts,
+                unsigned needs, struct err *err)
+{
+	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
+	char *pool;
+	uint64_t *offset;
+	int rc;
+
+	*r = (struct replay){ .history = h, .opts = *opts };
+	rc = plan_cycles(r, err);
+	if (rc < 0)
+		return rc;
+	find_copies(r);
+	if (!r->n_repository)
+		return err_set(err, E_USAGE, "no page has a capture at or before the start: "
+		               "choose a later --start");
+	r->budget = (uint32_t)share_of(opts->budget, r->n_repository);
+	pool = mem_alloc(h->urls.pool_size);
+	memcpy(pool, h->urls.pool, h->urls.pool_size);
+	offset = mem_array((size_t)h->n_pages + 1, sizeof *offset);
+	memcpy(offset, h->urls.offset, ((size_t)h->n_pages + 1) * sizeof *offset);
+	pages_init(&r->pages, pool, offset, h->n_pages, &po);
+	rc = prepare(&r->prepared, &r->pages, needs | NEED_PAGERANK, links_at_start, r, err);
+	if (rc < 0)
+		return rc;
+	find_weights(r);
+	return 0;
+}
+
+void replay_close(struct replay *r)
+{
+	pages_release(&r->pages);
+	prepare_release(&r->prepared);
+	free(r->weight);
+	free(r->copy_at_start);
+	*r = (struct replay){ 0 };
+}
+
+static bool differs(const struct run *run, uint32_t a, uint32_t b)
+{
+	if (a == NEVER || b == NEVER)
+		return a != b;
+	return !history_same(run->r->history, a, b);
+}
+
+static bool is_gone(const struct run *run, uint32_t capture)
+{
+	return capture == NEVER || run->r->history->captures.v[capture].gone;
+}
+
+static bool changed_local(const struct run *run, uint32_t page)
+{
+	return differs(run, run->copy[page], run->live[page]);
+}
+
+static bool changed_cycle(const struct run *run, uint32_t page)
+{
+	return differs(run, run->before[page], run->live[page]);
+}
+
+static bool is_hit(const struct run *run, uint32_t page)
+{
+	if (run->r->opts.goal == GOAL_ALIVE)
+		return !is_gone(run, run->live[page]);
+	if (run->r->opts.observe == OBSERVE_CYCLE)
+		return changed_cycle(run, page);
+	return changed_local(run, page);
+}
+
+static int replay_deliver(void *self, const struct offer *offers, size_t n,
+                          struct delivery *ret, struct err *err)
+{
+	struct run *run = self;
+
+	(void)err;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t page = offers[i].page;
+
+		ret[i].hit = is_hit(run, page);
+		ret[i].outcome = is_gone(run, run->live[page]) ? OUTCOME_GONE :
+		                 changed_local(run, page) ? OUTCOME_CHANGED : OUTCOME_SAME;
+	}
+	return 0;
+}
+
+/* Move the clock: what is live at t, and who joins. */
+static void move_clock(struct run *run, int64_t t)
+{
+	const struct replay *r = run->r;
+	const struct history *h = r->history;
+
+	for (uint32_t i = 0; i < h->n_pages; i++) {
+		uint32_t at = run->live[i];
+
+		run->before[i] = at;
+		if (r->opts.nearest) {
+			int64_t k = history_at(h, i, t, true);
+
+			at = k < 0 ? NEVER : (uint32_t)k;
+		} else {
+			uint64_t next = at == NEVER ? h->first[i] : (uint64_t)at + 1;
+
+			while (next < h->first[i + 1] && h->captures.v[next].time <= t)
+				at = (uint32_t)next++;
+		}
+		run->live[i] = at;
+		if (r->opts.join && !(run->engine.visits.state[i] & PAGE_HERE) &&
+		    at != run->before[i] && !is_gone(run, at)) {
+			run->engine.visits.state[i] |= PAGE_HERE;
+			run->engine.visits.last_cycle[i] = run->engine.view.cycle + 1;
+			run->engine.visits.last_visit[i] = t;
+			run->copy[i] = at;
+		}
+	}
+}
+
+/* When our copy first became untrue. */
+static int64_t stale_since(const struct run *run, uint32_t page)
+{
+	const struct history *h = run->r->history;
+	uint32_t k = run->copy[page];
+
+	for (k++; k < run->live[page]; k++)
+		if (!history_same(h, run->copy[page], k))
+			break;
+	return h->captures.v[k].time;
+}
+
+static void measure_repository(struct run *run, struct cycle_measure *m)
+{
+	const struct visits *visits = &run->engine.visits;
+	double fresh = 0, weight = 0, fresh_weight = 0, age = 0, oldest = 0;
+	uint32_t n = 0, stale = 0;
+
+	for (uint32_t i = 0; i < run->r->pages.n; i++) {
+		if (!(visits->state[i] & PAGE_HERE))
+			continue;
+		n++;
+		weight += run->r->weight[i];
+		oldest = fmax(oldest, (double)(m->time - visits->last_visit[i]));
+		if (!changed_local(run, i)) {
+			fresh++;
+			fresh_weight += run->r->weight[i];
+		} else {
+			stale++;
+			age += (double)(m->time - stale_since(run, i));
+		}
+	}
+	m->pages = n;
+	m->freshness = n ? fresh / n : 1;
+	m->weighted_freshness = weight > 0 ? fresh_weight / weight : 1;
+	m->age_days = stale ? age / stale / DAY_SECONDS : 0;
+	m->max_unvisited_days = oldest / DAY_SECONDS;
+}
+
+static void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
+{
+	const struct engine *e = &run->engine;
+	double weighted = 0;
+
+	for (size_t i = 0; i < e->n_seen; i++) {
+		const struct seen *s = &e->seen[i];
+		bool local = run->r->opts.goal == GOAL_ALIVE ? s->hit : changed_local(run, s->page);
+
+		m->downloads++;
+		m->gone += s->outcome == OUTCOME_GONE;
+		m->samples += s->reason == REASON_SAMPLE || s->reason == REASON_EXPLORE;
+		m->changed += local;
+		m->changed_cycle += run->r->opts.goal == GOAL_ALIVE ? s->hit :
+		                    changed_cycle(run, s->page);
+		weighted += local ? run->r->weight[s->page] : 0;
+		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
+			m->late += stale_since(run, s->page) <= before;
+		run->copy[s->page] = run->live[s->page];
+	}
+	m->guaranteed = e->n_guaranteed;
+	m->guarantee_broken = e->guarantee_broken;
+	if (m->downloads) {
+		m->change_ratio = (double)m->changed / m->downloads;
+		m->change_ratio_cycle = (double)m->changed_cycle / m->downloads;
+		m->weighted_change_ratio = weighted / m->downloads;
+	}
+}
+
+static void run_init(struct run *run, const struct replay *r, struct policy *policy,
+                     uint64_t seed)
+{
+	uint32_t n = r->pages.n;
+	struct view *v = &run->engine.view;
+
+	run->r = r;
+	engine_init(&run->engine, &r->pages, policy, r->start);
+	prepare_view(&r->prepared, v);
+	v->seed = seed;
+	v->goal = r->opts.goal;
+	v->observe = r->opts.observe;
+	v->cycle_seconds = r->opts.cycle_seconds;
+	run->engine.max_age = r->max_age;
+	run->engine.source = (struct source){ run, replay_deliver };
+	run->copy = mem_array(n, sizeof *run->copy);
+	run->live = mem_array(n, sizeof *run->live);
+	run->before = mem_array(n, sizeof *run->before);
+	run->truth = mem_zalloc(n, sizeof *run->truth);
+	if (policy_needs(policy) & NEED_TRUTH)
+		v->truth = run->truth;
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t at = history_at(r->history, i, r->start, false);
+
+		run->copy[i] = r->copy_at_start[i];
+		run->live[i] = at < 0 ? NEVER : (uint32_t)at;
+		if (run->copy[i] != NEVER)
+			run->engine.visits.state[i] = PAGE_HERE;
+	}
+}
+
+static void run_release(struct run *run)
+{
+	engine_release(&run->engine);
+	free(run->copy);
+	free(run->live);
+	free(run->before);
+	free(run->truth);
+}
+
+static double clock_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
+{
+	const struct replay *r = run->r;
+
+	for (uint32_t c = 0; c < r->n_cycles; c++) {
+		struct cycle_measure *m = &ret->cycles[c];
+		double from = clock_seconds();
+		int rc;
+
+		m->time = r->start + (int64_t)(c + 1) * r->opts.cycle_seconds;
+		move_clock(run, m->time);
+		if (run->engine.view.truth)
+			for (uint32_t i = 0; i < r->pages.n; i++)
+				run->truth[i] = is_hit(run, i);
+		rc = engine_cycle(&run->engine, m->time, r->budget, err);
+		if (rc < 0)
+			return rc;
+		measure_visits(run, m->time - r->opts.cycle_seconds, m);
+		measure_repository(run, m);
+		m->plan_seconds = run->engine.plan_seconds;
+		m->total_seconds = clock_seconds() - from;
+		ret->plan_seconds += m->plan_seconds;
+		ret->total_seconds += m->total_seconds;
+	}
+	return 0;
+}
+
+void replay_run(const struct replay *r, const char *policy, uint64_t seed,
+                struct replay_run *ret)
+{
+	struct run run = { 0 };
+	struct policy *p;
+
+	*ret = (struct replay_run){ .n_cycles = r->n_cycles };
+	ret->code = policy_new(&p, policy, &ret->err);
+	if (ret->code < 0)
+		return;
+	ret->cycles = mem_zalloc(r->n_cycles, sizeof *ret->cycles);
+	run_init(&run, r, p, seed);
+	ret->code = run_cycles(&run, ret, &ret->err);
+	run_release(&run);
+	policy_free(p);
+}
+
+void replay_run_release(struct replay_run *run)
+{
+	free(run->cycles);
+	*run = (struct replay_run){ 0 };
+}
+
+double replay_mean(const struct replay_run *run, size_t offset)
+{
+	double sum = 0;
+
+	for (uint32_t c = 0; c < run->n_cycles; c++)
+		sum += *(const double *)((const char *)&run->cycles[c] + offset);
+	return run->n_cycles ? sum / run->n_cycles : 0;
+}
+
+double replay_max(const struct replay_run *run, size_t offset)
+{
+	double most = 0;
+
+	for (uint32_t c = 0; c < run->n_cycles; c++)
+		most = fmax(most, *(const double *)((const char *)&run->cycles[c] + offset));
+	return most;
+}
