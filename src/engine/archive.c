@@ -8,10 +8,10 @@
 #include "engine/archive.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/input.h"
-#include "engine/archive_warc.h"
 #include "warc/cdx.h"
 #include "web/url.h"
 
@@ -155,8 +155,6 @@ int archive_read(struct archive_reader *a, const char *path, struct err *err)
 	rc = archive_sniff(in, &kind, err);
 	if (rc == 0 && kind == ARCHIVE_CDX)
 		return read_cdx(a, in, err);    /* closes it */
-	if (rc == 0 && kind == ARCHIVE_WARC)
-		return archive_read_warc(a, in, err);
 	input_close(in);
 	if (rc == 0)
 		rc = err_set(err, E_USAGE, "%s: a %s has no captures; give a CDX, CDXJ or WARC file",

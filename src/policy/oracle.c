@@ -3,8 +3,8 @@
  * oracle.c - knows which pages would be a hit, and asks for those: the ceiling
  * of every other policy's hits in a cycle.  Replay only.
  *
- * Among the hits it takes the longest unvisited first, so that no page waits for
- * ever; the rest of the budget goes to the others, longest unvisited first.
+ * Which of the hits, and which pages beyond them, chance decides: choosing the
+ * oldest would serve freshness better and use the hits up sooner.
  */
 #include "policy/plan.h"
 
@@ -17,11 +17,8 @@ static unsigned oracle_needs(const void *opts)
 static void oracle_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	(void)p;
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		double age = 1 - 1 / (1.0 + view_age(v, i));
-
-		plan_offer(plan, i, (v->truth[i] ? 1 : 0) + age / 2, 1, REASON_TRUTH);
-	}
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		plan_offer(plan, i, v->truth[i], 1, REASON_TRUTH);
 }
 
 const struct policy_ops policy_oracle = {
