@@ -216,37 +216,6 @@ static void release(struct bisect *b)
 		split_work_free(b->work[i]);
 }
 
-static void measure_node(const struct clusters *c, const struct rows *rows,
-                         struct cluster_node *nd)
-{
-	size_t dim = rows_is_dense(rows) ? rows->stride : rows->dim;
-	double *sum = mem_zalloc(dim, sizeof *sum), square = 0;
-
-	for (uint32_t j = nd->begin; j < nd->begin + nd->size; j++)
-		kernel_add(rows, c->order[j], 1, sum);
-	for (size_t j = 0; j < dim; j++)
-		square += sum[j] * sum[j];
-	nd->norm = sqrt(square);
-	free(sum);
-}
-
-/* Lengths of the sums, where a division has not told them. */
-static void measure_nodes(struct bisect *b)
-{
-	struct clusters *c = b->c;
-
-	#pragma omp taskgroup
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		c->nodes[i].norm = b->state[i].found.norm;
-		if (c->nodes[i].norm > 0)
-			continue;
-		#pragma omp task
-		measure_node(c, b->rows, &c->nodes[i]);
-	}
-	for (uint32_t i = 0; i < c->k; i++)
-		c->criterion += c->nodes[c->leaf[i]].norm;
-}
-
 void bisect_run(const struct rows *rows, const uint32_t *members, uint32_t n,
                 const struct bisect_options *options, struct clusters *ret)
 {
@@ -270,9 +239,12 @@ void bisect_run(const struct rows *rows, const uint32_t *members, uint32_t n,
 			divide_all(&b);
 		}
 		number_clusters(ret);
-		measure_nodes(&b);
 	}
+	for (uint32_t i = 0; i < ret->n_nodes; i++)
+		ret->nodes[i].norm = b.state[i].found.norm;
 	clusters_centroids(ret, rows, ret->leaf, ret->k, &ret->centroids);
+	for (uint32_t i = 0; i < ret->k; i++)
+		ret->criterion += ret->nodes[ret->leaf[i]].norm;
 	release(&b);
 }
 
@@ -316,66 +288,43 @@ double clusters_criterion_at(const struct clusters *c, uint32_t k)
 	return sum;
 }
 
-static void dense_centroid(const struct clusters *c, const struct rows *rows,
-                           const struct cluster_node *nd, double *sum, float *out)
-{
-	for (uint32_t j = nd->begin; j < nd->begin + nd->size; j++)
-		kernel_add(rows, c->order[j], 1, sum);
-	for (uint32_t j = 0; j < rows->stride; j++) {
-		out[j] = (float)sum[j];
-		sum[j] = 0;
-	}
-}
-
-static void sparse_centroid(const struct clusters *c, const struct rows *rows,
-                            const struct cluster_node *nd, double *sum, uint32_t *seen,
-                            uint8_t *mark, struct rows *out)
-{
-	uint32_t n = 0;
-
-	for (uint32_t j = nd->begin; j < nd->begin + nd->size; j++) {
-		uint32_t row = c->order[j];
-
-		for (uint64_t p = rows->start[row]; p < rows->start[row + 1]; p++) {
-			uint32_t t = rows->term[p];
-
-			if (!mark[t]) {
-				mark[t] = 1;
-				seen[n++] = t;
-			}
-			sum[t] += (double)rows->weight[p];
-		}
-	}
-	for (uint32_t j = 0; j < n; j++) {
-		rows_add(out, seen[j], (float)sum[seen[j]]);
-		sum[seen[j]] = 0;
-		mark[seen[j]] = 0;
-	}
-	rows_close(out);
-}
-
-void clusters_centroids(const struct clusters *c, const struct rows *rows,
-                        const uint32_t *nodes, uint32_t n_nodes, struct rows *ret)
+/* The sum of a node's rows as row i of ret; returns its length. */
+static double add_centroid(const struct clusters *c, const struct rows *rows,
+                           const struct cluster_node *nd, double *sum, struct rows *ret,
+                           uint32_t i)
 {
 	size_t dim = rows_is_dense(rows) ? rows->stride : rows->dim;
-	double *sum = mem_zalloc(dim, sizeof *sum);
-	uint32_t *seen = mem_array(dim, sizeof *seen);
-	uint8_t *mark = mem_zalloc(dim, 1);
+	double *sums[2] = { sum, NULL }, square = 0;
+
+	memset(sum, 0, dim * sizeof *sum);
+	kernel_add_rows(rows, c->order + nd->begin, nd->size, NULL, sums);
+	for (uint32_t j = 0; j < dim; j++) {
+		square += sum[j] * sum[j];
+		if (rows_is_dense(rows))
+			rows_dense(ret, i)[j] = (float)sum[j];
+		else if (sum[j] != 0)
+			rows_add(ret, j, (float)sum[j]);
+	}
+	if (!rows_is_dense(rows))
+		rows_close(ret);
+	return sqrt(square);
+}
+
+void clusters_centroids(struct clusters *c, const struct rows *rows, const uint32_t *nodes,
+                        uint32_t n_nodes, struct rows *ret)
+{
+	size_t dim = rows_is_dense(rows) ? rows->stride : rows->dim;
+	double *sum = mem_array(dim, sizeof *sum);
 
 	if (rows_is_dense(rows))
 		rows_init_dense(ret, n_nodes, rows->dim);
 	else
 		rows_init_sparse(ret, rows->dim);
 	for (uint32_t i = 0; i < n_nodes; i++) {
-		const struct cluster_node *nd = &c->nodes[nodes[i]];
+		struct cluster_node *nd = &c->nodes[nodes[i]];
 
-		if (rows_is_dense(rows))
-			dense_centroid(c, rows, nd, sum, rows_dense(ret, i));
-		else
-			sparse_centroid(c, rows, nd, sum, seen, mark, ret);
+		nd->norm = add_centroid(c, rows, nd, sum, ret, i);
 	}
 	rows_unit(ret);
 	free(sum);
-	free(seen);
-	free(mark);
 }

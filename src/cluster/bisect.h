@@ -21,8 +21,8 @@
 #define CLUSTER_NONE UINT32_MAX
 
 enum bisect_choose {
-	BISECT_LARGEST,         /* divide the cluster with most rows */
-	BISECT_BEST,            /* the one whose division gains most */
+	BISECT_BEST,            /* divide the cluster whose division gains most */
+	BISECT_LARGEST,         /* the one with most rows: cheaper, by a quarter */
 };
 
 struct bisect_options {         /* zero: the default in brackets */
@@ -67,8 +67,8 @@ const uint32_t *clusters_members(const struct clusters *c, uint32_t i, uint32_t 
 void clusters_at(const struct clusters *c, uint32_t k, uint32_t *ret_nodes);
 /* I2 when there were k of them. */
 double clusters_criterion_at(const struct clusters *c, uint32_t k);
-/* Unit centroids of the nodes given. */
-void clusters_centroids(const struct clusters *c, const struct rows *rows,
-                        const uint32_t *nodes, uint32_t n_nodes, struct rows *ret);
+/* Unit centroids of the nodes given; their norms are set on the way. */
+void clusters_centroids(struct clusters *c, const struct rows *rows, const uint32_t *nodes,
+                        uint32_t n_nodes, struct rows *ret);
 
 #endif

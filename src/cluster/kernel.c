@@ -183,6 +183,57 @@ void kernel_add(const struct rows *r, uint32_t i, double sign, double *sum)
 		sum[r->term[j]] += sign * (double)r->weight[j];
 }
 
+INLINE void add_dense(const float *x, uint32_t stride, double *sum)
+{
+	for (uint32_t j = 0; j < stride; j += 4)
+		*(vec4 *)(sum + j) += __builtin_convertvector(*(const half *)(x + j), vec4);
+}
+
+INLINE void add_rows(const struct rows *r, const uint32_t *id, uint32_t n,
+                     const uint8_t *side, double *const sum[2])
+{
+	for (uint32_t i = 0; i < n; i++) {
+		double *to = sum[side ? side[i] : 0];
+
+		if (!to)
+			continue;
+		if (rows_is_dense(r)) {
+			add_dense(rows_dense(r, id[i]), r->stride, to);
+			continue;
+		}
+		if (i + AHEAD < n && sum[side ? side[i + AHEAD] : 0])
+			prefetch_sparse(r, id[i + AHEAD]);
+		for (uint64_t j = r->start[id[i]], end = r->start[id[i] + 1]; j < end; j++)
+			to[r->term[j]] += (double)r->weight[j];
+	}
+}
+
+#ifdef HAVE_AVX2
+AVX2 static void add_rows_avx2(const struct rows *r, const uint32_t *id, uint32_t n,
+                               const uint8_t *side, double *const sum[2])
+{
+	add_rows(r, id, n, side, sum);
+}
+#endif
+
+static void add_rows_plain(const struct rows *r, const uint32_t *id, uint32_t n,
+                           const uint8_t *side, double *const sum[2])
+{
+	add_rows(r, id, n, side, sum);
+}
+
+void kernel_add_rows(const struct rows *r, const uint32_t *id, uint32_t n,
+                     const uint8_t *side, double *const sum[2])
+{
+#ifdef HAVE_AVX2
+	if (has_avx2()) {
+		add_rows_avx2(r, id, n, side, sum);
+		return;
+	}
+#endif
+	add_rows_plain(r, id, n, side, sum);
+}
+
 void kernel_dot_pair(const struct rows *r, uint32_t i, const double *a, const double *b,
                      double ret[3])
 {

@@ -19,6 +19,9 @@ void kernel_dots(const struct rows *r, const uint32_t *id, uint32_t n, const flo
                  float *out);
 /* sum += sign * row; double, for sums over hundreds of thousands of rows. */
 void kernel_add(const struct rows *r, uint32_t i, double sign, double *sum);
+/* sum[side[i]] += row id[i]; side NULL: all to sum[0]; a NULL sum: left out. */
+void kernel_add_rows(const struct rows *r, const uint32_t *id, uint32_t n,
+                     const uint8_t *side, double *const sum[2]);
 /* The dot products of a row x with two such sums, and with itself: x.a, x.b, x.x */
 void kernel_dot_pair(const struct rows *r, uint32_t i, const double *a, const double *b,
                      double ret[3]);

@@ -36,9 +36,11 @@
 #include "cluster/kernel.h"
 
 #define BLOCK 512               /* rows evaluated against one v */
-#define BLOCK_LARGE 16384       /* the same, in parts shared by threads */
+#define BLOCK_LARGE 32768       /* the same, in parts shared by threads */
 #define LARGE 65536             /* rows from which a part is shared */
-#define TASK 2048               /* rows of one task */
+#define TASK 4096               /* rows of one task */
+#define SHARES 4                /* tasks that sum up a shared part */
+#define CHUNK 128               /* rows that stay in cache from dot to sum */
 #define ALIKE 1e-6f             /* 1 - cosine below which rows are the same */
 #define SEED_DRAWS 8
 #define SLACK 4e-6f             /* covers the rounding of keys */
@@ -47,6 +49,8 @@ struct split_work {
 	const struct rows *rows;
 	struct split_options o;
 	double *sum[2];         /* of the rows of each side; zero between uses */
+	double *whole;          /* of both, while trials are made on the same rows */
+	double *share[SHARES - 1];      /* sums of two sides, made when first needed */
 	float *v, *best;        /* direction from side 0 to side 1; zero between uses */
 	uint32_t *active;       /* terms that occur, when that is not all of them */
 	uint32_t n_active;
@@ -74,6 +78,7 @@ struct split_work *split_work_new(const struct rows *rows, const struct split_op
 	w->o = *o;
 	for (int s = 0; s < 2; s++)
 		w->sum[s] = mem_zalloc(dim, sizeof(double));
+	w->whole = mem_zalloc(dim, sizeof(double));
 	w->v = mem_zalloc(dim, sizeof(float));
 	w->best = mem_zalloc(dim, sizeof(float));
 	w->list = mem_array(BLOCK_LARGE, sizeof *w->list);
@@ -95,6 +100,9 @@ void split_work_free(struct split_work *w)
 		return;
 	free(w->sum[0]);
 	free(w->sum[1]);
+	free(w->whole);
+	for (int i = 0; i < SHARES - 1; i++)
+		free(w->share[i]);
 	free(w->v);
 	free(w->best);
 	free(w->list);
@@ -183,43 +191,86 @@ static void renew(struct split_work *w)
 }
 
 /* Side by the sign of x.v; keys as seen from the side taken. */
-static void divide_range(struct split_work *w, const struct split_part *p, uint32_t from,
-                         uint32_t to)
+static uint32_t choose_sides(struct split_work *w, const struct split_part *p,
+                             uint32_t from, uint32_t to)
 {
+	uint32_t ones = 0;
+
 	kernel_dots(w->rows, p->id + from, to - from, w->v, p->key + from);
 	for (uint32_t i = from; i < to; i++) {
 		p->side[i] = p->key[i] > 0;
+		ones += p->side[i];
 		p->key[i] = (float)w->drift + fabsf(p->key[i]);
 	}
+	return ones;
 }
 
-static void sum_side(struct split_work *w, const struct split_part *p, int side)
+/* Sides and sums of a range, while its rows are in cache. */
+static void divide_range(struct split_work *w, const struct split_part *p, uint32_t from,
+                         uint32_t to, double *const sum[2])
 {
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->side[i] == side)
-			kernel_add(w->rows, p->id[i], 1, w->sum[side]);
+	for (uint32_t i = from; i < to; i += CHUNK) {
+		uint32_t end = to - i < CHUNK ? to : i + CHUNK;
+
+		choose_sides(w, p, i, end);
+		kernel_add_rows(w->rows, p->id + i, end - i, p->side + i, sum);
+	}
 }
 
-static void divide(struct split_work *w, const struct split_part *p)
+static void divide_shared(struct split_work *w, const struct split_part *p)
 {
-	uint32_t n_tasks = (p->n + TASK - 1) / TASK;
+	size_t dim = rows_is_dense(w->rows) ? w->rows->stride : w->rows->dim;
 
-	if (p->n < LARGE) {
-		divide_range(w, p, 0, p->n);
-		sum_side(w, p, 0);
-		sum_side(w, p, 1);
+	#pragma omp taskgroup
+	for (uint32_t s = 0; s < SHARES; s++) {
+		uint32_t from = (uint32_t)((uint64_t)p->n * s / SHARES);
+		uint32_t to = (uint32_t)((uint64_t)p->n * (s + 1) / SHARES);
+
+		if (s && !w->share[s - 1])
+			w->share[s - 1] = mem_zalloc(2 * dim, sizeof(double));
+		#pragma omp task
+		{
+			double *sum[2] = { w->sum[0], w->sum[1] };
+
+			if (s) {
+				sum[0] = w->share[s - 1];
+				sum[1] = sum[0] + dim;
+			}
+			divide_range(w, p, from, to, sum);
+		}
+	}
+	for (uint32_t s = 0; s + 1 < SHARES; s++) {
+		for (size_t j = 0; j < dim; j++) {
+			w->sum[0][j] += w->share[s][j];
+			w->sum[1][j] += w->share[s][dim + j];
+		}
+		memset(w->share[s], 0, 2 * dim * sizeof(double));
+	}
+}
+
+/* Divide all rows of the part by v.  Where the sum of the whole is known only
+ * the smaller side is summed up. */
+static void divide(struct split_work *w, const struct split_part *p, bool whole_known)
+{
+	uint32_t ones;
+	int few;
+	double *sum[2] = { NULL, NULL };
+
+	if (!whole_known) {
+		if (p->n >= LARGE)
+			divide_shared(w, p);
+		else
+			divide_range(w, p, 0, p->n, w->sum);
 		return;
 	}
-	#pragma omp taskgroup
-	for (uint32_t t = 0; t < n_tasks; t++) {
-		#pragma omp task
-		divide_range(w, p, t * TASK, t + 1 < n_tasks ? (t + 1) * TASK : p->n);
-	}
-	#pragma omp taskgroup
-	{
-		#pragma omp task
-		sum_side(w, p, 0);
-		sum_side(w, p, 1);
+	ones = choose_sides(w, p, 0, p->n);
+	few = ones <= p->n / 2;
+	sum[few] = w->sum[few];
+	kernel_add_rows(w->rows, p->id, p->n, p->side, sum);
+	for (uint32_t a = 0; a < w->n_active; a++) {
+		uint32_t t = term_of(w, a);
+
+		w->sum[1 - few][t] = w->whole[t] - w->sum[few][t];
 	}
 }
 
@@ -378,15 +429,18 @@ static bool seed_sides(struct split_work *w, const struct split_part *p, struct 
 /* The best of several trials on the sample; its direction is left in best. */
 static bool run_trials(struct split_work *w, const struct split_part *p, struct rng *rng)
 {
-	double best = -1;
+	double best = -1, *sum[2] = { w->whole, NULL };
 
 	find_active(w, p);
+	kernel_add_rows(w->rows, p->id, p->n, NULL, sum);
 	for (unsigned t = 0; t < w->o.trials; t++) {
 		bool seeded = seed_sides(w, p, rng);
 
 		clear_sums(w);
+		if (!seeded && t == 0)
+			break;          /* all alike */
 		if (seeded) {
-			divide(w, p);
+			divide(w, p, true);
 			renew(w);
 			refine(w, p, rng);
 			if (w->norm[0] + w->norm[1] > best) {
@@ -400,6 +454,8 @@ static bool run_trials(struct split_work *w, const struct split_part *p, struct 
 		clear_v(w);
 		w->drift = 0;
 	}
+	for (uint32_t a = 0; a < w->n_active; a++)
+		w->whole[term_of(w, a)] = 0;
 	return best >= 0;
 }
 
@@ -466,7 +522,7 @@ void split_run(struct split_work *w, const struct split_part *p, uint64_t seed,
 		w->best[term_of(w, a)] = 0;
 	}
 	w->drift = 0;
-	divide(w, p);
+	divide(w, p, false);
 	renew(w);
 	refine(w, p, &rng);
 	measure(w, p, ret);

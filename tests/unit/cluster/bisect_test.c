@@ -173,7 +173,7 @@ static void test_finds_planted_dense(void **state)
 	static uint32_t label[N];
 
 	(void)state;
-	for (int choose = BISECT_LARGEST; choose <= BISECT_BEST; choose++) {
+	for (int choose = 0; choose < 2; choose++) {
 		struct rows r;
 		struct clusters c;
 		double ari;
@@ -183,7 +183,7 @@ static void test_finds_planted_dense(void **state)
 			.k = K, .choose = (enum bisect_choose)choose, .seed = 5 }, &c);
 		check_clusters(&r, &c);
 		ari = rand_index(label, c.of, N, K, c.k);
-		printf("dense, %s: adjusted Rand index %.4f\n", choose ? "best" : "largest", ari);
+		printf("dense, %s: adjusted Rand index %.4f\n", choose ? "largest" : "best", ari);
 		if (choose == BISECT_BEST)
 			assert_true(ari > 0.95);
 		clusters_release(&c);
@@ -240,7 +240,7 @@ static void test_same_for_any_threads(void **state)
 	(void)state;
 	plant_dense(&dense, N, 16, 30, 0.8, label, 4);
 	plant_sparse(&sparse, 3000, 400, 10, label, 4);
-	for (int choose = BISECT_LARGEST; choose <= BISECT_BEST; choose++) {
+	for (int choose = 0; choose < 2; choose++) {
 		for (int kind = 0; kind < 2; kind++) {
 			const struct rows *r = kind ? &dense : &sparse;
 			struct bisect_options o = { .k = 20, .seed = 9, .trials = 4,
@@ -273,7 +273,7 @@ static void test_prefix_is_smaller_k(void **state)
 	static uint32_t label[3000];
 
 	(void)state;
-	for (int choose = BISECT_LARGEST; choose <= BISECT_BEST; choose++) {
+	for (int choose = 0; choose < 2; choose++) {
 		struct bisect_options o = { .k = 40, .choose = (enum bisect_choose)choose };
 		struct clusters large, small;
 		uint32_t nodes[15];
