@@ -15,6 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "warc/http.h"
+
 static const char *const error_names[] = {
 #define FETCH_ERROR(code, name) name,
 #include "fetch/fetch_error.def"
@@ -266,16 +268,14 @@ static void decode(struct fetch *f, struct fetch_result *r)
 	}
 	r->decoded = r->body;
 	r->decoded_size = r->body_size;
-	if (!fetch_header(r->head, r->head_size, "Content-Encoding", &value, &size))
+	if (!r->body_size || !f->opt.decode ||
+	    !fetch_header(r->head, r->head_size, "Content-Encoding", &value, &size))
 		return;
-	r->coding = coding_find(value, size);
-	if (r->coding == CODING_NONE || !r->body_size || !f->opt.decode)
-		return;
-	if (r->coding == CODING_OTHER) {
+	if (memchr(value, ',', size)) { /* layers serve no page, only bombs */
 		r->undecodable = true;
 		return;
 	}
-	e = coding_decode(r->coding, r->body, r->body_size, &f->decoded, &err);
+	e = http_decode(&f->decoded, value, size, r->body, r->body_size, &err);
 	r->decoded = buf_text(&f->decoded);
 	r->decoded_size = f->decoded.size;
 	if (e && r->truncated == FETCH_WHOLE && r->error == FETCH_OK) {

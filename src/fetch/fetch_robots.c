@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "warc/http.h"
 #include "web/robots.h"
 
 #define ROBOTS_FAILED_AGE 600   /* seconds until a failed robots.txt is tried again */
@@ -77,14 +78,10 @@ static void set_rules(struct fetch *f, struct origin *o, const struct transfer *
 
 	buf_init(&plain, ROBOTS_SIZE_MAX + 1);
 	if (fetch_header(t->head.data, t->head.size, "Content-Encoding", &value, &n)) {
-		enum coding c = coding_find(value, n);
-
-		if (c != CODING_NONE && c != CODING_OTHER) {
-			/* what came before the damage or the cap still binds */
-			cut |= coding_decode(c, data, size, &plain, NULL) != 0;
-			data = buf_text(&plain);
-			size = plain.size;
-		}
+		/* what came before the damage or the cap still binds */
+		cut |= http_decode(&plain, value, n, data, size, NULL) != 0;
+		data = buf_text(&plain);
+		size = plain.size;
 	}
 	robots_parse(rules, data, size, cut, f->opt.robots_name);
 	buf_release(&plain);

@@ -236,8 +236,10 @@ static const struct {
 	ANSWER("/unasked-304", "HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n"),
 	ANSWER("/bomb-nested", HEAD200 "Content-Encoding: gzip, gzip\r\n"
 	       "Content-Length: 5\r\n\r\nhello"),
-	ANSWER("/broken-gzip", HEAD200 "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
+	ANSWER("/false-gzip", HEAD200 "Content-Encoding: gzip\r\nContent-Length: 9\r\n\r\n"
 	       "not gzip!"),
+	ANSWER("/broken-gzip", HEAD200 "Content-Encoding: gzip\r\n\r\n"
+	       "\x1f\x8b\x08\0\0\0\0\0\0\3\xff\xff\xff\xff damaged"),
 	MOVED("/loop-self", "/loop-self"), MOVED("/loop-a", "/loop-b"),
 	MOVED("/loop-b", "/loop-a"), MOVED("/to-file", "file:///etc/passwd"),
 	MOVED("/to-ftp", "ftp://127.0.0.1/x"), MOVED("/to-gopher", "gopher://127.0.0.1:25/_x"),

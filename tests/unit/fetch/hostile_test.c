@@ -70,6 +70,7 @@ static const struct attack attacks[] = {
 	{ "/bomb-zstd", FETCH_TOO_LARGE, 200, FETCH_WHOLE, NULL },
 	{ "/bomb-nested", FETCH_OK, 200, FETCH_WHOLE, "hello" },
 	{ "/broken-gzip", FETCH_PROTOCOL, 200, FETCH_WHOLE, NULL },
+	{ "/false-gzip", FETCH_OK, 200, FETCH_WHOLE, "not gzip!" },
 	/* redirects */
 	{ "/loop-self", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
 	{ "/loop-a", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
