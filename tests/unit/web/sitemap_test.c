@@ -76,7 +76,8 @@ static void test_xml(void **state)
 	      "http://a/x?a=1&b=&c 2022-10-01T00:00:00Z\nhttp://a/y\n");
 	/* lastmod first, CDATA, namespace prefix, no XML declaration, BOM, blanks */
 	check("\xef\xbb\xbf \n<s:urlset xmlns:s=\"u\"><s:url><s:lastmod>"
-	      "2022-10-01T12:30:00+02:00</s:lastmod><s:loc><![CDATA[http://a/?x&y]]></s:loc></s:url></s:urlset>",
+	      "2022-10-01T12:30:00+02:00</s:lastmod>"
+	      "<s:loc><![CDATA[http://a/?x&y]]></s:loc></s:url></s:urlset>",
 	      "http://a/?x&y 2022-10-01T10:30:00Z\n");
 	/* a picture is not a page; a date does not leak into the next entry */
 	check(SET("<url><loc>http://a/p</loc><lastmod>2020</lastmod><image:image>"
@@ -134,7 +135,8 @@ static void test_utf16(void **state)
 static void test_index(void **state)
 {
 	static const char text[] = HEAD "<sitemapindex" NS "><sitemap>"
-		"<loc>http://h/d/a.xml.gz</loc><lastmod>2021-05-06</lastmod></sitemap><sitemap><loc>http://h/b.xml</loc>"
+		"<loc>http://h/d/a.xml.gz</loc><lastmod>2021-05-06</lastmod></sitemap>"
+		"<sitemap><loc>http://h/b.xml</loc>"
 		"</sitemap><sitemap><loc>http://o/c.xml</loc></sitemap></sitemapindex>";
 	struct sitemap_source s = { "http://h/d/index.xml", 20, SITEMAP_PATH, 0 };
 
