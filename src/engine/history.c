@@ -8,7 +8,7 @@
  * capture, numbers them in the order of their URLs (so that directories are
  * contiguous), and rewrites captures and links.
  *
- * Cost.  O(records log records).  24 bytes a capture, 4 a distinct link.
+ * Cost.  O(records log records).  32 bytes a capture, 4 a distinct link.
  */
 #include "engine/history.h"
 
@@ -60,6 +60,7 @@ void history_release(struct history *h)
 	vec_release(&h->list_first);
 	vec_release(&h->targets);
 	map_release(&h->lists);
+	facts_release(&h->facts);
 	*h = (struct history){ 0 };
 }
 
@@ -130,6 +131,8 @@ int history_add(struct history *h, const struct record *r, struct err *err)
 	c.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
 	if ((h->want & WANT_LINKS) && r->links.s)
 		c.links = add_links(h, r) & LIST_MASK;
+	if (h->want & WANT_FACTS)
+		c.facts = facts_add(&h->facts, r);
 	vec_push(&h->captures, c);
 	if (c.time < h->begin)
 		h->begin = c.time;
@@ -234,8 +237,14 @@ int history_finish(struct history *h, struct err *err)
 	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);
 	drop_doubles(h);
 	h->first = mem_zalloc((size_t)h->n_pages + 1, sizeof *h->first);
-	for (size_t i = 0; i < h->captures.n; i++)
-		h->first[h->captures.v[i].page + 1] = i + 1;
+	for (size_t i = 0; i < h->captures.n; i++) {
+		struct capture *c = &h->captures.v[i];
+
+		h->first[c->page + 1] = i + 1;
+		/* a revisit tells nothing new: what was counted before still holds */
+		if (!c->facts && !c->gone && i && c[-1].page == c->page)
+			c->facts = c[-1].facts;
+	}
 	return 0;
 }
 

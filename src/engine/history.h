@@ -3,7 +3,7 @@
  * history.h - recorded page histories in memory: what replay runs on.
  *
  * Records are added in any order and sorted once by page and time.  A capture
- * is 24 bytes; its content is one 64-bit key under the detector chosen (the
+ * is 32 bytes; its content is one 64-bit key under the detector chosen (the
  * digest's hash, or the simhash for near:BITS), so comparing two captures is
  * comparing two numbers.
  *
@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "engine/facts.h"
 #include "engine/record.h"
 
 enum detect_kind { DETECT_BYTES, DETECT_TEXT, DETECT_TAGS, DETECT_NEAR };
@@ -33,9 +34,10 @@ struct capture {
 	uint32_t links : 30;            /* link list, 0: none known */
 	uint32_t gone : 1;
 	uint32_t moved : 1;             /* a redirect */
+	uint32_t facts;                 /* number in facts, or FACTS_NONE */
 };
 
-enum history_want { WANT_LINKS = 1 };
+enum history_want { WANT_LINKS = 1, WANT_FACTS = 2 };
 
 struct history {
 	struct detect detect;
@@ -51,6 +53,7 @@ struct history {
 	VEC(uint64_t) list_first;
 	VEC(uint32_t) targets;
 	struct map lists;               /* hash of (host, text) -> list */
+	struct facts_table facts;
 };
 
 void history_init(struct history *h, struct detect detect, unsigned want);
