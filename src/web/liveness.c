@@ -145,7 +145,7 @@ bool liveness_by_sibling(const char *url, size_t size,
 		reason = LIVENESS_BY_ERROR;
 	else if (failed(sibling))
 		reason = LIVENESS_BY_HONESTY;
-	else if (p.query == p.end && p.end - p.path == 1)
+	else if (p.end - p.path == 1)
 		reason = LIVENESS_BY_ROOT;
 	else if (page->redirects != sibling->redirects)
 		reason = LIVENESS_BY_REDIRECTS;

@@ -315,15 +315,18 @@ static void settle(struct parser *p)
 	uint8_t keep = r->own_group ? FOR_US : FOR_ALL;
 	size_t n = 0;
 
-	if (r->own_group && r->cut && !p->own_rules)
-		keep |= FOR_ALL;
+	r->crawl_delay = p->delay[keep];
+	if (r->own_group && r->cut && !p->own_rules) {
+		keep = FOR_ALL;
+		if (p->delay[FOR_ALL] > r->crawl_delay)
+			r->crawl_delay = p->delay[FOR_ALL];
+	}
 	for (size_t i = 0; i < r->rules.n; i++)
 		if (r->rules.v[i].groups & keep)
 			r->rules.v[n++] = r->rules.v[i];
 	r->rules.n = n;
 	if (n)
 		qsort(r->rules.v, n, sizeof *r->rules.v, compare_rules);
-	r->crawl_delay = p->delay[r->own_group ? FOR_US : FOR_ALL];
 }
 
 void robots_parse(struct robots *r, const char *data, size_t size, bool cut,

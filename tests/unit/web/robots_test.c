@@ -269,6 +269,19 @@ static void test_cut(void **state)
 			assert_true(ask(&r, "/else"));
 		robots_release(&r);
 	}
+	/* a name cut short may be another's; a group cut short is not all of it */
+	for (int known = 0; known < 2; known++) {
+		static const char *const tail[] = { "freshet", "freshet\n" };
+		char cut[100];
+
+		snprintf(cut, sizeof cut, "User-agent: *\nDisallow: /\nCrawl-delay: 9\n"
+		         "User-agent: %s", tail[known]);
+		robots_parse(&r, cut, strlen(cut), true, "freshet");
+		assert_int_equal(r.own_group, known);
+		assert_false(ask(&r, "/x"));
+		assert_float_equal(r.crawl_delay, 9, 1e-9);
+		robots_release(&r);
+	}
 	/* the same cut made by the size limit: Allow: /a cut from /abc opens nothing */
 	n = ROBOTS_SIZE_MAX + 2;
 	big = malloc(n + 1);

@@ -83,7 +83,7 @@ static void test_xml(void **state)
 	check(SET("<url><loc>http://a/p</loc><lastmod>2020</lastmod><image:image>"
 	          "<image:loc>http://a/i.png</image:loc></image:image></url>"
 	          "<url><image:image><image:loc>http://a/i</image:loc></image:image>"
-	          "<loc>http://a/q</loc></url><foo><loc>http://a/no</loc></foo>"),
+	          "<loc>http://a/q</loc><x:url/></url><foo><loc>http://a/no</loc></foo>"),
 	      "http://a/p 2020-01-01T00:00:00Z\nhttp://a/q\n");
 	assert_int_equal(report.entries, 2);
 	assert_int_equal(report.refused, 0);

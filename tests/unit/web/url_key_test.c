@@ -49,6 +49,7 @@ static void test_surt(void **state)
 		{ "http://e.org//two///slashes?more//slashes",
 		  "org,e)/two/slashes?more//slashes" },
 		{ "http://e.org/%252525", "org,e)/%25" },
+		{ "http://e.org/%252%2535", "org,e)/%25" },
 		{ "http://e.org/%25%34%31", "org,e)/a" },
 		{ "http://e.org/%25%32%35", "org,e)/%25" },
 		{ "http://e.org/a%252F..%252Fb", "org,e)/b" },
