@@ -132,28 +132,36 @@ static void prune(struct plan *p)
 
 	select_best(p->best, p->n_best, keep, p->seed, p->cycle);
 	p->n_best = keep;
-	p->floor = p->best[0].score;
+	p->floor = p->best[0];
 	for (size_t i = 1; i < keep; i++)
-		if (p->best[i].score < p->floor)
-			p->floor = p->best[i].score;
+		if (better(&p->floor, &p->best[i], p->seed, p->cycle))
+			p->floor = p->best[i];
 	p->has_floor = true;
+}
+
+/* Ties with the floor count too: of a thousand pages that nobody ever visited
+ * all have one score, and letting them in would prune again and again. */
+static bool can_win(const struct plan *p, const struct offer *o)
+{
+	return !p->has_floor || o->score > p->floor.score ||
+	       (o->score == p->floor.score && better(o, &p->floor, p->seed, p->cycle));
 }
 
 void plan_offer(struct plan *p, uint32_t page, double score, double probability,
                 enum reason reason)
 {
-	float s = (float)score;
-	size_t want = (size_t)plan_room(p) * 2 + 16;
-
-	if (p->state[page] != PAGE_HERE || (p->has_floor && s < p->floor) || want == 16)
-		return;
-	if (p->n_best >= want)
-		prune(p);
-	mem_grow((void **)&p->best, &p->cap_best, p->n_best + 1, sizeof *p->best);
-	p->best[p->n_best++] = (struct offer){
-		.page = page, .score = s, .probability = (float)probability,
+	size_t room = plan_room(p);
+	struct offer o = {
+		.page = page, .score = (float)score, .probability = (float)probability,
 		.reason = (uint8_t)reason,
 	};
+
+	if (!room || p->state[page] != PAGE_HERE || !can_win(p, &o))
+		return;
+	if (p->n_best >= room * 2 + 16)
+		prune(p);
+	mem_grow((void **)&p->best, &p->cap_best, p->n_best + 1, sizeof *p->best);
+	p->best[p->n_best++] = o;
 }
 
 void plan_finish(struct plan *p)

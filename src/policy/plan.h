@@ -23,7 +23,7 @@ struct plan {
 	struct offer *best;             /* candidates of plan_offer() */
 	size_t n_best, cap_best;
 	uint32_t limit;                 /* at most so many in this round */
-	float floor;                    /* offers at or below it cannot win */
+	struct offer floor;             /* offers that are not better cannot win */
 	bool has_floor;
 	uint8_t *state;
 	uint64_t seed, cycle;
