@@ -50,13 +50,12 @@ uint32_t guarantee_need(const struct view *v, uint32_t max_age)
 		return 0;
 	due = mem_zalloc((size_t)max_age + 1, sizeof *due);
 	for (uint32_t i = 0; i < v->n_pages; i++) {
-		uint32_t left;
+		uint32_t age = view_age(v, i);
 
 		if (!view_open(v, i))
 			continue;
 		/* cycles in which it can still be visited in time, this one included */
-		left = view_age(v, i) >= max_age ? 1 : max_age - view_age(v, i) + 1;
-		due[left]++;
+		due[age >= max_age ? 1 : age ? max_age - age + 1 : max_age]++;
 	}
 	for (uint32_t j = 1; j <= max_age; j++) {
 		sum += due[j];

@@ -14,6 +14,8 @@
 #include <time.h>
 
 #define NEVER PAGE_NONE
+#define BUDGET_MAX 0x7fffffff
+#define CYCLES_MAX 10000000
 
 struct run {                    /* one policy, one seed */
 	const struct replay *r;
@@ -22,14 +24,38 @@ struct run {                    /* one policy, one seed */
 	uint8_t *truth;
 };
 
+struct kept { VEC(uint32_t) pages; };
+struct start_links { const struct replay *r; struct kept *kept; };
+
+/* The links of a copy at the start.  Those to pages that appear later count only
+ * if such pages join: else they would drain PageRank. */
 static const uint32_t *links_at_start(const void *from, uint32_t page, size_t *ret_n)
 {
-	const struct replay *r = from;
+	const struct start_links *l = from;
+	const struct replay *r = l->r;
+	const uint32_t *all;
+	size_t n;
 
 	*ret_n = 0;
 	if (r->copy_at_start[page] == NEVER)
 		return NULL;
-	return history_links(r->history, r->copy_at_start[page], ret_n);
+	all = history_links(r->history, r->copy_at_start[page], &n);
+	l->kept->pages.n = 0;
+	for (size_t i = 0; i < n; i++)
+		if (r->opts.join || r->copy_at_start[all[i]] != NEVER)
+			vec_push(&l->kept->pages, all[i]);
+	*ret_n = l->kept->pages.n;
+	return l->kept->pages.v;
+}
+
+static int prepare_all(struct replay *r, unsigned needs, struct err *err)
+{
+	struct kept kept = { 0 };
+	struct start_links l = { r, &kept };
+	int rc = prepare(&r->prepared, &r->pages, needs, links_at_start, &l, err);
+
+	vec_release(&kept.pages);
+	return rc;
 }
 
 static int64_t next_midnight(int64_t t)
@@ -50,7 +76,7 @@ static int plan_cycles(struct replay *r, struct err *err)
 	if (n < 1)
 		return err_set(err, E_USAGE, "the history has no whole cycle between start and "
 		               "end: choose a shorter --cycle");
-	if (n > 10000000)
+	if (n > CYCLES_MAX)
 		return err_set(err, E_USAGE, "%lld cycles: choose a longer --cycle", (long long)n);
 	r->n_cycles = (uint32_t)n;
 	r->max_age = o->max_age_cycles ? o->max_age_cycles :
@@ -78,17 +104,30 @@ static void find_copies(struct replay *r)
 	}
 }
 
+/* PageRank times N, the mean over the repository being 1: pages of the trace
+ * that appear later hold some of the rank, which would raise all others. */
 static void find_weights(struct replay *r)
 {
 	uint32_t n = r->pages.n;
+	double sum = 0;
 
+	for (uint32_t i = 0; i < n; i++)
+		sum += r->copy_at_start[i] != NEVER ? r->prepared.pagerank[i] : 0;
 	r->weight = mem_array(n, sizeof *r->weight);
 	for (uint32_t i = 0; i < n; i++) {
 		if (r->opts.weights == WEIGHTS_PAGERANK10)
 			r->weight[i] = r->prepared.pagerank10[i];
 		else
-			r->weight[i] = (float)(r->prepared.pagerank[i] * n);
+			r->weight[i] = (float)(r->prepared.pagerank[i] * r->n_repository / sum);
 	}
+}
+
+/* A share is of the pages at the start; a number stands as it is. */
+static uint32_t find_budget(const struct replay *r)
+{
+	if (r->opts.budget.percent)
+		return (uint32_t)share_of(r->opts.budget, r->n_repository);
+	return (uint32_t)fmin(fmax(1, round(r->opts.budget.value)), BUDGET_MAX);
 }
 
 int replay_open(struct replay *r, const struct history *h, const struct replay_opts *opts,
@@ -107,13 +146,13 @@ int replay_open(struct replay *r, const struct history *h, const struct replay_o
 	if (!r->n_repository)
 		return err_set(err, E_USAGE, "no page has a capture at or before the start: "
 		               "choose a later --start");
-	r->budget = (uint32_t)share_of(opts->budget, r->n_repository);
+	r->budget = find_budget(r);
 	pool = mem_alloc(h->urls.pool_size);
 	memcpy(pool, h->urls.pool, h->urls.pool_size);
 	offset = mem_array((size_t)h->n_pages + 1, sizeof *offset);
 	memcpy(offset, h->urls.offset, ((size_t)h->n_pages + 1) * sizeof *offset);
 	pages_init(&r->pages, pool, offset, h->n_pages, &po);
-	rc = prepare(&r->prepared, &r->pages, needs | NEED_PAGERANK, links_at_start, r, err);
+	rc = prepare_all(r, needs | NEED_PAGERANK, err);
 	if (rc < 0)
 		return rc;
 	find_weights(r);
@@ -176,7 +215,7 @@ static int replay_deliver(void *self, const struct offer *offers, size_t n,
 	return 0;
 }
 
-/* Move the clock: what is live at t, and who joins. */
+/* Move the clock: what is live at t. */
 static void move_clock(struct run *run, int64_t t)
 {
 	const struct replay *r = run->r;
@@ -197,13 +236,24 @@ static void move_clock(struct run *run, int64_t t)
 				at = (uint32_t)next++;
 		}
 		run->live[i] = at;
-		if (r->opts.join && !(run->engine.visits.state[i] & PAGE_HERE) &&
-		    at != run->before[i] && !is_gone(run, at)) {
-			run->engine.visits.state[i] |= PAGE_HERE;
-			run->engine.visits.last_cycle[i] = run->engine.view.cycle + 1;
-			run->engine.visits.last_visit[i] = t;
-			run->copy[i] = at;
-		}
+	}
+}
+
+/* Pages that appeared or came back since the last cycle: a copy is taken when
+ * they are discovered, and from the next cycle on they may be asked for. */
+static void join_pages(struct run *run, int64_t t)
+{
+	struct visits *visits = &run->engine.visits;
+
+	for (uint32_t i = 0; i < run->r->pages.n; i++) {
+		if ((visits->state[i] & PAGE_HERE) || run->live[i] == run->before[i] ||
+		    is_gone(run, run->live[i]) ||
+		    run->r->history->captures.v[run->live[i]].moved)
+			continue;
+		visits->state[i] |= PAGE_HERE;
+		visits->last_cycle[i] = run->engine.view.cycle;
+		visits->last_visit[i] = t;
+		run->copy[i] = run->live[i];
 	}
 }
 
@@ -236,7 +286,8 @@ static void measure_repository(struct run *run, struct cycle_measure *m)
 			fresh_weight += run->r->weight[i];
 		} else {
 			stale++;
-			age += (double)(m->time - stale_since(run, i));
+			/* the nearest capture may lie ahead of the clock */
+			age += fmax(0, (double)(m->time - stale_since(run, i)));
 		}
 	}
 	m->pages = n;
@@ -297,7 +348,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	if (policy_needs(policy) & NEED_TRUTH)
 		v->truth = run->truth;
 	for (uint32_t i = 0; i < n; i++) {
-		int64_t at = history_at(r->history, i, r->start, false);
+		int64_t at = history_at(r->history, i, r->start, r->opts.nearest);
 
 		run->copy[i] = r->copy_at_start[i];
 		run->live[i] = at < 0 ? NEVER : (uint32_t)at;
@@ -341,6 +392,8 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		if (rc < 0)
 			return rc;
 		measure_visits(run, m->time - r->opts.cycle_seconds, m);
+		if (r->opts.join && r->opts.goal == GOAL_CHANGED)
+			join_pages(run, m->time);
 		measure_repository(run, m);
 		m->plan_seconds = run->engine.plan_seconds;
 		m->total_seconds = clock_seconds() - from;

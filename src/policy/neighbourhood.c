@@ -15,7 +15,9 @@
  * by distance of centroids.
  *
  * Cost.  O(pages and links touched).  Stamps instead of clearing; a directory
- * found without an open page is not read again in that cycle.
+ * found without an open page is not read again in that cycle.  A page from which
+ * a walk went h hops on is not left again in that cycle by walks that would go
+ * no further, so all walks of a cycle together cost O(D * links).
  */
 #include "policy/neighbourhood.h"
 
@@ -31,6 +33,7 @@ static void prepare(struct neighbourhood *n, const struct view *v)
 		neighbourhood_release(n);
 		n->page_mark = mem_zalloc(v->n_pages, sizeof *n->page_mark);
 		n->dir_spent = mem_zalloc(v->tree->n_dirs, sizeof *n->dir_spent);
+		n->walked = v->links ? mem_zalloc(v->n_pages, sizeof *n->walked) : NULL;
 		n->n_pages = v->n_pages;
 		n->n_dirs = v->tree->n_dirs;
 	}
@@ -119,6 +122,15 @@ static void by_directory(struct neighbourhood *n, const struct view *v, uint32_t
 	}
 }
 
+static struct walked *walked(struct neighbourhood *n, const struct view *v, uint32_t page)
+{
+	struct walked *w = &n->walked[page];
+
+	if (w->cycle != v->cycle)
+		*w = (struct walked){ .cycle = v->cycle };
+	return w;
+}
+
 static void add_siblings(struct neighbourhood *n, const struct view *v, uint32_t page,
                          size_t enough)
 {
@@ -126,45 +138,48 @@ static void add_siblings(struct neighbourhood *n, const struct view *v, uint32_t
 	const uint32_t *in = graph_links(v->links_in, page, &n_in);
 
 	for (uint64_t i = 0; i < n_in && n->pages.n < enough; i++) {
+		struct walked *parent = walked(n, v, in[i]);
 		const uint32_t *out;
 
-		if (v->site[in[i]] != v->site[page])
+		if (v->site[in[i]] != v->site[page] || parent->parent)
 			continue;
 		out = graph_links(v->links, in[i], &n_out);
 		for (uint64_t j = 0; j < n_out; j++)
 			if (v->site[out[j]] == v->site[page])
 				found(n, v, out[j]);
+		parent->parent = 1;
 	}
 }
 
-/* Breadth first; returns the depth at which `target` was met, or INT_MAX. */
-static int walk_links(struct neighbourhood *n, const struct view *v, const struct graph *g,
-                      uint32_t page, int depth, size_t enough, uint32_t target)
+/* Breadth first over the site of `page`, `depth` hops. */
+static void walk_links(struct neighbourhood *n, const struct view *v, const struct graph *g,
+                       uint32_t page, int depth, size_t enough)
 {
 	size_t from = 0, to;
 
 	n->queue.n = 0;
 	mark(n, page, MARK_QUEUED);
 	vec_push(&n->queue, page);
-	for (int level = 1; level <= depth && from < n->queue.n; level++) {
+	for (int left = depth; left > 0 && from < n->queue.n; left--) {
 		for (to = n->queue.n; from < to; from++) {
 			uint64_t n_links;
 			const uint32_t *link = graph_links(g, n->queue.v[from], &n_links);
+			struct walked *w = walked(n, v, n->queue.v[from]);
 
+			if (w->reach >= left)
+				continue;
+			w->reach = (uint8_t)left;
 			for (uint64_t i = 0; i < n_links; i++) {
 				if (v->site[link[i]] != v->site[page] ||
 				    !mark(n, link[i], MARK_QUEUED))
 					continue;
-				if (link[i] == target)
-					return level;
 				found(n, v, link[i]);
 				vec_push(&n->queue, link[i]);
 			}
 			if (n->pages.n >= enough)
-				return INT_MAX;
+				return;
 		}
 	}
-	return INT_MAX;
 }
 
 static void by_link(struct neighbourhood *n, const struct view *v, uint32_t page, int d,
@@ -172,8 +187,10 @@ static void by_link(struct neighbourhood *n, const struct view *v, uint32_t page
 {
 	add_siblings(n, v, page, enough);
 	if (d)
-		walk_links(n, v, d > 0 ? v->links : v->links_in, page, d > 0 ? d : -d, enough,
-		           PAGE_NONE);
+		walk_links(n, v, d > 0 ? v->links : v->links_in, page, d > 0 ? d : -d, enough);
+	/* cut short: what was left may be wanted if blocked pages cost no budget */
+	if (n->pages.n >= enough)
+		memset(n->walked, 0, n->n_pages * sizeof *n->walked);
 }
 
 void neighbourhood_find(struct neighbourhood *n, const struct view *v, uint32_t page,
@@ -193,6 +210,7 @@ void neighbourhood_release(struct neighbourhood *n)
 	vec_release(&n->queue);
 	free(n->page_mark);
 	free(n->dir_spent);
+	free(n->walked);
 	*n = (struct neighbourhood){ 0 };
 }
 
@@ -214,6 +232,33 @@ int near_dir_distance(const struct view *v, uint32_t from, uint32_t to)
 	return down ? -steps : steps;
 }
 
+/* Hops from one page to another within their site, or INT_MAX. */
+static int hops(struct neighbourhood *n, const struct view *v, const struct graph *g,
+                uint32_t page, uint32_t target)
+{
+	size_t from = 0, to;
+
+	prepare(n, v);
+	mark(n, page, MARK_QUEUED);
+	vec_push(&n->queue, page);
+	for (int level = 1; from < n->queue.n; level++) {
+		for (to = n->queue.n; from < to; from++) {
+			uint64_t n_links;
+			const uint32_t *link = graph_links(g, n->queue.v[from], &n_links);
+
+			for (uint64_t i = 0; i < n_links; i++) {
+				if (v->site[link[i]] != v->site[page] ||
+				    !mark(n, link[i], MARK_QUEUED))
+					continue;
+				if (link[i] == target)
+					return level;
+				vec_push(&n->queue, link[i]);
+			}
+		}
+	}
+	return INT_MAX;
+}
+
 int near_link_distance(struct neighbourhood *n, const struct view *v, uint32_t from,
                        uint32_t to)
 {
@@ -221,6 +266,10 @@ int near_link_distance(struct neighbourhood *n, const struct view *v, uint32_t f
 	const uint32_t *in = graph_links(v->links_in, from, &n_in);
 	int d;
 
+	if (v->site[from] != v->site[to])
+		return INT_MAX;
+	if (from == to)
+		return 0;
 	for (uint64_t i = 0; i < n_in; i++) {
 		const uint32_t *out = graph_links(v->links, in[i], &n_out);
 
@@ -228,11 +277,9 @@ int near_link_distance(struct neighbourhood *n, const struct view *v, uint32_t f
 			if (out[j] == to)
 				return 0;
 	}
-	prepare(n, v);
-	d = walk_links(n, v, v->links, from, INT_MAX, SIZE_MAX, to);
+	d = hops(n, v, v->links, from, to);
 	if (d != INT_MAX)
 		return d;
-	prepare(n, v);
-	d = walk_links(n, v, v->links_in, from, INT_MAX, SIZE_MAX, to);
+	d = hops(n, v, v->links_in, from, to);
 	return d == INT_MAX ? d : -d;
 }

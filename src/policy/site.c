@@ -15,18 +15,20 @@
  *                 still holds the ratio at which the budget would run out
  * The ratio, not the count, decides: small sites have fewer samples.
  *
- * Cost.  O(pages + sites log sites) a cycle, 12 bytes a site.
+ * Cost.  O(pages + sites log sites) a cycle; 32 bytes a site, 4 a page.
  */
 #include <math.h>
 
 #include "base/rng.h"
 #include "policy/plan.h"
 
+#define SAMPLE_MAX 1000000000
+
 enum variant { GREEDY, PROPORTIONAL, ADAPTIVE };
 
 struct site_opts { const char *sample; int variant; };
 
-struct site_sample { uint32_t drawn, told, hits; };
+struct site_sample { uint32_t drawn, told, hits, open; };
 
 struct site_state {
 	struct site_sample *sites;
@@ -46,17 +48,21 @@ static const struct option_spec site_options[] = {
 static int site_check(const void *opts, struct err *err)
 {
 	const struct site_opts *o = opts;
+	char *end;
+	long k = strtol(o->sample, &end, 10);
 
-	if (strcmp(o->sample, "sqrt") && atol(o->sample) < 1)
-		return err_set(err, E_USAGE, "sample: '%s' is neither sqrt nor a number", o->sample);
+	if (strcmp(o->sample, "sqrt") && (end == o->sample || *end || k < 1 || k > SAMPLE_MAX))
+		return err_set(err, E_USAGE, "sample: '%s' is neither sqrt nor a number 1..%d",
+		               o->sample, SAMPLE_MAX);
 	return 0;
 }
 
-static uint32_t sample_size(const struct site_opts *o, const struct view *v, uint32_t n_open)
+/* sqrt(N_mean * R/N) = sqrt(R / sites) */
+static uint32_t sample_size(const struct site_opts *o, const struct view *v)
 {
-	double k = atof(o->sample);
+	double k = strtod(o->sample, NULL);
 
-	if (!strcmp(o->sample, "sqrt") && n_open && v->tree->n_sites)
+	if (!strcmp(o->sample, "sqrt") && v->tree->n_sites)
 		k = round(sqrt((double)v->budget / v->tree->n_sites));
 	return k < 1 ? 1 : (uint32_t)k;
 }
@@ -65,7 +71,6 @@ static void site_begin(struct policy *p, const struct view *v)
 {
 	struct site_state *s = p->state;
 	const struct tree *t = v->tree;
-	uint32_t n_open = 0;
 
 	if (s->n_sites != t->n_sites || !s->sites) {
 		free(s->sites);
@@ -86,10 +91,18 @@ static void site_begin(struct policy *p, const struct view *v)
 		            t->site_first[i + 1] - t->site_first[i]);
 	}
 	for (uint32_t i = 0; i < v->n_pages; i++)
-		n_open += view_open(v, i);
-	/* sqrt(N_mean * R/N) = sqrt(R / sites) */
-	s->k = sample_size(p->opts, v, n_open);
+		s->sites[v->site[i]].open += view_open(v, i);
+	s->k = sample_size(p->opts, v);
 	s->sampling = true;
+}
+
+/* A first sample is k of the site's open pages; whether a site is sampled at all
+ * when not all can be, and which pages follow, has no simple answer. */
+static double sample_chance(const struct site_state *s, const struct view *v, uint32_t site)
+{
+	if (v->round || (uint64_t)s->k * s->n_sites > v->room)
+		return NAN;
+	return fmin(1, (double)s->k / s->sites[site].open);
 }
 
 /* Take up to n more pages of a site in its random order. */
@@ -98,14 +111,14 @@ static uint32_t take(struct site_state *s, const struct view *v, struct plan *pl
 {
 	const struct tree *t = v->tree;
 	uint32_t size = t->site_first[site + 1] - t->site_first[site], taken = 0;
+	double chance = reason == REASON_SAMPLE ? sample_chance(s, v, site) : NAN;
 
 	while (taken < n && s->sites[site].drawn < size && plan_room(plan)) {
 		uint32_t page = s->shuffled[t->site_first[site] + s->sites[site].drawn++];
 
 		if (!view_open(v, page))
 			continue;
-		plan_take(plan, page, score, reason == REASON_SAMPLE ? fmin(1, (double)n / size) : NAN,
-		          reason);
+		plan_take(plan, page, score, chance, reason);
 		taken++;
 	}
 	return taken;
