@@ -144,20 +144,30 @@ static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
 	return rc;
 }
 
+int archive_read_input(struct archive_reader *a, struct input *in, enum archive_kind kind,
+                       struct err *err)
+{
+	int rc;
+
+	if (kind == ARCHIVE_CDX)
+		return read_cdx(a, in, err);
+	rc = err_set(err, E_USAGE, "%s: a %s has no captures; give a CDX, CDXJ or WARC file",
+	             input_name(in), archive_kind_name(kind));
+	input_close(in);
+	return rc;
+}
+
 int archive_read(struct archive_reader *a, const char *path, struct err *err)
 {
-	enum archive_kind kind;
+	enum archive_kind kind = ARCHIVE_URLS;
 	struct input *in;
 	int rc = input_open(&in, path, err);
 
 	if (rc < 0)
 		return rc;
 	rc = archive_sniff(in, &kind, err);
-	if (rc == 0 && kind == ARCHIVE_CDX)
-		return read_cdx(a, in, err);    /* closes it */
-	input_close(in);
 	if (rc == 0)
-		rc = err_set(err, E_USAGE, "%s: a %s has no captures; give a CDX, CDXJ or WARC file",
-		             path, archive_kind_name(kind));
+		return archive_read_input(a, in, kind, err);
+	input_close(in);
 	return rc;
 }

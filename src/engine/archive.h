@@ -38,7 +38,10 @@ struct archive_reader {
 	struct archive_stats stats;
 };
 
-/* Read the captures of a file; URL lists and sitemaps are E_USAGE here. */
+/* Read the captures of an input of that kind, and close it; URL lists and
+ * sitemaps are E_USAGE here. */
+MUST_CHECK int archive_read_input(struct archive_reader *r, struct input *in,
+                                  enum archive_kind kind, struct err *err);
 MUST_CHECK int archive_read(struct archive_reader *r, const char *path, struct err *err);
 
 #endif
