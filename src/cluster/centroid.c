@@ -132,7 +132,7 @@ void centroid_rank_features(const struct clusters *c, uint32_t n_labels, float *
 	for (uint32_t f = 0; f < n_labels && f < c->k; f++) {
 		centroid_order(&c->centroids, f, order);        /* numbered by size */
 		for (uint32_t i = 0; i < c->k; i++)
-			rank[order[i]] = (float)i;
+			rank[order[i]] = c->k > 1 ? (float)i / (float)(c->k - 1) : 0;
 		for (uint32_t i = 0; i < c->n_rows; i++)
 			if (c->of[i] != CLUSTER_NONE)
 				ret[(size_t)i * n_labels + f] = rank[c->of[i]];

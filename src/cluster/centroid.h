@@ -29,8 +29,9 @@ void centroid_members(const struct clusters *c, const struct rows *rows, uint32_
 /*
  * Rank features: the n_labels largest clusters are labels; feature f of a row is 0
  * if it is in cluster f, else the rank of its cluster among all clusters by
- * centroid distance from cluster f.  Where there are fewer clusters than labels
- * the rest are 0; rows outside the clustering get 0.  ret: n_rows * n_labels.
+ * centroid distance from cluster f, divided by k - 1.  Where there are fewer
+ * clusters than labels the rest are 0; rows outside the clustering get 0.
+ * ret: n_rows * n_labels.
  */
 void centroid_rank_features(const struct clusters *c, uint32_t n_labels, float *ret);
 

@@ -49,8 +49,27 @@ struct tree {
  * the directory path with digit runs as 0. */
 enum family { FAMILY_NAME, FAMILY_WORD, FAMILY_LAST, FAMILY_SHAPE, N_FAMILIES };
 
+/*
+ * What pages can be clustered by.  The first three are sparse rows, TF-IDF of
+ * words; the others dense columns: 18 static without words; 10 of what changed
+ * from copy to copy; all 48; and the 38 that a single copy tells.
+ */
+enum feature_set {
+	FEATURES_URL, FEATURES_CONTENT, FEATURES_URL_CONTENT, FEATURES_STATIC,
+	FEATURES_DYNAMIC, FEATURES_COMBINED, FEATURES_FIRST_COPY,
+};
+
 struct graph;
-struct clusters;
+struct rows;
+struct view;
+
+/* Makes unit rows by page, of our copies as they are now; pages that are not in
+ * the repository have empty ones.  The caller releases them. */
+struct feature_maker {
+	void *self;
+	void (*rows)(void *self, const struct view *v, enum feature_set set,
+	             struct rows *ret);
+};
 
 struct view {
 	int64_t now;                    /* the cycle's moment */
@@ -80,7 +99,8 @@ struct view {
 	const uint8_t *pagerank10;      /* 0..10 on a log scale */
 	const uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
-	const struct clusters *clusters;
+	const struct feature_maker *features;   /* NEED_CLUSTERS */
+	unsigned threads;               /* for the kernels; 0: all there are */
 	const uint8_t *truth;           /* replay only: would a visit hit? */
 };
 

@@ -130,8 +130,10 @@ static void test_members_and_rank_features(void **state)
 	for (uint32_t f = 0; f < LABELS; f++) {
 		centroid_order(&c.centroids, f, order);
 		for (uint32_t i = 0; i < r.n; i++) {
-			uint32_t rank = (uint32_t)feature[i * LABELS + f];
+			float scaled = feature[i * LABELS + f] * (float)(c.k - 1);
+			uint32_t rank = (uint32_t)lroundf(scaled);
 
+			ASSERT_NEAR(scaled, rank, 1e-4);
 			assert_int_equal(order[rank], c.of[i]);
 			assert_true((rank == 0) == (c.of[i] == f));
 		}
