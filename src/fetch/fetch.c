@@ -45,7 +45,7 @@ int fetch_new(struct fetch **ret, const struct fetch_options *options, struct er
 	f->done = (struct list){ NONE, NONE };
 	buf_init(&f->decoded, options->max_decoded);
 	if ((r = proxy_init(&f->proxy, options->proxy, options->no_proxy, getenv, err)) ||
-	    (r = wire_new(&f->wire, options, err))) {
+	    (r = wire_new(&f->wire, options, f->proxy.http || f->proxy.https, err))) {
 		fetch_free(f);
 		return r;
 	}

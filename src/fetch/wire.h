@@ -49,7 +49,7 @@ struct transfer {
 };
 
 MUST_CHECK int wire_new(struct wire **ret, const struct fetch_options *options,
-                        struct err *err);
+                        bool behind_proxy, struct err *err);
 void wire_free(struct wire *w);
 /* Another descriptor to wait for. */
 void wire_watch(struct wire *w, int fd);

@@ -72,7 +72,8 @@ static int on_timer(CURLM *multi, long ms, void *arg)
 
 /* ---- making and ending ---- */
 
-int wire_new(struct wire **ret, const struct fetch_options *options, struct err *err)
+int wire_new(struct wire **ret, const struct fetch_options *options, bool behind_proxy,
+             struct err *err)
 {
 	struct wire *w;
 
@@ -96,6 +97,11 @@ int wire_new(struct wire **ret, const struct fetch_options *options, struct err 
 	curl_multi_setopt(w->multi, CURLMOPT_TIMERDATA, w);
 	curl_multi_setopt(w->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 	curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)options->connections * 2);
+	/* Idle connections count at the address that keeps them, too.  libcurl's
+	 * "host" is the pinned address; behind a proxy it would be the proxy. */
+	if (!behind_proxy)
+		curl_multi_setopt(w->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+		                  (long)options->polite.address_connections);
 	w->headers = curl_slist_append(NULL, "Accept: */*");
 	w->headers = curl_slist_append(w->headers, "Accept-Encoding: gzip, deflate, br, zstd");
 	*ret = w;

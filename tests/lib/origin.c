@@ -134,8 +134,11 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	q.etag = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-None-Match");
 	q.since = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "If-Modified-Since");
 	q.agent = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "User-Agent");
-	number = begin(o, c, &q);
-	*mine = (void *)(uintptr_t)number;
+	if (!*mine) {           /* answering at the first call would close the connection */
+		*mine = (void *)(uintptr_t)begin(o, c, &q);
+		return MHD_YES;
+	}
+	number = (uintptr_t)*mine;
 	buf_init(&r.headers, 1 << 20);
 	buf_init(&r.body, 1 << 26);
 	o->answer(o->arg, &q, &r);
@@ -144,6 +147,9 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	pthread_mutex_unlock(&o->lock);
 	if (r.delay_ms)
 		usleep(r.delay_ms * 1000);
+	pthread_mutex_lock(&o->lock);
+	o->log.v[number - 1].answered = now();
+	pthread_mutex_unlock(&o->lock);
 	m = MHD_create_response_from_buffer(r.body.size, (void *)(uintptr_t)buf_text(&r.body),
 	                                    MHD_RESPMEM_MUST_COPY);
 	add_headers(m, &r.headers);
@@ -156,6 +162,12 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 
 struct origin *origin_start(origin_answer *answer, void *arg)
 {
+	return origin_start_tls(answer, arg, NULL, NULL);
+}
+
+struct origin *origin_start_tls(origin_answer *answer, void *arg, const char *cert,
+                                const char *key)
+{
 	struct origin *o = mem_zalloc(1, sizeof *o);
 	const union MHD_DaemonInfo *info;
 
@@ -163,11 +175,14 @@ struct origin *origin_start(origin_answer *answer, void *arg)
 	o->arg = arg;
 	pthread_mutex_init(&o->lock, NULL);
 	o->daemon = MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION |
-		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, from_loopback, o, on_request, o,
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_SUPPRESS_DATE_NO_CLOCK |
+		(cert ? (unsigned)MHD_USE_TLS : 0), 0, from_loopback, o, on_request, o,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, o,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, o,
 		MHD_OPTION_CONNECTION_LIMIT, 2000u, MHD_OPTION_CONNECTION_TIMEOUT, 60u,
-		MHD_OPTION_THREAD_STACK_SIZE, (size_t)256 << 10, MHD_OPTION_END);
+		MHD_OPTION_THREAD_STACK_SIZE, (size_t)256 << 10,
+		cert ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, cert,
+		MHD_OPTION_HTTPS_MEM_KEY, key, MHD_OPTION_END);
 	if (!o->daemon)
 		abort();
 	info = MHD_get_daemon_info(o->daemon, MHD_DAEMON_INFO_BIND_PORT);

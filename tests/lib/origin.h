@@ -35,7 +35,7 @@ typedef void origin_answer(void *arg, const struct origin_request *q,
                            struct origin_reply *r);
 
 struct origin_log {
-	double start, end;              /* monotonic seconds */
+	double start, answered, end;    /* monotonic seconds; answered: before it is sent */
 	char host[64], path[160], method[8];
 	int status;
 	bool conditional;
@@ -44,6 +44,9 @@ struct origin_log {
 };
 
 struct origin *origin_start(origin_answer *answer, void *arg);
+/* The same over TLS; certificate and key as PEM. */
+struct origin *origin_start_tls(origin_answer *answer, void *arg, const char *cert,
+                                const char *key);
 void origin_stop(struct origin *o);
 unsigned origin_port(const struct origin *o);
 /* A copy of the log so far, in order of start; free() it. */

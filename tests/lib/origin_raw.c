@@ -299,6 +299,10 @@ static void *serve(void *arg)
 			break;
 		size += (size_t)n;
 		request[size] = '\0';
+		if (request[0] == 0x16) {       /* TLS, which we do not speak */
+			say(v, "HTTP/1.1 400 Bad Request\r\n\r\n");
+			break;
+		}
 		if (strstr(request, "\r\n\r\n") &&
 		    sscanf(request, "%*s %255s", path) == 1) {
 			pthread_mutex_lock(&o->lock);
