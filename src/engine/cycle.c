@@ -115,6 +115,41 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		e->visits.state[o->page] &= (uint8_t)~PAGE_HERE;
 }
 
+static void begin_cycle(struct engine *e, int64_t now, uint32_t budget)
+{
+	e->view.now = now;
+	e->view.cycle++;
+	e->view.round = 0;
+	e->view.budget = e->view.room = budget;
+	e->n_seen = 0;
+	e->n_spent = e->n_guaranteed = 0;
+	e->fetch_seconds = 0;
+	e->guarantee_broken = false;
+	policy_begin(e->policy, &e->view);
+}
+
+static void end_cycle(struct engine *e)
+{
+	policy_end(e->policy, &e->view);
+	for (size_t i = 0; i < e->n_seen; i++)
+		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
+}
+
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n)
+{
+	begin_cycle(e, now, budget);
+	for (size_t i = 0; i < n; i++) {
+		const struct seen *s = &visits[i];
+		struct offer o = { s->page, s->score, s->probability, s->reason };
+		struct delivery d = { s->outcome, s->hit };
+
+		e->visits.state[s->page] |= PAGE_TAKEN;
+		note_visit(e, &o, &d);
+	}
+	end_cycle(e);
+}
+
 static int deliver(struct engine *e, struct err *err)
 {
 	size_t n = e->plan.n_taken;
@@ -137,15 +172,7 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 	double from = clock_seconds();
 	int rc = 0;
 
-	e->view.now = now;
-	e->view.cycle++;
-	e->view.round = 0;
-	e->view.budget = e->view.room = budget;
-	e->n_seen = 0;
-	e->n_spent = e->n_guaranteed = 0;
-	e->fetch_seconds = 0;
-	e->guarantee_broken = false;
-	policy_begin(e->policy, &e->view);
+	begin_cycle(e, now, budget);
 	for (bool guaranteed = e->max_age == 0; e->view.room > 0;) {
 		plan_begin(&e->plan, &e->view, e->visits.state);
 		if (!guaranteed) {
@@ -165,9 +192,7 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 		if (rc < 0)
 			break;
 	}
-	policy_end(e->policy, &e->view);
-	for (size_t i = 0; i < e->n_seen; i++)
-		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
+	end_cycle(e);
 	for (size_t i = 0; i < e->plan.n_taken; i++)    /* of a round that failed */
 		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
 	e->plan_seconds = clock_seconds() - from - e->fetch_seconds;

@@ -58,6 +58,12 @@ void engine_release(struct engine *e);
 MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
                             struct err *err);
 
+/* Tell the policy of a cycle that is past, from its stored visits in their order
+ * (page, outcome, hit, score, probability, reason; gaps are found anew).  A fresh
+ * engine that recalls every cycle plans the next one as the first would have. */
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n);
+
 /* Pages that must be visited now so that none passes max_age, at an even pace:
  * the largest over j of (pages due within j cycles) / j, rounded up. */
 uint32_t guarantee_need(const struct view *v, uint32_t max_age);
