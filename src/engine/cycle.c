@@ -100,6 +100,7 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		.gap = view_age(&e->view, o->page),
 		.gap_seconds = e->view.now - e->visits.last_visit[o->page],
 		.score = o->score, .probability = o->probability, .reason = o->reason,
+		.round = e->view.round,
 	};
 
 	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);

@@ -60,6 +60,7 @@ struct seen {
 	int64_t gap_seconds;
 	float score, probability;
 	uint8_t reason;
+	uint32_t round;         /* of ask() in this cycle */
 };
 
 struct plan;
