@@ -137,7 +137,7 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 
 /* Every cycle length with every budget. */
 static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
-                   const struct option_list *specs, struct err *err)
+                   const struct option_list *specs, unsigned needs, struct err *err)
 {
 	struct replay_opts ro = {
 		.start = o->start, .end = o->end, .goal = (enum goal)o->goal,
@@ -146,13 +146,10 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 	};
 	struct option_list cycles = { 0 }, budgets = { 0 };
 	struct arena keep = { 0 };
-	unsigned needs = 0;
-	int rc = policy_list_needs(specs, &needs, err);
+	int rc = parse_max_age(o->max_age, &ro, err);
 
 	split_list(o->cycle, &cycles, &keep);
 	split_list(o->budget, &budgets, &keep);
-	if (rc == 0)
-		rc = parse_max_age(o->max_age, &ro, err);
 	for (size_t i = 0; i < cycles.n && rc == 0; i++) {
 		if (!duration_parse(cycles.v[i], &ro.cycle_seconds))
 			rc = err_set(err, E_USAGE, "cycle: '%s' is not a duration such as 2w",
@@ -184,14 +181,17 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	                               .arg = &progress };
 	struct history h = { 0 };
 	struct detect detect;
+	unsigned needs = 0;
 	int rc = detect_parse(o->detect, &detect, err);
 
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
 		rc = policy_expand(o->policy.v[i], &specs, &keep, err);
 	for (size_t i = 0; !o->policy.n && i < sizeof usual / sizeof *usual && rc == 0; i++)
 		rc = policy_expand(usual[i], &specs, &keep, err);
+	if (rc == 0)
+		rc = policy_list_needs(&specs, &needs, err);
 	if (rc == 0) {
-		history_init(&h, detect, WANT_LINKS);
+		history_init(&h, detect, WANT_LINKS | (needs & NEED_CLUSTERS ? WANT_FACTS : 0u));
 		progress_start(&progress, "reading", "MB", 0);
 		rc = trace_load(&h, (const char *const *)args, (size_t)n_args, &report, err);
 		progress_end(&progress);
@@ -202,7 +202,7 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		log_warn("%llu records lack the digest that --detect %s compares",
 		         (unsigned long long)h.n_no_key, o->detect);
 	if (rc == 0)
-		rc = run_all(cli, o, &h, &specs, err);
+		rc = run_all(cli, o, &h, &specs, needs, err);
 	history_release(&h);
 	free(specs.v);
 	arena_release(&keep);

@@ -110,17 +110,28 @@ void centroid_order(const struct rows *centroids, uint32_t c, uint32_t *ret_orde
 void centroid_members(const struct clusters *c, const struct rows *rows, uint32_t cluster,
                       uint32_t *ret_rows)
 {
+	size_t dim = rows_is_dense(rows) ? rows->stride : rows->dim;
+	double *sum = mem_zalloc(dim, sizeof *sum);
+	float *v = mem_array(dim, sizeof *v), *dots;
+	struct ranked *list;
 	uint32_t n;
 	const uint32_t *members = clusters_members(c, cluster, &n);
-	struct ranked *list = mem_array(n, sizeof *list);
 
+	rows_add_to(&c->centroids, cluster, 1, sum);
+	for (size_t j = 0; j < dim; j++)
+		v[j] = (float)sum[j];
+	dots = mem_array(n, sizeof *dots);
+	list = mem_array(n, sizeof *list);
+	kernel_dots(rows, members, n, v, dots);
 	for (uint32_t i = 0; i < n; i++)
-		list[i] = (struct ranked){
-			(float)rows_dot(rows, members[i], &c->centroids, cluster), members[i] };
+		list[i] = (struct ranked){ dots[i], members[i] };
 	qsort(list, n, sizeof *list, by_cosine);
 	for (uint32_t i = 0; i < n; i++)
 		ret_rows[i] = list[i].number;
 	free(list);
+	free(dots);
+	free(v);
+	free(sum);
 }
 
 void centroid_rank_features(const struct clusters *c, uint32_t n_labels, float *ret)

@@ -6,12 +6,15 @@
  * was live one cycle ago.  Moving the clock advances the live ones, O(pages +
  * captures) over all cycles; a download only compares numbers.
  *
- * Cost.  O(pages + downloads) a cycle; 12 bytes a page and run beyond the view.
+ * Cost.  O(pages + downloads) a cycle; 12 bytes a page and run beyond the view,
+ * 24 where pages are clustered.
  */
 #include "engine/replay.h"
 
 #include <math.h>
 #include <time.h>
+
+#include "engine/features.h"
 
 #define NEVER PAGE_NONE
 #define BUDGET_MAX 0x7fffffff
@@ -22,6 +25,8 @@ struct run {                    /* one policy, one seed */
 	struct engine engine;
 	uint32_t *copy, *live, *before;         /* captures, or NEVER */
 	uint8_t *truth;
+	struct features features;               /* only for policies that cluster */
+	uint32_t *older;                        /* the copy before, for them */
 };
 
 struct kept { VEC(uint32_t) pages; };
@@ -315,6 +320,10 @@ static void measure_visits(struct run *run, int64_t before, struct cycle_measure
 		weighted += local ? run->r->weight[s->page] : 0;
 		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
 			m->late += stale_since(run, s->page) <= before;
+		if (run->older) {
+			run->older[s->page] = run->copy[s->page];
+			features_note(&run->features, s->page, s->hit);
+		}
 		run->copy[s->page] = run->live[s->page];
 	}
 	m->guaranteed = e->n_guaranteed;
@@ -324,6 +333,34 @@ static void measure_visits(struct run *run, int64_t before, struct cycle_measure
 		m->change_ratio_cycle = (double)m->changed_cycle / m->downloads;
 		m->weighted_change_ratio = weighted / m->downloads;
 	}
+}
+
+static bool copy_facts(const void *self, uint32_t page, bool older, struct page_facts *ret)
+{
+	const struct run *run = self;
+	const struct history *h = run->r->history;
+	uint32_t capture = older ? run->older[page] : run->copy[page];
+
+	return capture != NEVER && facts_get(&h->facts, h->captures.v[capture].facts, ret);
+}
+
+static const uint32_t *copy_links(const void *self, uint32_t page, size_t *ret_n)
+{
+	const struct run *run = self;
+
+	*ret_n = 0;
+	return run->copy[page] == NEVER ? NULL :
+	       history_links(run->r->history, run->copy[page], ret_n);
+}
+
+static void offer_features(struct run *run)
+{
+	struct feature_source source = { run, copy_facts, copy_links };
+
+	features_init(&run->features, &run->r->pages, &source);
+	run->older = mem_array(run->r->pages.n, sizeof *run->older);
+	memset(run->older, 0xff, run->r->pages.n * sizeof *run->older);
+	run->engine.view.features = &run->features.maker;
 }
 
 static void run_init(struct run *run, const struct replay *r, struct policy *policy,
@@ -339,6 +376,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	v->goal = r->opts.goal;
 	v->observe = r->opts.observe;
 	v->cycle_seconds = r->opts.cycle_seconds;
+	v->threads = 1;                 /* runs go side by side */
 	run->engine.max_age = r->max_age;
 	run->engine.source = (struct source){ run, replay_deliver };
 	run->copy = mem_array(n, sizeof *run->copy);
@@ -347,6 +385,8 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	run->truth = mem_zalloc(n, sizeof *run->truth);
 	if (policy_needs(policy) & NEED_TRUTH)
 		v->truth = run->truth;
+	if (policy_needs(policy) & NEED_CLUSTERS)
+		offer_features(run);
 	for (uint32_t i = 0; i < n; i++) {
 		int64_t at = history_at(r->history, i, r->start, r->opts.nearest);
 
@@ -364,6 +404,9 @@ static void run_release(struct run *run)
 	free(run->live);
 	free(run->before);
 	free(run->truth);
+	if (run->older)
+		features_release(&run->features);
+	free(run->older);
 }
 
 static double clock_seconds(void)

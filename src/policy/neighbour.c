@@ -32,7 +32,7 @@ enum phi { PHI_CHANGED, PHI_ALWAYS, PHI_NEVER, PHI_HISTORY, PHI_WEIGHTED, PHI_PA
 
 struct neighbour_opts {
 	int by;
-	int64_t d;
+	int64_t d, k;
 	int phi, trigger, count;
 	bool cousins;
 };
@@ -59,6 +59,7 @@ static const struct option_spec neighbour_options[] = {
 	           "whether history, weighted and pagerank need a changed sample"),
 	OPT_CHOICE(neighbour_opts, count, "cycles|visits", "cycles",
 	           "what history and weighted count: every cycle, or visits only"),
+	OPT_INT(neighbour_opts, k, 100, 1, 100000, "by=cluster: clusters"),
 	OPT_FLAG(neighbour_opts, cousins, "by=dir: pages of sibling directories count too"),
 	OPT_END
 };
@@ -142,8 +143,12 @@ static void follow(struct policy *p, const struct view *v, struct plan *plan)
 static void neighbour_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	struct neighbour_state *s = p->state;
+	const struct neighbour_opts *o = p->opts;
 	uint32_t page;
 
+	/* by what one copy tells, as the paper; kept from cycle to cycle */
+	if (o->by == NEAR_CLUSTER && v->round == 0 && grouping_is_stale(&s->near.groups, v))
+		grouping_make(&s->near.groups, v, FEATURES_FIRST_COPY, (uint32_t)o->k);
 	if (s->sample != PAGE_NONE)
 		follow(p, v, plan);
 	s->sample = PAGE_NONE;

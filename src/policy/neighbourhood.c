@@ -30,7 +30,8 @@ enum { MARK_FOUND = 1, MARK_QUEUED = 2, MARK_BITS = 3 };
 static void prepare(struct neighbourhood *n, const struct view *v)
 {
 	if (n->n_pages != v->n_pages || n->n_dirs != v->tree->n_dirs || !n->page_mark) {
-		neighbourhood_release(n);
+		free(n->page_mark);
+		free(n->dir_spent);
 		n->page_mark = mem_zalloc(v->n_pages, sizeof *n->page_mark);
 		n->dir_spent = mem_zalloc(v->tree->n_dirs, sizeof *n->dir_spent);
 		n->walked = v->links ? mem_zalloc(v->n_pages, sizeof *n->walked) : NULL;
@@ -193,6 +194,29 @@ static void by_link(struct neighbourhood *n, const struct view *v, uint32_t page
 		memset(n->walked, 0, n->n_pages * sizeof *n->walked);
 }
 
+static void by_cluster(struct neighbourhood *n, const struct view *v, uint32_t page, int d)
+{
+	struct grouping *g = &n->groups;
+	const uint32_t *near;
+
+	if (g->of[page] == CLUSTER_NONE)
+		return;
+	near = grouping_near(g, g->of[page]);
+	for (uint32_t rank = 0; rank <= (uint32_t)d && rank < g->n_groups; rank++) {
+		uint32_t group = near[rank];
+		bool open = false;
+
+		if (g->spent[group] == v->cycle)
+			continue;
+		for (uint32_t i = g->first[group]; i < g->first[group + 1]; i++) {
+			open |= view_open(v, g->pages[i]);
+			found(n, v, g->pages[i]);
+		}
+		if (!open)
+			g->spent[group] = v->cycle;
+	}
+}
+
 void neighbourhood_find(struct neighbourhood *n, const struct view *v, uint32_t page,
                         enum near_by by, int d, bool cousins, size_t enough)
 {
@@ -202,6 +226,8 @@ void neighbourhood_find(struct neighbourhood *n, const struct view *v, uint32_t 
 		by_directory(n, v, page, d, cousins);
 	else if (by == NEAR_LINK)
 		by_link(n, v, page, d, enough);
+	else
+		by_cluster(n, v, page, d);
 }
 
 void neighbourhood_release(struct neighbourhood *n)

@@ -11,6 +11,7 @@
 #ifndef POLICY_NEIGHBOURHOOD_H
 #define POLICY_NEIGHBOURHOOD_H
 
+#include "policy/grouping.h"
 #include "policy/policy.h"
 
 enum near_by { NEAR_LINK, NEAR_DIR, NEAR_CLUSTER };
@@ -25,6 +26,7 @@ struct neighbourhood {
 	 * found before, and whether its own links were (as a parent's) */
 	struct walked { uint32_t cycle; uint8_t reach, parent; } *walked;
 	uint32_t n_pages, n_dirs, stamp;
+	struct grouping groups;         /* NEAR_CLUSTER: made by the caller */
 };
 
 /* Fill n->pages with open pages within distance D of `page`, itself excluded;
