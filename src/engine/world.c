@@ -88,8 +88,12 @@ static void make_site(const struct world_opts *o, uint64_t s, struct site *site)
 			up = site->parent[up];
 		site->parent[d] = up;
 		site->depth[d] = d ? (uint8_t)(site->depth[up] + 1) : 0;
-		if (d)
-			snprintf(site->path[d], sizeof site->path[d], "%.80sd%u/", site->path[up], d);
+		if (d) {
+			size_t above = strlen(site->path[up]);  /* at most 6 times "d65535/" */
+
+			memcpy(site->path[d], site->path[up], above);
+			snprintf(site->path[d] + above, sizeof site->path[d] - above, "d%u/", d);
+		}
 		site->n_pages[d] = pages < 1 ? 1 : pages > PAGES_PER_DIR_MAX ? PAGES_PER_DIR_MAX :
 		                   (uint32_t)(pages + 0.5);
 		site->n_pages_all += site->n_pages[d];
@@ -149,7 +153,7 @@ static void page_url(struct buf *out, const struct site *site, uint32_t d, uint3
 		buf_printf(out, "p%u.html", i);
 }
 
-/* 70 % within the directory, the others anywhere on the site. */
+/* 70 % within the directory, 20 % anywhere on the site, 10 % to another's home. */
 static void page_links(struct writer *w, const struct site *site, uint32_t d, uint64_t page)
 {
 	buf_clear(&w->links);
@@ -159,6 +163,11 @@ static void page_links(struct writer *w, const struct site *site, uint32_t d, ui
 		uint32_t i = (uint32_t)(unit(w->o, (uint64_t)k + 1000, page, PAGE_LINK) *
 		                        site->n_pages[to]);
 
+		if (u >= 0.9) {
+			buf_printf(&w->links, "%shttp://site%llu.example/", k ? " " : "",
+			           (unsigned long long)(v * (double)w->o->sites));
+			continue;
+		}
 		buf_printf(&w->links, "%s/%s", k ? " " : "", to ? site->path[to] : "");
 		if (i)
 			buf_printf(&w->links, "p%u.html", i);

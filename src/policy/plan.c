@@ -122,7 +122,8 @@ void offers_select(struct offer *v, size_t n, size_t k, uint64_t seed, uint64_t 
 	if (k > n)
 		k = n;
 	select_best(v, n, k, seed, cycle);
-	qsort_r(v, k, sizeof *v, compare_offers, &o);
+	if (k > 1)
+		qsort_r(v, k, sizeof *v, compare_offers, &o);
 }
 
 /* Halve the buffer: what falls out could not have been taken. */
