@@ -45,6 +45,7 @@ void warc_open_input(struct warc_reader *r, struct input *in)
 {
 	*r = (struct warc_reader){ .in = in };
 	buf_init(&r->head_text, WARC_HEAD_MAX);
+	r->probe_left = 2 * input_raw_size(in);
 }
 
 void warc_close(struct warc_reader *r)
@@ -277,20 +278,74 @@ static int read_head(struct warc_reader *r, const char **ret_why, struct err *er
 	return 0;
 }
 
-/* An uncompressed file shows at once whether a record ends where it says. */
+#define TRAILER_PEEK 9                  /* two line ends and "WARC/" */
+
+/* How many of these bytes behind a block end its record, -1 if none do: two line
+ * ends, cut off by the end of the file perhaps; or whatever stands in their place
+ * when the next record begins where it should. */
+static int trailer_size(const char *p, size_t size)
+{
+	if (memcmp(p, "\r\n\r\n", size < 4 ? size : 4) == 0)
+		return size < 4 ? (int)size : 4;
+	if (size >= 2 && memcmp(p, "\n\n", 2) == 0)
+		return 2;
+	for (size_t n = 0; n <= 4; n++)
+		if (size >= n + 5 && memcmp(p + n, "WARC/", 5) == 0)
+			return (int)n;
+	return size <= 4 ? (int)size : -1;
+}
+
+/* Hash the block without moving; false if it has no digest or cannot be had. */
+static bool block_is_wrong(struct warc_reader *r)
+{
+	const struct field *f = r->record.block_digest;
+	uint64_t at = input_position(r->in), left = (uint64_t)r->record.length;
+	struct warc_digest want, got;
+	char piece[16384];
+
+	if (!f || !warc_digest_parse(f->value, f->value_size, &want) || left > r->probe_left)
+		return false;
+	r->probe_left -= left;          /* else many long records cost n * n */
+	warc_hasher_begin(&r->block, want.hash);
+	while (left) {
+		long n = input_probe(r->in, at, piece, left < sizeof piece ? left : sizeof piece);
+
+		if (n <= 0)
+			break;
+		warc_hasher_add(&r->block, piece, (size_t)n);
+		at += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	warc_hasher_end(&r->block, &got);
+	return !warc_digest_equal(&want, &got);
+}
+
+/* An uncompressed file shows at once whether a record ends where it says.  One
+ * found behind damage must also be followed by another, or by the end of the file
+ * unless it was cut there: a record inside a body that was cut off is not.  Line
+ * ends that no record follows may be part of a body, so there the digest decides
+ * before a wrong length can swallow records. */
 static bool ends_wrong(struct warc_reader *r)
 {
 	uint64_t end = input_position(r->in) + (uint64_t)r->record.length;
-	char mark[4];
-	long n = input_probe(r->in, end, mark, sizeof mark);
 	uint64_t file = input_raw_size(r->in);
+	char mark[TRAILER_PEEK];
+	long n = input_probe(r->in, end, mark, sizeof mark);
+	int trailer;
 
 	if (n < 0)
 		return false;
-	if (file && end > file)
+	if (file && end > file) {
+		r->cut = true;
 		return true;
-	return !(n == 0 || memcmp(mark, "\r\n\r\n", (size_t)n) == 0 ||
-	         (n >= 2 && memcmp(mark, "\n\n", 2) == 0));
+	}
+	if (r->resynced && (n > 4 || r->cut) &&
+	    (n < TRAILER_PEEK || memcmp(mark, "\r\n\r\nWARC/", 9)))
+		return true;
+	trailer = trailer_size(mark, (size_t)n);
+	if (trailer < 0)
+		return true;
+	return n == TRAILER_PEEK && memcmp(mark + trailer, "WARC/", 5) && block_is_wrong(r);
 }
 
 /* Empty lines between records; 1 at a byte, 0 at the end, or error. */
@@ -361,7 +416,7 @@ int warc_next(struct warc_reader *r, struct err *err)
 		if (!why) {
 			r->record.resynced = r->resynced;
 			r->record.file_size = 0;
-			r->resynced = false;
+			r->resynced = r->cut = false;
 			r->left = (uint64_t)r->record.length;
 			r->in_block = true;
 			r->n_records++;
@@ -422,21 +477,20 @@ int warc_end_record(struct warc_reader *r, struct err *err)
 	const char *data;
 	struct err own;
 	size_t size;
-	int rc;
+	int rc, trailer;
 
 	r->in_block = false;
 	if (r->left)
 		return damaged(r, "it breaks off");
-	/* two line ends; a file may end in the middle of them */
-	rc = input_peek(r->in, 4, &data, &size, &own);
-	if (rc == 0 && size && memcmp(data, "\r\n\r\n", size < 4 ? size : 4) == 0)
-		input_skip(r->in, size < 4 ? size : 4);
-	else if (rc == 0 && size >= 2 && memcmp(data, "\n\n", 2) == 0)
-		input_skip(r->in, 2);
-	else if (rc == 0 && size) {
-		damaged(r, "it does not end where its length says");
-		rc = find_record(r, r->at_member, err);
-		return rc < 0 ? rc : 0;
+	rc = input_peek(r->in, TRAILER_PEEK, &data, &size, &own);
+	if (rc == 0) {
+		trailer = trailer_size(data, size);
+		if (trailer < 0) {
+			damaged(r, "it does not end where its length says");
+			rc = find_record(r, r->at_member, err);
+			return rc < 0 ? rc : 0;
+		}
+		input_skip(r->in, (size_t)trailer);
 	}
 	/* the member's checksum comes behind its data: have it looked at */
 	if (rc == 0)

@@ -15,7 +15,8 @@
  * member in a file compressed by record, else the next line that begins a record
  * behind an empty one.  Only what is found that second way can be a record that
  * somebody planted in the body of another; `resynced` marks every record that
- * follows damage directly.
+ * follows damage directly, and warc_load() refuses it unless it begins a member or
+ * a digest vouches for it.
  */
 #ifndef WARC_WARC_H
 #define WARC_WARC_H
@@ -93,7 +94,9 @@ struct warc_reader {
 	/* inside */
 	uint64_t left;                  /* of the block, not yet read */
 	uint64_t start;                 /* position of the record in the data */
+	uint64_t probe_left;            /* bytes that may still be read twice */
 	bool in_block, at_member, resynced;
+	bool cut;                       /* a record went beyond the end of the file */
 	struct buf head_text;
 	struct warc_hasher block, payload, other, raw;
 };

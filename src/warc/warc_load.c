@@ -211,6 +211,9 @@ int warc_load(struct warc_reader *r, struct warc_content *c, struct err *err)
 		return lost(r, "block digest does not match");
 	if (c->payload_check == WARC_CHECK_WRONG && c->block_check != WARC_CHECK_OK)
 		return lost(r, "payload digest does not match");
+	if (r->record.resynced && !r->at_member && c->block_check != WARC_CHECK_OK &&
+	    c->payload_check != WARC_CHECK_OK && c->payload_check != WARC_CHECK_RAW)
+		return lost(r, "found behind damage and no digest vouches for it");
 	if (c->payload_check == WARC_CHECK_WRONG)
 		warc_report(r, r->record.offset, "payload digest does not match; kept, the "
 		            "block digest does");

@@ -59,7 +59,7 @@ static long inflate_member(const unsigned char *in, size_t size, char **ret, siz
 	return rc == Z_STREAM_END ? (long)z.total_in : -1;
 }
 
-static void sha1_text(const char *data, size_t size, char out[64])
+void warc_valid_sha1(const char *data, size_t size, char out[64])
 {
 	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 	unsigned char sum[20];
@@ -180,14 +180,14 @@ static int check_digests(struct valid_file *f, struct valid_record *r, const str
 {
 	char sum[64];
 
-	sha1_text(r->block, r->block_size, sum);
+	warc_valid_sha1(r->block, r->block_size, sum);
 	if (strcmp(sum, h->block_digest))
 		return bad(f, r->offset, "block digest %s is not %s", h->block_digest, sum);
 	if (strcmp(r->type, "response"))
 		return 0;
 	if (!*r->digest)
 		return bad(f, r->offset, "response without payload digest");
-	sha1_text(r->block + r->body_at, r->block_size - r->body_at, sum);
+	warc_valid_sha1(r->block + r->body_at, r->block_size - r->body_at, sum);
 	if (!memmem(r->block, r->body_at, "chunked", 7) && strcmp(sum, r->digest))
 		return bad(f, r->offset, "payload digest %s is not %s", r->digest, sum);
 	return 0;

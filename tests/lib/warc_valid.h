@@ -24,6 +24,8 @@ struct valid_file {
 
 /* `name` is the file's name, which warcinfo must give. */
 void warc_valid(struct valid_file *ret, const char *name, const void *data, size_t size);
+/* "sha1:" and base32, by OpenSSL and our own base32. */
+void warc_valid_sha1(const char *data, size_t size, char out[64]);
 void warc_valid_release(struct valid_file *f);
 
 #endif
