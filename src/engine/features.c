@@ -333,7 +333,7 @@ static void put_changes(const struct features *f, uint32_t i, const struct page_
 	x[COLUMN_D_IN_LINKS] = change(f->in_links[0][i], f->in_links[1][i]);
 }
 
-void features_raw(struct features *f, const struct view *v, struct rows *ret)
+void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret)
 {
 	uint16_t *counts = mem_zalloc(FACTS_TERMS_MAX, sizeof *counts);
 
@@ -358,6 +358,8 @@ void features_raw(struct features *f, const struct view *v, struct rows *ret)
 			put_changes(f, i, &now, &before, counts, x);
 	}
 	free(counts);
+	if (ranks)
+		add_ranks(f, v, ret);
 }
 
 uint32_t features_columns(enum feature_set set, uint8_t ret[N_COLUMNS])
@@ -397,9 +399,7 @@ static void dense_rows(struct features *f, const struct view *v, enum feature_se
 	uint32_t n_columns = features_columns(set, column), n_here = 0, at = 0;
 	struct rows raw, here;
 
-	features_raw(f, v, &raw);
-	if (set == FEATURES_COMBINED || set == FEATURES_FIRST_COPY)
-		add_ranks(f, v, &raw);
+	features_raw(f, v, set == FEATURES_COMBINED || set == FEATURES_FIRST_COPY, &raw);
 	for (uint32_t i = 0; i < raw.n; i++)
 		n_here += is_here(v, i);
 	rows_init_dense(&here, n_here, n_columns);

@@ -64,8 +64,9 @@ void features_note(struct features *f, uint32_t page, bool changed);
 /* Rows of one set for all pages; unit length. */
 void features_rows(struct features *f, const struct view *v, enum feature_set set,
                    struct rows *ret);
-/* All 48 columns as counted, before scaling; for reports and tests. */
-void features_raw(struct features *f, const struct view *v, struct rows *ret);
+/* All 48 columns as counted, before scaling (ranks are in [0, 1]); without
+ * `ranks`, which cost two clusterings, those columns are 0. */
+void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret);
 /* The columns of a dense set; returns how many (0 for sparse sets). */
 uint32_t features_columns(enum feature_set set, uint8_t ret[N_COLUMNS]);
 
