@@ -121,8 +121,6 @@ void offers_select(struct offer *v, size_t n, size_t k, uint64_t seed, uint64_t 
 
 	if (k > n)
 		k = n;
-	if (k == 0)
-		return;                 /* v may be NULL */
 	select_best(v, n, k, seed, cycle);
 	if (k > 1)
 		qsort_r(v, k, sizeof *v, compare_offers, &o);
