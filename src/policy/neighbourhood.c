@@ -32,6 +32,7 @@ static void prepare(struct neighbourhood *n, const struct view *v)
 	if (n->n_pages != v->n_pages || n->n_dirs != v->tree->n_dirs || !n->page_mark) {
 		free(n->page_mark);
 		free(n->dir_spent);
+		free(n->walked);
 		n->page_mark = mem_zalloc(v->n_pages, sizeof *n->page_mark);
 		n->dir_spent = mem_zalloc(v->tree->n_dirs, sizeof *n->dir_spent);
 		n->walked = v->links ? mem_zalloc(v->n_pages, sizeof *n->walked) : NULL;
@@ -237,6 +238,7 @@ void neighbourhood_release(struct neighbourhood *n)
 	free(n->page_mark);
 	free(n->dir_spent);
 	free(n->walked);
+	grouping_release(&n->groups);
 	*n = (struct neighbourhood){ 0 };
 }
 
