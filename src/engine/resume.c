@@ -19,6 +19,7 @@ struct told { int64_t time; uint32_t cycle, page; float score, probability;
 struct reading {
 	VEC(struct told) imported;
 	VEC(struct told) own;
+	VEC(struct seen) seen;          /* of the cycle being told */
 	VEC(int64_t) cycle_times;       /* by own cycle, from 1 */
 	uint8_t *known;                 /* by page: the copy we began with is there */
 	uint32_t n_pages, before_cycle;
@@ -61,33 +62,16 @@ static int compare_told(const void *pa, const void *pb)
 	return a->page < b->page ? -1 : a->page > b->page;
 }
 
-static void tell_visit(struct engine *e, const struct told *t)
+static struct seen to_seen(const struct told *t, enum goal goal)
 {
-	bool gone = t->outcome == OUTCOME_GONE;
-	struct seen seen = {
-		.page = t->page, .outcome = (enum outcome)t->outcome,
-		.known = t->outcome < OUTCOME_FAILED,
-		.gap = view_age(&e->view, t->page),
-		.gap_seconds = t->time - e->visits.last_visit[t->page],
+	bool known = t->outcome < OUTCOME_FAILED;
+
+	return (struct seen){
+		.page = t->page, .outcome = (enum outcome)t->outcome, .known = known,
+		.hit = known && (goal == GOAL_ALIVE ? t->outcome != OUTCOME_GONE :
+		                 t->outcome != OUTCOME_SAME),
 		.score = t->score, .probability = t->probability, .reason = t->reason,
 	};
-
-	seen.hit = seen.known && (e->view.goal == GOAL_ALIVE ? !gone :
-	                          t->outcome != OUTCOME_SAME);
-	policy_tell(e->policy, &e->view, &seen);
-	if (!seen.known)
-		return;
-	e->visits.last_cycle[t->page] = e->view.cycle;
-	e->visits.last_visit[t->page] = t->time;
-}
-
-static void begin_cycle(struct engine *e, uint32_t cycle, int64_t now, size_t n)
-{
-	e->view.cycle = cycle;
-	e->view.now = now;
-	e->view.round = 0;
-	e->view.budget = e->view.room = (uint32_t)n;
-	policy_begin(e->policy, &e->view);
 }
 
 /* The first capture of a page is the copy we began with, not a visit to learn
@@ -108,22 +92,21 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 		length = span / RESUME_CYCLES_MAX + 1;
 	for (size_t i = 0; i < n;) {
 		uint32_t cycle = (uint32_t)((v[i].time - begin) / length) + 1;
-		size_t to = i;
+		int64_t now = begin + (int64_t)cycle * length;
 
-		while (to < n && (uint32_t)((v[to].time - begin) / length) + 1 == cycle)
-			to++;
-		begin_cycle(e, cycle, begin + (int64_t)cycle * length, to - i);
-		for (; i < to; i++) {
+		in->seen.n = 0;
+		for (; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++) {
 			if (in->known[v[i].page]) {
-				tell_visit(e, &v[i]);
-				r->n_told++;
+				vec_push(&in->seen, to_seen(&v[i], e->view.goal));
 			} else {
 				in->known[v[i].page] = 1;
 				e->visits.last_cycle[v[i].page] = cycle;
 				e->visits.last_visit[v[i].page] = v[i].time;
 			}
 		}
-		policy_end(e->policy, &e->view);
+		e->view.cycle = cycle - 1;
+		engine_recall(e, now, (uint32_t)in->seen.n, in->seen.v, in->seen.n);
+		r->n_told += in->seen.n;
 		r->n_imported_cycles = cycle;
 	}
 }
@@ -134,14 +117,12 @@ static void tell_own(struct resumed *r, struct reading *in)
 	size_t i = 0;
 
 	for (uint32_t cycle = 1; cycle <= in->cycle_times.n; cycle++) {
-		size_t to = i;
-
-		while (to < in->own.n && in->own.v[to].cycle == cycle)
-			to++;
-		begin_cycle(e, r->n_imported_cycles + cycle, in->cycle_times.v[cycle - 1], to - i);
-		for (; i < to; i++, r->n_told++)
-			tell_visit(e, &in->own.v[i]);
-		policy_end(e->policy, &e->view);
+		in->seen.n = 0;
+		for (; i < in->own.n && in->own.v[i].cycle == cycle; i++)
+			vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
+		engine_recall(e, in->cycle_times.v[cycle - 1], (uint32_t)in->seen.n, in->seen.v,
+		              in->seen.n);
+		r->n_told += in->seen.n;
 	}
 	r->n_own_cycles = (uint32_t)in->cycle_times.n;
 }
@@ -235,6 +216,7 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 	free(in.known);
 	vec_release(&in.imported);
 	vec_release(&in.own);
+	vec_release(&in.seen);
 	vec_release(&in.cycle_times);
 	return rc;
 }
@@ -261,8 +243,11 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	v->seed = opts->seed;
 	v->goal = opts->goal;
 	v->cycle_seconds = opts->cycle_seconds;
+	memset(r->engine.visits.state, PAGE_HERE, r->loaded.pages.n);
+	rc = tell_history(r, s, opts, err);
+	/* whatever it saw on the way, who is here now the store says */
 	memcpy(r->engine.visits.state, r->loaded.visits.state, r->loaded.pages.n);
-	return tell_history(r, s, opts, err);
+	return rc;
 }
 
 void resume_release(struct resumed *r)

@@ -19,9 +19,9 @@ static const struct store_ops *const backends[] = {
 
 int store_open(struct store **ret, const char *url, enum store_mode mode, struct err *err)
 {
-	const char *colon = strchr(url, ':');
+	const char *colon = strchr(url, ':'), *slash = strchr(url, '/');
 
-	if (!colon || strchr(url, '/') < colon)
+	if (!colon || (slash && slash < colon))
 		return backends[0]->open(ret, url, mode, err);
 	for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
 		if (strlen(backends[i]->scheme) == (size_t)(colon - url) &&
