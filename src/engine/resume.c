@@ -183,6 +183,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, s
 	struct linking l = { .pages = p };
 	int rc = 0;
 
+	if (needs & NEED_CLUSTERS)
+		needs |= NEED_LINKS;
 	if (needs & (NEED_LINKS | NEED_PAGERANK)) {
 		l.first = mem_zalloc(p->n, sizeof *l.first);
 		l.count = mem_zalloc(p->n, sizeof *l.count);
@@ -193,6 +195,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, s
 	}
 	if (rc == 0)
 		rc = prepare(&r->prepared, p, needs, links_of, &l, err);
+	if (rc == 0 && (needs & NEED_CLUSTERS))
+		rc = copies_from_store(&r->copies, s, p, &r->prepared.links, err);
 	map_release(&l.by_url);
 	vec_release(&l.targets);
 	free(l.first);
@@ -240,6 +244,7 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 		return rc;
 	engine_init(&r->engine, &r->loaded.pages, r->policy, 0);
 	prepare_view(&r->prepared, v);
+	v->features = r->copies.now ? &r->copies.features.maker : NULL;
 	v->seed = opts->seed;
 	v->goal = opts->goal;
 	v->cycle_seconds = opts->cycle_seconds;
@@ -255,6 +260,7 @@ void resume_release(struct resumed *r)
 	engine_release(&r->engine);
 	policy_free(r->policy);
 	prepare_release(&r->prepared);
+	copies_release(&r->copies);
 	loaded_release(&r->loaded);
 	*r = (struct resumed){ 0 };
 }

@@ -10,6 +10,7 @@
 #ifndef ENGINE_RESUME_H
 #define ENGINE_RESUME_H
 
+#include "engine/copies.h"
 #include "engine/cycle.h"
 #include "engine/load.h"
 #include "engine/prepare.h"
@@ -19,6 +20,7 @@
 struct resumed {
 	struct loaded loaded;
 	struct prepared prepared;
+	struct copies copies;           /* only for policies that cluster */
 	struct policy *policy;
 	struct engine engine;
 	uint32_t n_imported_cycles;     /* own cycle k is engine cycle k + this */
