@@ -28,6 +28,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "fetch/polite.h"
+#include "web/coding.h"
 
 struct gate;
 struct sockaddr_storage;
@@ -109,9 +110,10 @@ struct fetch_result {
 	const char *body;               /* as sent, transfer coding removed */
 	size_t body_size;
 	enum fetch_cut truncated;
-	const char *decoded;            /* Content-Encoding undone; body if there was none */
+	enum coding coding;
+	const char *decoded;            /* == body if there was no coding */
 	size_t decoded_size;
-	bool undecodable;               /* damaged, unknown or layered: decoded is partial, or body */
+	bool undecodable;               /* damaged or unknown coding: decoded is partial */
 	bool conditional;               /* validators went out with the last request */
 	const char *ip;                 /* of the peer, or of the proxy */
 	int64_t time;                   /* of the last request, by the real clock */

@@ -1,2 +1,0 @@
-# tests/lib/origin.c is a web server on libmicrohttpd.
-TEST_LIB_LIBS += -lmicrohttpd
