@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop keeps its rules with any policy: the guarantee of age against a count
+ * of every page's gaps, fill-up, blocked pages that cost nothing, a source that
+ * fails half-way.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "../../lib/stage.h"
+
+static void open_pages(struct stage *s, int n)
+{
+	stage_open(s);
+	for (int i = 1; i < n; i++) {
+		char url[60];
+
+		snprintf(url, sizeof url, "http://s%d.example/d%d/p%d", i % 4, i % 9, i);
+		trace_add(&s->h, url, 0, "a", NULL);
+	}
+}
+
+/* Pages of low numbers change always: policies that follow changes stay there. */
+static enum outcome low_change(void *arg, uint32_t page, uint32_t cycle)
+{
+	(void)arg;
+	(void)cycle;
+	return page < 10 ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+/* Runs 60 cycles; the largest number of cycles between visits of any page (from
+ * the start on), and whether any cycle said that it cannot be kept. */
+static uint32_t largest_gap(struct stage *s, const char *spec, uint32_t budget,
+                            uint32_t max_age, bool *ret_broken)
+{
+	uint32_t last[200] = { 0 }, largest = 0;
+
+	stage_play(s, spec);
+	s->fate = low_change;
+	s->e.max_age = max_age;
+	*ret_broken = false;
+	for (uint32_t c = 1; c <= 60; c++) {
+		stage_cycle(s, budget);
+		assert_int_equal(s->e.n_seen, budget < s->r.pages.n ? budget : s->r.pages.n);
+		*ret_broken |= s->e.guarantee_broken;
+		for (size_t i = 0; i < s->e.n_seen; i++) {
+			uint32_t gap = c - last[s->e.seen[i].page];
+
+			largest = gap > largest ? gap : largest;
+			last[s->e.seen[i].page] = c;
+		}
+		for (uint32_t p = 0; p < s->r.pages.n; p++)
+			largest = c - last[p] > largest ? c - last[p] : largest;
+	}
+	return largest;
+}
+
+static void no_page_grows_older_than_allowed(void **state)
+{
+	static const char *const specs[] = { "random", "site", "frequency", "neighbour:d=2",
+	                                     "round-robin", "neighbour:phi=always,d=8" };
+	static const uint32_t ages[] = { 2, 5, 10, 30 };
+	struct stage s;
+	bool broken;
+
+	(void)state;
+	open_pages(&s, 120);
+	for (int k = 0; k < 6 * 4; k++) {
+		uint32_t age = ages[k / 6], least = (120 + age - 1) / age;
+
+		/* with the least budget that can do it, and with more */
+		assert_true(largest_gap(&s, specs[k % 6], least, age, &broken) <= age);
+		assert_false(broken);
+		assert_true(largest_gap(&s, specs[k % 6], least + 7, age, &broken) <= age);
+		assert_false(broken);
+		/* with less it must say so */
+		largest_gap(&s, specs[k % 6], least - 1, age, &broken);
+		assert_true(broken);
+	}
+	/* without it such a policy does leave pages alone: the test can fail */
+	assert_true(largest_gap(&s, "random", 10, 0, &broken) > 30);
+	stage_close(&s);
+}
+
+/* The need is the least number n such that an even pace of n meets every
+ * deadline: found here by trying. */
+static void need_is_the_least_even_pace(void **state)
+{
+	enum { N = 40 };
+	uint8_t states[N];
+	uint32_t last[N];
+	struct view v = { .n_pages = N, .state = states, .last_cycle = last, .cycle = 50 };
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 2);
+	for (int k = 0; k < 500; k++) {
+		uint32_t max_age = 1 + (uint32_t)rng_below(&r, 12), pace;
+
+		for (int i = 0; i < N; i++) {
+			states[i] = rng_below(&r, 4) ? PAGE_HERE : 0;
+			last[i] = 50 - (uint32_t)rng_below(&r, 15);     /* age 0 .. 14 */
+		}
+		for (pace = 0; pace <= N; pace++) {
+			bool fits = true;
+
+			for (uint32_t j = 1; j <= max_age; j++) {
+				uint32_t due = 0;
+
+				/* must be visited within j cycles, this one being the first */
+				for (int i = 0; i < N; i++)
+					due += states[i] == PAGE_HERE && (last[i] + max_age < 50 + j ||
+					                                  j == max_age);
+				fits &= due <= pace * j;
+			}
+			if (fits)
+				break;
+		}
+		assert_int_equal(guarantee_need(&v, max_age), pace);
+	}
+	assert_int_equal(guarantee_need(&v, 0), 0);
+}
+
+static enum outcome often_blocked(void *arg, uint32_t page, uint32_t cycle)
+{
+	(void)arg;
+	return (page + cycle) % 3 ? OUTCOME_BLOCKED : OUTCOME_SAME;
+}
+
+static void blocked_pages_cost_nothing(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_pages(&s, 120);
+	stage_play(&s, "neighbour:d=1");
+	s.fate = often_blocked;
+	for (uint32_t c = 1; c <= 5; c++) {
+		stage_cycle(&s, 20);
+		assert_int_equal(s.e.n_spent, 20);
+		assert_true(s.e.n_seen > 20);
+	}
+	stage_cycle(&s, 100);           /* only 40 can be had */
+	assert_int_equal(s.e.n_spent, 40);
+	assert_int_equal(s.e.n_seen, 120);
+	stage_close(&s);
+}
+
+static enum outcome fails(void *arg, uint32_t page, uint32_t cycle)
+{
+	(void)arg;
+	(void)page;
+	return cycle == 1 ? OUTCOME_FAILED : OUTCOME_SAME;
+}
+
+/* A failure costs budget and teaches nothing: the page stays as old as it was. */
+static void failures_are_no_visits(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_pages(&s, 30);
+	stage_play(&s, "oldest");
+	s.fate = fails;
+	stage_cycle(&s, 10);
+	assert_int_equal(s.e.n_spent, 10);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_int_equal(s.e.visits.last_cycle[i], 0);
+	stage_cycle(&s, 10);
+	for (size_t i = 0; i < 10; i++) {
+		assert_int_equal(s.e.seen[i].gap, 2);
+		assert_int_equal(s.e.seen[i].gap_seconds, 2 * DAY_SECONDS);
+	}
+	stage_close(&s);
+}
+
+static int breaks_down(void *self, const struct offer *offers, size_t n,
+                       struct delivery *ret, struct err *err)
+{
+	int *calls = self;
+
+	(void)offers;
+	memset(ret, 0, n * sizeof *ret);
+	return ++*calls < 3 ? 0 : err_set(err, E_NET, "down");
+}
+
+static void an_error_ends_the_cycle_cleanly(void **state)
+{
+	struct stage s;
+	struct err err;
+	int calls = 0;
+
+	(void)state;
+	open_pages(&s, 30);
+	stage_play(&s, "neighbour");
+	s.e.source = (struct source){ &calls, breaks_down };
+	assert_int_equal(engine_cycle(&s.e, TRACE_START + DAY_SECONDS, 10, &err), E_NET);
+	assert_int_equal(s.e.n_seen, 2);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_int_equal(s.e.visits.state[i], PAGE_HERE);
+	stage_close(&s);
+}
+
+/* Goal alive: whoever was visited is done with. */
+static void recovering_visits_each_page_once(void **state)
+{
+	struct stage s;
+	uint32_t times[30] = { 0 };
+
+	(void)state;
+	open_pages(&s, 30);
+	stage_play(&s, "random");
+	s.e.view.goal = GOAL_ALIVE;
+	for (uint32_t c = 1; c <= 5; c++) {
+		stage_cycle(&s, 8);
+		assert_int_equal(s.e.n_seen, c < 4 ? 8 : c == 4 ? 6 : 0);
+		for (size_t i = 0; i < s.e.n_seen; i++)
+			assert_int_equal(times[s.e.seen[i].page]++, 0);
+	}
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_page_grows_older_than_allowed),
+		cmocka_unit_test(need_is_the_least_even_pace),
+		cmocka_unit_test(blocked_pages_cost_nothing),
+		cmocka_unit_test(failures_are_no_visits),
+		cmocka_unit_test(an_error_ends_the_cycle_cleanly),
+		cmocka_unit_test(recovering_visits_each_page_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
