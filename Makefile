@@ -95,7 +95,7 @@ install: all
 	ln -sf libfreshet.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libfreshet.so.0
 	ln -sf libfreshet.so.0 $(DESTDIR)$(prefix)/lib/libfreshet.so
 	install -m 644 include/freshet.h $(DESTDIR)$(prefix)/include/
-	install -m 644 $(B)/freshet.pc $(DESTDIR)$(prefix)/lib/pkgconfig/
+	sed 's|^prefix=.*|prefix=$(prefix)|' $(B)/freshet.pc > $(DESTDIR)$(prefix)/lib/pkgconfig/freshet.pc
 	$(B)/freshet help --man-pages $(DESTDIR)$(prefix)/share/man/man1
 	$(B)/freshet help --completion > $(DESTDIR)$(prefix)/share/bash-completion/completions/freshet
 

@@ -18,7 +18,7 @@
 
 static const char *const urls[] = {
 	"http://example.com/", "https://www.example.org/docs/2.4/reference/api/index.html",
-	"https://blog.example.net/2022/10/01/a-longer-title-of-some-post/?utm_source=feed&id=7",
+	"https://blog.example.net/2022/10/01/a-longer-title-of-a-post/?utm_source=feed&id=7",
 	"http://Example.COM:80/a/../b/%7euser/x.html#top",
 	"https://shop.example.co.uk/catalogue/item.php?id=1234&lang=en&page=2",
 	"https://docs.example.io/en/latest/user/tutorial/part%201/setup.html",
@@ -27,7 +27,8 @@ static const char base[] = "https://docs.example.io/en/latest/user/tutorial/setu
 static const char *const links[] = {
 	"install.html", "part2/index.html#first-steps", "../reference/api.html", "/",
 	"/search?q=x",
-	"../../../genindex.html", "#section-4", "https://github.com/example/project/issues/17",
+	"../../../genindex.html", "#section-4",
+	"https://github.com/example/project/issues/17",
 	"//cdn.example.io/x/y/z.html", "./quickstart.html",
 	"config.html?version=2.4#options", "..",
 };

@@ -37,7 +37,8 @@ static void check(const struct buf *url)
 	url_surt(url->data, url->size, &b);
 	MUST(b.size && memchr(b.data, ')', b.size));
 	for (size_t i = 0; i < b.size; i++)
-		MUST(b.data[i] > 0x20 && b.data[i] < 0x7f && !(b.data[i] >= 'A' && b.data[i] <= 'Z'));
+		MUST(b.data[i] > 0x20 && b.data[i] < 0x7f
+		     && !(b.data[i] >= 'A' && b.data[i] <= 'Z'));
 	for (int by_domain = 0; by_domain < 2; by_domain++) {
 		buf_clear(&b);
 		url_site(url->data, url->size, by_domain, &b);

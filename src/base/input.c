@@ -36,7 +36,7 @@ struct input {
 	char *name;
 	struct raw raw;
 	struct codec codec;
-	uint64_t raw_size;
+	uint64_t raw_size, raw_start;   /* of the file, and where we began */
 	char *out;                      /* cap + 1 bytes: room for a NUL */
 	size_t pos, len, cap;
 	uint64_t out_base;              /* position in the data of out[0] */
@@ -134,7 +134,7 @@ int input_open(struct input **ret, const char *path, struct err *err)
 		off_t at = lseek(fd, 0, SEEK_CUR);
 
 		in->raw.seekable = at >= 0;
-		in->raw.base = at > 0 ? (uint64_t)at : 0;
+		in->raw.base = in->raw_start = at > 0 ? (uint64_t)at : 0;
 		in->raw_size = (uint64_t)st.st_size;
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	}
@@ -370,6 +370,40 @@ uint64_t input_file_offset(const struct input *in)
 	if (in->marks.n == in->first_mark)
 		return in->codec.member;
 	return in->marks.v[in->first_mark].offset;
+}
+
+bool input_at_member(const struct input *in)
+{
+	return in->marks.n > in->first_mark &&
+	       in->marks.v[in->first_mark].position == input_position(in);
+}
+
+size_t input_member_bytes(const struct input *in)
+{
+	size_t all = in->len - in->pos;
+	uint64_t left;
+
+	if (in->first_mark + 1 >= in->marks.n)
+		return all;
+	left = in->marks.v[in->first_mark + 1].position - input_position(in);
+	return left < all ? (size_t)left : all;
+}
+
+long input_probe(struct input *in, uint64_t position, void *data, size_t size)
+{
+	const struct raw *r = &in->raw;
+
+	if (in->codec.kind != CODEC_PLAIN || (r->fd >= 0 && !r->seekable) ||
+	    position > (uint64_t)INT64_MAX - in->raw_start || size > LONG_MAX)
+		return -1;
+	if (r->fd >= 0)
+		return pread(r->fd, data, size, (off_t)(in->raw_start + position));
+	if (position >= r->len)
+		return 0;
+	if (size > r->len - position)
+		size = r->len - (size_t)position;
+	memcpy(data, r->data + position, size);
+	return (long)size;
 }
 
 uint64_t input_raw_position(const struct input *in)

@@ -49,6 +49,14 @@ uint64_t input_position(const struct input *in);
  * that holds the next byte begins; for plain files the offset of that byte.  At
  * the exact end of a member: where the next member begins. */
 uint64_t input_file_offset(const struct input *in);
+/* Is the next byte the first of a gzip member or zstd frame?  (Plain: false.) */
+bool input_at_member(const struct input *in);
+/* How many of the bytes that input_peek() showed belong to the member of the
+ * next byte; all of them for plain files. */
+size_t input_member_bytes(const struct input *in);
+/* Bytes at some position of an uncompressed file or memory, anywhere, without
+ * moving: how many there are, at most size; -1 if this input cannot do it. */
+long input_probe(struct input *in, uint64_t position, void *data, size_t size);
 /* Offset in the file up to which data has been consumed, and the file's size
  * (0 if unknown), for progress. */
 uint64_t input_raw_position(const struct input *in);

@@ -277,20 +277,18 @@ static void scale_column(struct rows *r, uint32_t j, bool count, float *copy)
 	}
 }
 
-void rows_scale(struct rows *r, const enum rows_scale *scale, uint32_t k)
+void rows_scale(struct rows *r, const enum rows_scale *scale)
 {
 	float *copy = mem_array(r->n, sizeof *copy);
 
 	assert(rows_is_dense(r));
 	for (uint32_t j = 0; j < r->dim && r->n; j++) {
-		float by = scale[j] == ROWS_RANK && k > 1 ? 1 / (float)(k - 1) : 1;
-
 		if (scale[j] == ROWS_COUNT || scale[j] == ROWS_VALUE) {
 			scale_column(r, j, scale[j] == ROWS_COUNT, copy);
 			continue;
 		}
 		for (uint32_t i = 0; i < r->n; i++)
-			rows_dense(r, i)[j] = clamp01(rows_dense(r, i)[j] * by);
+			rows_dense(r, i)[j] = clamp01(rows_dense(r, i)[j]);
 	}
 	free(copy);
 }

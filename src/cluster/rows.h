@@ -73,10 +73,8 @@ enum rows_scale {
 	ROWS_SHARE,             /* is in [0, 1] already: flags, cosines; clamped */
 	ROWS_COUNT,             /* counts, sizes: ln(1 + x), then as ROWS_VALUE */
 	ROWS_VALUE,             /* from its 1st to its 99th percentile, clamped */
-	ROWS_RANK,              /* 0 .. k-1, divided by k-1 */
 };
 
-/* Scale column by column; `k` is the number of ranks of the ROWS_RANK ones. */
-void rows_scale(struct rows *r, const enum rows_scale *scale, uint32_t k);
+void rows_scale(struct rows *r, const enum rows_scale *scale);     /* dim of them */
 
 #endif

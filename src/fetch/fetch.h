@@ -28,7 +28,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "fetch/polite.h"
-#include "web/coding.h"
 
 struct gate;
 struct sockaddr_storage;
@@ -110,10 +109,9 @@ struct fetch_result {
 	const char *body;               /* as sent, transfer coding removed */
 	size_t body_size;
 	enum fetch_cut truncated;
-	enum coding coding;
-	const char *decoded;            /* == body if there was no coding */
+	const char *decoded;            /* Content-Encoding undone; body if there was none */
 	size_t decoded_size;
-	bool undecodable;               /* damaged or unknown coding: decoded is partial */
+	bool undecodable;               /* damaged, unknown or layered: decoded is partial, or body */
 	bool conditional;               /* validators went out with the last request */
 	const char *ip;                 /* of the peer, or of the proxy */
 	int64_t time;                   /* of the last request, by the real clock */

@@ -123,7 +123,7 @@ static bool read_markup(struct html *t, const char *p)
 		return html_read_comment(t, p + 2);
 	if (end - p >= 7 && !strncasecmp(p, "DOCTYPE", 7))
 		return html_read_doctype(t, p + 7);
-	if (end - p >= 7 && !memcmp(p, "[CDATA[", 7) && html_in_foreign(t)) {
+	if (end - p >= 7 && !memcmp(p, "[CDATA[", 7) && html_in_foreign_content(t)) {
 		t->state = HTML_CDATA;
 		t->raw_end = NULL;
 		t->p = p + 7;

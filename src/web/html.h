@@ -148,6 +148,9 @@ static inline void html_value(struct html *t, struct html_attr *a)
 /* The attribute of the current start tag, value clean, or NULL. */
 struct html_attr *html_attr(struct html *t, const char *name);
 
+/* Are we inside svg or math (and outside its integration points)? */
+bool html_in_foreign_content(const struct html *t);
+
 unsigned html_tag_flags(enum html_tag tag);
 const char *html_tag_name(enum html_tag tag);
 /* The tag of a lower-case name. */

@@ -20,6 +20,5 @@ enum html_tag html_tag_find_key(uint64_t key, const char *name, size_t size);
 
 /* Content model and foreign content, told of each tag. */
 void html_tag_feedback(struct html *t);
-bool html_in_foreign(const struct html *t);
 
 #endif

@@ -69,7 +69,7 @@ static bool is_integration_point(enum html_tag tag, enum html_tag root)
 	       tag == TAG_mtext;
 }
 
-bool html_in_foreign(const struct html *t)
+bool html_in_foreign_content(const struct html *t)
 {
 	unsigned top = t->n_foreign ? t->foreign[t->n_foreign - 1] : TAG_OTHER;
 
@@ -85,7 +85,7 @@ static void push_foreign(struct html *t, enum html_tag tag)
 static void foreign_end(struct html *t, enum html_tag tag)
 {
 	if (tag == TAG_p || tag == TAG_br) {    /* these end foreign content too */
-		while (html_in_foreign(t))
+		while (html_in_foreign_content(t))
 			t->n_foreign--;
 		return;
 	}
@@ -104,7 +104,7 @@ static bool foreign_start(struct html *t, enum html_tag tag)
 	if (tag == TAG_font)
 		ends = html_attr(t, "color") || html_attr(t, "face") || html_attr(t, "size");
 	if (ends) {
-		while (html_in_foreign(t))
+		while (html_in_foreign_content(t))
 			t->n_foreign--;
 		return false;
 	}
@@ -125,7 +125,7 @@ void html_tag_feedback(struct html *t)
 			foreign_end(t, tag);
 		return;
 	}
-	if (t->n_foreign && html_in_foreign(t) && foreign_start(t, tag))
+	if (t->n_foreign && html_in_foreign_content(t) && foreign_start(t, tag))
 		return;
 	if (tag == TAG_svg || tag == TAG_math) {
 		if (!t->token.self_closing)

@@ -101,6 +101,15 @@ static int refuse_byte(unsigned char c, struct err *err)
 	return err_set(err, E_PARSE, "control byte 0x%02x in the URL", c);
 }
 
+/* A fragment is not kept, but what it hides is refused like anywhere else. */
+static int refuse_in(const char *s, const char *end, bool blanks, struct err *err)
+{
+	for (; s < end; s++)
+		if (byte_class[(unsigned char)*s] >= (blanks ? REFUSE : BLANK))
+			return refuse_byte((unsigned char)*s, err);
+	return 0;
+}
+
 /* Append path and query of [s, end) to what is at d (a path that begins at
  * root - 1 and ends in a slash).  NULL if refused. */
 static char *put_path(char *root, char *d, const char *s, const char *end,
@@ -145,12 +154,10 @@ static char *put_path(char *root, char *d, const char *s, const char *end,
 			*d++ = '?';
 			s++;
 			break;
-		case FRAGMENT:          /* not kept, but what it hides is refused */
-			for (; s < end; s++)
-				if (byte_class[(unsigned char)*s] >= (blanks ? REFUSE : BLANK)) {
-					refuse_byte((unsigned char)*s, err);
-					return NULL;
-				}
+		case FRAGMENT:
+			if (refuse_in(s, end, blanks, err))
+				return NULL;
+			s = end;
 			break;
 		case BLANK:
 			if (!blanks) {
@@ -292,9 +299,10 @@ int url_canonical(const char *s, size_t size, struct buf *out, struct err *err)
 		return err_set(err, E_LIMIT, "URL of more than %d bytes", URL_SIZE_MAX);
 	n = scheme_size(s, end);
 	if (!n) {
-		for (size_t i = 0; i < size; i++)
-			if (byte_class[(unsigned char)s[i]] >= BLANK)
-				return refuse_byte((unsigned char)s[i], err);
+		int code = refuse_in(s, end, false, err);
+
+		if (code)
+			return code;
 		return err_set(err, E_PARSE, size ? "no scheme: a URL begins with http:// "
 		               "or https://" : "empty URL");
 	}
@@ -351,13 +359,7 @@ int url_resolve(const char *base, size_t base_size, const char *ref, size_t ref_
 			;
 	memcpy(text, base, n);
 	root = text + b.path + 1;
-	d = text + n;
-	if (ref < end && (*ref == '?' || *ref == '#')) {
-		/* the segment before is canonical already: do not look at it again */
-		d = put_path(d, d, ref, end, true, err);
-	} else {
-		d = put_path(root, d, ref, end, true, err);
-	}
+	d = put_path(root, text + n, ref, end, true, err);
 	return d ? finish(text, d, out, err) : E_PARSE;
 }
 

@@ -234,8 +234,10 @@ static void test_random_bytes(void **state)
 {
 	static const char *const piece[] = {
 		"http", "https", ":", "/", "//", "@", "\\", "%", "%2e", "%2E%2e", "%40", "[", "]",
-		"::1", "?", "#", ".", "..", "a", "evil.com", "127.1", "0x7f", "80", ":80", " ", "\t",
-		"\n", "\xc3\xbc", "\xe3\x80\x82", "\xef\xbc\x8f", ";", "&", "=", "user", "..%2f", "-",
+		"::1", "?", "#", ".", "..", "a", "evil.com", "127.1", "0x7f", "80", ":80", " ",
+		"\t",
+		"\n", "\xc3\xbc", "\xe3\x80\x82", "\xef\xbc\x8f", ";", "&", "=", "user", "..%2f",
+		"-",
 		"%00", "%c3", "\xff", "_", "~", "|", "\xef\xbc\x90", "x7f.1", "\xc2\xad"
 	};
 	struct buf again;

@@ -258,9 +258,11 @@ static void test_sizes(void **state)
 	snprintf(s, sizeof s, "http://%s/", label + 1);
 	check(s, s);
 	/* 3 * 63 + 61 + 3 dots = 253 */
-	snprintf(s, sizeof s, "http://%s.%s.%s.%s/", label + 1, label + 1, label + 1, label + 3);
+	snprintf(s, sizeof s, "http://%s.%s.%s.%s/", label + 1, label + 1,
+	         label + 1, label + 3);
 	check(s, s);
-	snprintf(s, sizeof s, "http://%s.%s.%s.%s/", label + 1, label + 1, label + 1, label + 2);
+	snprintf(s, sizeof s, "http://%s.%s.%s.%s/", label + 1, label + 1,
+	         label + 1, label + 2);
 	assert_null(canonical(s));
 	assert_non_null(strstr(err.text, "more than 253"));
 

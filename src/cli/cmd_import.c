@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_import.c - `freshet import` and `freshet add`. */
+#include <stdio.h>
+
+#include "base/progress.h"
+#include "cli/repository.h"
+#include "engine/import.h"
+
+#define WARNINGS_SHOWN 20       /* the rest is counted */
+
+struct import_opts { bool all_errors; };
+
+static const struct option_spec import_options[] = {
+	OPT_FLAG(import_opts, all_errors, "report every malformed line, not only the first 20"),
+	OPT_END
+};
+
+struct reporting {
+	struct progress progress;
+	uint64_t shown;
+	bool all;
+};
+
+static void show_bad(void *arg, const char *text)
+{
+	struct reporting *r = arg;
+
+	if (r->all || r->shown < WARNINGS_SHOWN)
+		log_warn("%s", text);
+	if (r->shown++ == WARNINGS_SHOWN && !r->all)
+		log_warn("more follow; --all-errors shows them");
+}
+
+static void show_progress(void *arg, uint64_t n_done)
+{
+	struct reporting *r = arg;
+
+	progress_set(&r->progress, n_done);
+}
+
+static void print_stats(const struct cli *cli, const struct import_stats *s)
+{
+	struct json j;
+
+	if (cli->common.json) {
+		cli_json_begin(&j, cli->command->name);
+		json_kint(&j, "pages", (int64_t)s->n_pages);
+		json_kint(&j, "known", (int64_t)s->n_known);
+		json_kint(&j, "captures", (int64_t)s->n_captures);
+		json_kint(&j, "doubles", (int64_t)s->n_doubles);
+		json_kint(&j, "malformed", (int64_t)s->n_bad);
+		json_kint(&j, "other", (int64_t)s->n_other);
+		cli_json_end(&j);
+		return;
+	}
+	printf("%llu new pages", (unsigned long long)s->n_pages);
+	if (s->n_known)
+		printf(", %llu known", (unsigned long long)s->n_known);
+	if (s->n_captures || s->n_doubles)
+		printf(", %llu captures", (unsigned long long)s->n_captures);
+	if (s->n_doubles)
+		printf(" (%llu already there)", (unsigned long long)s->n_doubles);
+	if (s->n_bad)
+		printf(", %llu malformed", (unsigned long long)s->n_bad);
+	if (s->n_other)
+		printf(", %llu other records", (unsigned long long)s->n_other);
+	putchar('\n');
+}
+
+static int import_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	const struct import_opts *o = opts;
+	struct reporting r = { .all = o->all_errors };
+	struct import i = { .now = clock_now(), .report = show_bad, .progress = show_progress,
+	                    .arg = &r };
+	int rc = repository_open(cli, &i.store, err);
+
+	if (rc < 0)
+		return rc;
+	progress_start(&r.progress, "importing", "rows", 0);
+	for (int k = 0; k < n_args && rc >= 0; k++)
+		rc = import_file(&i, args[k], err);
+	progress_end(&r.progress);
+	store_close(i.store);
+	print_stats(cli, &i.stats);
+	return rc;
+}
+
+static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct import i = { .now = clock_now() };
+	int rc = repository_open(cli, &i.store, err);
+
+	(void)opts;
+	if (rc < 0)
+		return rc;
+	for (int k = 0; k < n_args && rc >= 0; k++)
+		rc = import_url(&i, args[k], err);
+	store_close(i.store);
+	if (rc >= 0)
+		print_stats(cli, &i.stats);
+	return rc;
+}
+
+const struct command command_import = {
+	.name = "import",
+	.arguments = "FILE...",
+	.summary = "pages and their history from files: URL lists, CDX, CDXJ, WARC, sitemaps",
+	.description =
+		"The kind of a file is found by looking into it; gz and zst are unpacked; `-` is\n"
+		"standard input. In a URL list, one URL a line, lines that begin with # are\n"
+		"comments. Malformed lines are reported with their number and reason, and the\n"
+		"rest is imported.\n\n"
+		"Importing again what is there changes nothing; an import that was cut off is\n"
+		"finished by running it again.",
+	.examples =
+		"  freshet -C crawl import urls.txt.gz\n"
+		"  zcat lists/*.gz | freshet -C crawl import -\n",
+	.options = import_options,
+	.opts_size = sizeof(struct import_opts),
+	.n_args_min = 1,
+	.n_args_max = -1,
+	.run = import_run,
+};
+
+const struct command command_add = {
+	.name = "add",
+	.arguments = "URL...",
+	.summary = "put pages under care",
+	.examples = "  freshet -C crawl add https://example.org/news/\n",
+	.n_args_min = 1,
+	.n_args_max = -1,
+	.run = add_run,
+};

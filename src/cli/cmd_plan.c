@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_plan.c - `freshet plan` and `freshet explain`: what would be fetched. */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/page_arg.h"
+#include "cli/repository.h"
+#include "engine/dry.h"
+
+struct plan_opts {
+	const char *policy;
+	struct share budget;
+	int64_t every, now;
+	int goal, format;
+	int64_t max_age;
+};
+
+enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
+
+#define PLAN_OPTIONS \
+	{ .name = "policy", .type = OPTION_TEXT, .def = "frequency", .arg = "SPEC", \
+	  .offset = offsetof(struct plan_opts, policy), .setting = true, \
+	  .help = "the policy: name or name:key=value,..." }, \
+	{ .name = "budget", .type = OPTION_SHARE, .def = "2%", .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, budget), .setting = true, \
+	  .help = "downloads of a cycle, as a number or a share of the pages" }, \
+	{ .name = "every", .type = OPTION_DURATION, .def = "1d", .arg = "DURATION", \
+	  .offset = offsetof(struct plan_opts, every), .setting = true, \
+	  .help = "time between cycles" }, \
+	{ .name = "max-age", .type = OPTION_DURATION, .arg = "DURATION", \
+	  .offset = offsetof(struct plan_opts, max_age), .setting = true, \
+	  .help = "no page stays unvisited longer" }, \
+	OPT_CHOICE(plan_opts, goal, "changed|alive", "changed", "what counts as a hit"), \
+	OPT_TIME(plan_opts, now, NULL, "plan as if it were this time")
+
+static const struct option_spec plan_options[] = {
+	PLAN_OPTIONS,
+	OPT_CHOICE(plan_opts, format, "table|urls|jsonl", "table",
+	           "a table; URLs only; or JSON Lines that `freshet tell` takes back"),
+	OPT_END
+};
+
+static const struct option_spec explain_options[] = { PLAN_OPTIONS, OPT_END };
+
+struct planning {
+	struct store *store;
+	struct resumed r;
+	struct arena keep;
+	uint32_t budget;
+};
+
+static void planning_release(struct planning *p)
+{
+	resume_release(&p->r);
+	store_close(p->store);
+	arena_release(&p->keep);
+}
+
+/* Resume the repository with the options and settings in force. */
+static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *o,
+                         struct err *err)
+{
+	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal };
+	int rc = repository_open(cli, &p->store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = repository_settings(cli, p->store, &p->keep, err);
+	if (rc < 0)
+		return rc;
+	ro.policy = o->policy;
+	ro.cycle_seconds = o->every;
+	rc = resume(&p->r, p->store, &ro, err);
+	if (rc < 0)
+		return rc;
+	if (o->max_age && o->every > 0)
+		p->r.engine.max_age = (uint32_t)(o->max_age / o->every);
+	p->budget = (uint32_t)share_of(o->budget, p->r.loaded.n_here);
+	if (!o->now)
+		o->now = clock_now();
+	return 0;
+}
+
+static void print_jsonl(const struct planning *p, struct json *j)
+{
+	const struct engine *e = &p->r.engine;
+
+	for (size_t i = 0; i < e->n_seen; i++) {
+		const struct seen *s = &e->seen[i];
+
+		json_object(j);
+		json_kstr(j, "url", pages_url(&p->r.loaded.pages, s->page));
+		json_kint(j, "rank", (int64_t)i + 1);
+		json_knum(j, "score", (double)s->score);
+		json_knum(j, "probability", (double)s->probability);
+		json_kstr(j, "reason", reason_name(s->reason));
+		json_kint(j, "round", s->round);
+		json_end_object(j);
+		if (!j->depth)
+			json_newline(j);
+	}
+}
+
+static void print_json(const struct planning *p, const struct plan_opts *o)
+{
+	struct json j;
+	char t[15];
+
+	when_digits(o->now, t);
+	cli_json_begin(&j, "plan");
+	json_kstr(&j, "time", t);
+	json_kstr(&j, "policy", o->policy);
+	json_kint(&j, "budget", p->budget);
+	json_key(&j, "plan");
+	json_array(&j);
+	print_jsonl(p, &j);
+	json_end_array(&j);
+	cli_json_end(&j);
+}
+
+static void print_table(const struct planning *p)
+{
+	static const char *const heads[] = { "rank", "score", "probability", "<reason", "<url" };
+	const struct engine *e = &p->r.engine;
+	struct table *t = table_new(heads, 5);
+
+	for (size_t i = 0; i < e->n_seen; i++) {
+		const struct seen *s = &e->seen[i];
+
+		table_cell(t, "%zu", i + 1);
+		table_cell(t, "%.4f", (double)s->score);
+		if (isnan(s->probability))
+			table_cell(t, "-");
+		else
+			table_cell(t, "%.4f", (double)s->probability);
+		table_cell(t, "%s", reason_name(s->reason));
+		table_cell(t, "%s", pages_url(&p->r.loaded.pages, s->page));
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct plan_opts *o = opts;
+	struct planning p = { 0 };
+	struct json j;
+	int rc = planning_open(&p, cli, o, err);
+
+	(void)n_args;
+	(void)args;
+	if (rc == 0)
+		rc = dry_cycle(&p.r, o->now, p.budget, err);
+	if (rc == 0 && p.r.engine.guarantee_broken)
+		log_warn("the budget cannot keep --max-age: raise one of them");
+	if (rc == 0 && cli->common.json) {
+		print_json(&p, o);
+	} else if (rc == 0 && o->format == FORMAT_JSONL) {
+		json_to_file(&j, stdout);
+		print_jsonl(&p, &j);
+	} else if (rc == 0 && o->format == FORMAT_URLS) {
+		for (size_t i = 0; i < p.r.engine.n_seen; i++)
+			puts(pages_url(&p.r.loaded.pages, p.r.engine.seen[i].page));
+	} else if (rc == 0) {
+		print_table(&p);
+	}
+	planning_release(&p);
+	return rc;
+}
+
+struct explanation {
+	const struct seen *seen;        /* NULL: never asked for */
+	size_t rank, n;
+	uint32_t cycles;                /* until its turn */
+	struct store_page page;
+};
+
+static void explain_text(const struct explanation *x, const struct planning *p,
+                         const char *policy)
+{
+	uint32_t n = x->page.number;
+	char t[21];
+
+	printf("url          %s\npolicy       %s\n", pages_url(&p->r.loaded.pages, n), policy);
+	if (!x->seen) {
+		puts("verdict      it is not asked for: it is gone, or the policy leaves it out");
+		return;
+	}
+	printf("rank         %zu of %zu, budget %u: %s\n", x->rank, x->n, p->budget,
+	       x->cycles <= 1 ? "in the next cycle" : "not in the next cycle");
+	if (x->cycles > 1)
+		printf("would come   in about %u cycles, if nothing changed meanwhile\n", x->cycles);
+	printf("reason       %s\nscore        %.4f\n", reason_text(x->seen->reason),
+	       (double)x->seen->score);
+	if (!isnan(x->seen->probability))
+		printf("probability  %.4f\n", (double)x->seen->probability);
+	printf("visits       %u, %u of them found a change\n", x->page.visits, x->page.changes);
+	if (x->page.last_visit) {
+		when_iso(x->page.last_visit, t);
+		printf("last visit   %s\n", t);
+	}
+}
+
+static void explain_json(const struct explanation *x, const struct planning *p,
+                         const char *policy)
+{
+	struct json j;
+
+	cli_json_begin(&j, "explain");
+	json_kstr(&j, "url", pages_url(&p->r.loaded.pages, x->page.number));
+	json_kstr(&j, "policy", policy);
+	json_kint(&j, "budget", p->budget);
+	json_kbool(&j, "asked", x->seen != NULL);
+	if (x->seen) {
+		json_kint(&j, "rank", (int64_t)x->rank);
+		json_kint(&j, "of", (int64_t)x->n);
+		json_kint(&j, "cycles", x->cycles);
+		json_knum(&j, "score", (double)x->seen->score);
+		json_knum(&j, "probability", (double)x->seen->probability);
+		json_kstr(&j, "reason", reason_name(x->seen->reason));
+		json_kstr(&j, "because", reason_text(x->seen->reason));
+	}
+	json_kint(&j, "visits", x->page.visits);
+	json_kint(&j, "changes", x->page.changes);
+	cli_json_end(&j);
+}
+
+/* The rank under an unlimited budget tells when a page's turn comes. */
+static int explain_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct plan_opts *o = opts;
+	struct planning p = { 0 };
+	struct explanation x = { 0 };
+	int rc = planning_open(&p, cli, o, err);
+
+	(void)n_args;
+	if (rc == 0)
+		rc = page_arg_find(p.store, args[0], &x.page, err);
+	if (rc == 0)
+		rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
+	if (rc == 0) {
+		x.n = p.r.engine.n_seen;
+		for (size_t i = 0; i < x.n && !x.seen; i++) {
+			if (p.r.engine.seen[i].page == x.page.number) {
+				x.seen = &p.r.engine.seen[i];
+				x.rank = i + 1;
+			}
+		}
+		x.cycles = p.budget ? (uint32_t)((x.rank + p.budget - 1) / p.budget) : 0;
+		if (cli->common.json)
+			explain_json(&x, &p, o->policy);
+		else
+			explain_text(&x, &p, o->policy);
+	}
+	planning_release(&p);
+	return rc;
+}
+
+const struct command command_plan = {
+	.name = "plan",
+	.arguments = "",
+	.summary = "what would be fetched, with score, probability and reason; fetches nothing",
+	.description =
+		"A policy that looks at its first downloads before it goes on is shown as if nothing\n"
+		"could be learnt from them. Another crawler can do the fetching: give it\n"
+		"`--format urls` or `--format jsonl`, and hand its outcomes to `freshet tell`.",
+	.examples =
+		"  freshet -C crawl plan --budget 100 --policy site\n"
+		"  freshet -C crawl plan --format jsonl > plan.jsonl\n",
+	.options = plan_options,
+	.opts_size = sizeof(struct plan_opts),
+	.n_args_min = 0,
+	.n_args_max = 0,
+	.run = plan_run,
+};
+
+const struct command command_explain = {
+	.name = "explain",
+	.arguments = "URL",
+	.summary = "why a page would, or would not, be fetched in the next cycle",
+	.examples = "  freshet -C crawl explain https://example.org/news/\n",
+	.options = explain_options,
+	.opts_size = sizeof(struct plan_opts),
+	.n_args_min = 1,
+	.n_args_max = 1,
+	.run = explain_run,
+};

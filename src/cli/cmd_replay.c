@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_replay.c - `freshet replay`: compare policies on recorded history.
+ *
+ * Every combination of --cycle and --budget is one experiment with its own table
+ * or JSON document; printing is in replay_print.c.
+ */
+#include <stdio.h>
+
+#include "base/pool.h"
+#include "base/progress.h"
+#include "cli/command.h"
+#include "cli/replay_print.h"
+#include "engine/experiment.h"
+#include "engine/trace.h"
+
+struct replay_cli_opts {
+	struct option_list policy;
+	const char *cycle, *budget, *detect;
+	int64_t start, end, seeds, threads;
+	int goal, observe, at, weights, site_by;
+	bool join, csv, no_time;
+	const char *max_age;
+};
+
+static const struct option_spec replay_options[] = {
+	OPT_LIST(replay_cli_opts, policy, "SPEC",
+	         "a policy: name or name:key=value,...; a range d=-2..4 stands for each value; "
+	         "`all` for every policy"),
+	OPT_TEXT(replay_cli_opts, cycle, "2w", "DURATION[,...]", "length of a cycle"),
+	OPT_TEXT(replay_cli_opts, budget, "2%", "N|N%[,...]",
+	         "downloads of a cycle, as a number or a share of the pages at the start"),
+	OPT_INT(replay_cli_opts, seeds, 5, 1, 1000, "repetitions with different seeds"),
+	OPT_TEXT(replay_cli_opts, detect, "bytes", "bytes|text|tags|near:BITS",
+	         "what counts as a change"),
+	OPT_CHOICE(replay_cli_opts, goal, "changed|alive", "changed", "what counts as a hit"),
+	OPT_CHOICE(replay_cli_opts, observe, "local|cycle", "local",
+	           "what policies are told: changed against our copy, or against the page's "
+	           "own state one cycle ago"),
+	OPT_CHOICE(replay_cli_opts, at, "newest|nearest", "newest",
+	           "which capture a download sees: the newest by then, or the nearest in time"),
+	OPT_CHOICE(replay_cli_opts, weights, "pagerank|pagerank10", "pagerank",
+	           "weights of the weighted measures: PageRank times pages, or 0..10"),
+	OPT_FLAG(replay_cli_opts, join, "pages that appear, or come back, later enter"),
+	OPT_TEXT(replay_cli_opts, max_age, NULL, "DURATION|N",
+	         "no page stays unvisited longer: a duration, or a number of cycles"),
+	OPT_TIME(replay_cli_opts, start, NULL, "start; default: first midnight of the history"),
+	OPT_TIME(replay_cli_opts, end, NULL, "end; default: midnight behind the last capture"),
+	OPT_CHOICE(replay_cli_opts, site_by, "host|domain", "host", "what a site is"),
+	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
+	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
+	OPT_FLAG(replay_cli_opts, no_time, "leave out what a clock measured, so that equal "
+	         "seeds give equal bytes"),
+	OPT_END
+};
+
+static void show_done(void *arg, size_t n, size_t total)
+{
+	(void)total;
+	progress_set(arg, n);
+}
+
+static void show_read(void *arg, uint64_t done, uint64_t total)
+{
+	struct progress *p = arg;
+
+	p->total = total >> 20;
+	progress_set(p, done >> 20);
+}
+
+static void show_bad(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("%s", text);
+}
+
+/* "90d" or "6": in seconds or in cycles. */
+static int parse_max_age(const char *s, struct replay_opts *o, struct err *err)
+{
+	int64_t n;
+
+	if (!s)
+		return 0;
+	if (!duration_parse(s, &n) || n < 1)
+		return err_set(err, E_USAGE, "max-age: '%s' is neither a duration nor a number of "
+		               "cycles", s);
+	if (s[strspn(s, "0123456789")])
+		o->max_age = n;
+	else
+		o->max_age_cycles = (uint32_t)(n > UINT32_MAX ? UINT32_MAX : n);
+	return 0;
+}
+
+/* The comma-separated parts of a text. */
+static void split_list(const char *text, struct option_list *ret, struct arena *keep)
+{
+	while (*text) {
+		const char *end = strchrnul(text, ',');
+
+		mem_grow((void **)&ret->v, &ret->cap, ret->n + 1, sizeof *ret->v);
+		ret->v[ret->n++] = arena_strndup(keep, text, (size_t)(end - text));
+		text = *end ? end + 1 : end;
+	}
+}
+
+static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
+                   const struct replay_opts *ro, const struct option_list *specs,
+                   unsigned needs, bool first, struct err *err)
+{
+	unsigned threads = o->threads ? (unsigned)o->threads : pool_threads();
+	struct progress progress;
+	struct experiment x = { 0 };
+	struct replay r;
+	int rc = replay_open(&r, h, ro, needs, err);
+
+	if (rc == 0) {
+		progress_start(&progress, "replaying", "runs", specs->n * (uint64_t)o->seeds);
+		rc = experiment_run(&x, &r, specs, (uint64_t)cli->common.seed,
+		                    (uint32_t)o->seeds, threads, show_done, &progress, err);
+		progress_end(&progress);
+	}
+	if (rc == 0) {
+		struct replay_output out = { .x = &x, .no_time = o->no_time, .first = first };
+
+		if (cli->common.json)
+			replay_print_json(&out, stdout);
+		else if (o->csv)
+			replay_print_csv(&out, stdout);
+		else
+			replay_print_table(&out, stdout);
+		fflush(stdout);
+	}
+	experiment_release(&x);
+	replay_close(&r);
+	return rc;
+}
+
+/* Every cycle length with every budget. */
+static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
+                   const struct option_list *specs, unsigned needs, struct err *err)
+{
+	struct replay_opts ro = {
+		.start = o->start, .end = o->end, .goal = (enum goal)o->goal,
+		.observe = (enum observe)o->observe, .nearest = o->at == 1, .join = o->join,
+		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
+	};
+	struct option_list cycles = { 0 }, budgets = { 0 };
+	struct arena keep = { 0 };
+	int rc = parse_max_age(o->max_age, &ro, err);
+
+	split_list(o->cycle, &cycles, &keep);
+	split_list(o->budget, &budgets, &keep);
+	for (size_t i = 0; i < cycles.n && rc == 0; i++) {
+		if (!duration_parse(cycles.v[i], &ro.cycle_seconds))
+			rc = err_set(err, E_USAGE, "cycle: '%s' is not a duration such as 2w",
+			             cycles.v[i]);
+		for (size_t k = 0; k < budgets.n && rc == 0; k++) {
+			if (!share_parse(budgets.v[k], &ro.budget))
+				rc = err_set(err, E_USAGE, "budget: '%s' is neither a number nor a "
+				             "share such as 2%%", budgets.v[k]);
+			else
+				rc = run_one(cli, o, h, &ro, specs, needs, i + k == 0, err);
+		}
+	}
+	free(cycles.v);
+	free(budgets.v);
+	arena_release(&keep);
+	return rc;
+}
+
+static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
+                          struct err *err)
+{
+	static const char *const usual[] = { "random", "round-robin", "site", "frequency",
+	                                     "neighbour:by=dir,d=0", "oracle" };
+	struct replay_cli_opts *o = opts;
+	struct option_list specs = { 0 };
+	struct arena keep = { 0 };
+	struct progress progress;
+	struct trace_report report = { .report = show_bad, .progress = show_read,
+	                               .arg = &progress };
+	struct history h = { 0 };
+	struct detect detect;
+	unsigned needs = 0;
+	int rc = detect_parse(o->detect, &detect, err);
+
+	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
+		rc = policy_expand(o->policy.v[i], &specs, &keep, err);
+	for (size_t i = 0; !o->policy.n && i < sizeof usual / sizeof *usual && rc == 0; i++)
+		rc = policy_expand(usual[i], &specs, &keep, err);
+	if (rc == 0)
+		rc = policy_list_needs(&specs, &needs, err);
+	if (rc == 0) {
+		history_init(&h, detect, WANT_LINKS | (needs & NEED_CLUSTERS ? WANT_FACTS : 0u));
+		progress_start(&progress, "reading", "MB", 0);
+		rc = trace_load(&h, (const char *const *)args, (size_t)n_args, &report, err);
+		progress_end(&progress);
+	}
+	if (rc == 0 && report.n_bad)
+		log_warn("%llu lines or records could not be read", (unsigned long long)report.n_bad);
+	if (rc == 0 && h.n_no_key)
+		log_warn("%llu records lack the digest that --detect %s compares",
+		         (unsigned long long)h.n_no_key, o->detect);
+	if (rc == 0)
+		rc = run_all(cli, o, &h, &specs, needs, err);
+	history_release(&h);
+	free(specs.v);
+	arena_release(&keep);
+	return rc;
+}
+
+const struct command command_replay = {
+	.name = "replay",
+	.arguments = "TRACE...",
+	.summary = "compare policies on recorded history",
+	.description =
+		"Reads the histories of pages from CDX, CDXJ or WARC files (gz and zst too), cuts\n"
+		"their time into cycles, and lets every policy spend the same budget in each. A\n"
+		"download sees the page as it was then. All measures are means over the cycles,\n"
+		"with the standard error over seeds.",
+	.examples =
+		"  freshet replay archive.cdxj.gz --cycle 2w --budget 2% --policy all\n"
+		"  freshet replay *.cdxj.gz --policy 'neighbour:by=dir,d=-2..4' --budget 1%,2%,5%\n"
+		"  freshet replay site.warc.gz --policy random --policy site --json\n",
+	.options = replay_options,
+	.opts_size = sizeof(struct replay_cli_opts),
+	.n_args_min = 1,
+	.n_args_max = -1,
+	.run = replay_cmd_run,
+};

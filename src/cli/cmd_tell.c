@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_tell.c - `freshet tell`: outcomes fetched by another crawler. */
+#include <stdio.h>
+
+#include "cli/repository.h"
+#include "engine/keep.h"
+
+struct tell_opts { int64_t confirmations, now; };
+
+static const struct option_spec tell_options[] = {
+	{ .name = "confirmations", .type = OPTION_INT, .def = "2", .min = 1, .max = 100, .arg = "N",
+	  .offset = offsetof(struct tell_opts, confirmations), .setting = true,
+	  .help = "times a page must be seen gone before it is believed" },
+	OPT_TIME(tell_opts, now, NULL, "the time of outcomes that carry none"),
+	OPT_END
+};
+
+static void show_bad(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("%s", text);
+}
+
+static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct tell_opts *o = opts;
+	struct tell t = { .report = show_bad };
+	struct arena keep = { 0 };
+	struct json j;
+	int rc = repository_open(cli, &t.store, err);
+
+	(void)n_args;
+	if (rc == 0)
+		rc = repository_settings(cli, t.store, &keep, err);
+	if (rc == 0) {
+		t.now = o->now ? o->now : clock_now();
+		t.confirmations = (unsigned)o->confirmations;
+		rc = tell_file(&t, args[0], err);
+	}
+	store_close(t.store);
+	arena_release(&keep);
+	if (rc < 0)
+		return rc;
+	if (cli->common.json) {
+		cli_json_begin(&j, "tell");
+		json_kint(&j, "cycle", t.stats.n_lines ? t.cycle : 0);
+		json_kint(&j, "told", (int64_t)t.stats.n_lines);
+		json_kint(&j, "new", (int64_t)t.stats.fresh);
+		json_kint(&j, "changed", (int64_t)t.stats.changed);
+		json_kint(&j, "same", (int64_t)t.stats.same);
+		json_kint(&j, "gone", (int64_t)t.stats.gone);
+		json_kint(&j, "failed", (int64_t)t.stats.failed);
+		json_kint(&j, "malformed", (int64_t)t.stats.n_bad);
+		cli_json_end(&j);
+		return 0;
+	}
+	printf("%llu outcomes: %llu changed, %llu same, %llu gone, %llu failed",
+	       (unsigned long long)t.stats.n_lines, (unsigned long long)t.stats.changed,
+	       (unsigned long long)t.stats.same, (unsigned long long)t.stats.gone,
+	       (unsigned long long)t.stats.failed);
+	if (t.stats.fresh)
+		printf("; %llu new pages", (unsigned long long)t.stats.fresh);
+	if (t.stats.n_bad)
+		printf("; %llu lines malformed", (unsigned long long)t.stats.n_bad);
+	putchar('\n');
+	return 0;
+}
+
+const struct command command_tell = {
+	.name = "tell",
+	.arguments = "FILE",
+	.summary = "outcomes fetched by another crawler (JSON Lines)",
+	.description =
+		"Each line is an object with `url` and `outcome` (same, changed, gone, failed) or\n"
+		"`status` (and `digest`), and optionally `time`, `score`, `probability`, `reason` as\n"
+		"`freshet plan --format jsonl` printed them. The lines of a file are one cycle; `-` is\n"
+		"standard input.",
+	.examples = "  freshet -C crawl tell outcomes.jsonl\n",
+	.options = tell_options,
+	.opts_size = sizeof(struct tell_opts),
+	.n_args_min = 1,
+	.n_args_max = 1,
+	.run = tell_run,
+};

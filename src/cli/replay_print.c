@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_print.c - an experiment as table, JSON or CSV. */
+#include "cli/replay_print.h"
+
+#include <math.h>
+
+#include "cli/command.h"
+
+#define STAR_P 0.05             /* two-sided, for the mark in the table */
+
+/* Policies in descending order of ChangeRatio. */
+static size_t *ranked(const struct experiment *x)
+{
+	size_t *order = mem_array(x->n_results, sizeof *order);
+
+	for (size_t i = 0; i < x->n_results; i++) {
+		size_t k = i;
+
+		for (; k > 0 && x->results[order[k - 1]].change_ratio.mean <
+		                x->results[i].change_ratio.mean; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	return order;
+}
+
+static const char *goal_title(const struct replay *r)
+{
+	return r->opts.goal == GOAL_ALIVE ? "AliveRatio" : "ChangeRatio";
+}
+
+static void print_head(const struct replay_output *o, FILE *out)
+{
+	const struct replay *r = o->x->replay;
+	char from[21], to[21], length[24];
+
+	when_iso(r->start, from);
+	when_iso(r->end, to);
+	duration_format(r->opts.cycle_seconds, length);
+	fprintf(out, "%s%u pages of %u sites, %.10s to %.10s, %u cycles of %s, budget %u "
+	        "(%.1f %%), %u seed%s, observing %s\n\n", o->first ? "" : "\n", r->n_repository,
+	        r->pages.tree.n_sites, from, to, r->n_cycles, length, r->budget,
+	        100.0 * r->budget / r->n_repository, o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
+	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
+}
+
+void replay_print_table(const struct replay_output *o, FILE *out)
+{
+	const struct experiment *x = o->x;
+	const char *heads[] = { "<policy", goal_title(x->replay), "+-", "cycle", "weighted",
+	                        "freshness", "age d", "unvisited d", "plan s", "" };
+	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
+	size_t *order = ranked(x);
+	bool broken = false;
+
+	print_head(o, out);
+	for (size_t i = 0; i < x->n_results; i++) {
+		const struct policy_result *p = &x->results[order[i]];
+		struct stat_test test = experiment_compare(x, order[i], order[0]);
+
+		table_cell(t, "%s", p->spec);
+		table_cell(t, "%.4f", p->change_ratio.mean);
+		table_cell(t, "%.4f", p->change_ratio.se);
+		table_cell(t, "%.4f", p->change_ratio_cycle.mean);
+		table_cell(t, "%.4f", p->weighted_change_ratio.mean);
+		table_cell(t, "%.4f", p->freshness.mean);
+		table_cell(t, "%.1f", p->age_days.mean);
+		table_cell(t, "%.0f", p->max_unvisited_days.mean);
+		if (o->no_time)
+			table_cell(t, "-");
+		else
+			table_cell(t, "%.3f", p->plan_seconds);
+		table_cell(t, "%s", i && test.p < STAR_P ? "*" : "");
+		for (uint32_t k = 0; k < x->n_seeds; k++)
+			for (uint32_t c = 0; c < p->runs[k].n_cycles; c++)
+				broken |= p->runs[k].cycles[c].guarantee_broken;
+	}
+	table_print(t, out);
+	table_free(t);
+	if (x->n_results > 1)
+		fprintf(out, "\n* differs from the first row (paired t-test over cycles, p < %.2f)\n",
+		        STAR_P);
+	if (broken)
+		fprintf(out, "The budget cannot keep --max-age in every cycle: raise the budget or "
+		        "the age.\n");
+	free(order);
+}
+
+static void json_cycles(struct json *j, const struct policy_result *p, uint32_t n_seeds)
+{
+	(void)n_seeds;
+	json_key(j, "cycles");
+	json_array(j);
+	for (uint32_t c = 0; c < p->runs[0].n_cycles; c++) {
+		const struct cycle_measure *m = &p->runs[0].cycles[c];
+		char t[15];
+
+		when_digits(m->time, t);
+		json_object(j);
+		json_kint(j, "cycle", c + 1);
+		json_kstr(j, "time", t);
+		json_kint(j, "downloads", m->downloads);
+		json_kint(j, "changed", m->changed);
+		json_kint(j, "changed_cycle", m->changed_cycle);
+		json_kint(j, "late", m->late);
+		json_kint(j, "gone", m->gone);
+		json_kint(j, "samples", m->samples);
+		json_kint(j, "guaranteed", m->guaranteed);
+		json_kint(j, "pages", m->pages);
+		json_knum(j, "change_ratio", m->change_ratio);
+		json_knum(j, "change_ratio_cycle", m->change_ratio_cycle);
+		json_knum(j, "weighted_change_ratio", m->weighted_change_ratio);
+		json_knum(j, "freshness", m->freshness);
+		json_knum(j, "weighted_freshness", m->weighted_freshness);
+		json_knum(j, "age_days", m->age_days);
+		json_knum(j, "max_unvisited_days", m->max_unvisited_days);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void json_mean(struct json *j, const struct policy_result *p)
+{
+	json_key(j, "mean");
+	json_object(j);
+	json_knum(j, "change_ratio", p->change_ratio.mean);
+	json_knum(j, "change_ratio_se", p->change_ratio.se);
+	json_knum(j, "change_ratio_cycle", p->change_ratio_cycle.mean);
+	json_knum(j, "change_ratio_cycle_se", p->change_ratio_cycle.se);
+	json_knum(j, "weighted_change_ratio", p->weighted_change_ratio.mean);
+	json_knum(j, "weighted_change_ratio_se", p->weighted_change_ratio.se);
+	json_knum(j, "freshness", p->freshness.mean);
+	json_knum(j, "freshness_se", p->freshness.se);
+	json_knum(j, "weighted_freshness", p->weighted_freshness.mean);
+	json_knum(j, "age_days", p->age_days.mean);
+	json_knum(j, "max_unvisited_days", p->max_unvisited_days.mean);
+	json_knum(j, "late_share", p->late_share.mean);
+	json_knum(j, "sample_share", p->sample_share.mean);
+	json_end_object(j);
+}
+
+static void json_trace(struct json *j, const struct replay *r)
+{
+	char t[15];
+
+	json_key(j, "trace");
+	json_object(j);
+	json_kint(j, "pages", r->pages.n);
+	json_kint(j, "repository", r->n_repository);
+	json_kint(j, "sites", r->pages.tree.n_sites);
+	json_kint(j, "captures", (int64_t)r->history->captures.n);
+	when_digits(r->start, t);
+	json_kstr(j, "start", t);
+	when_digits(r->end, t);
+	json_kstr(j, "end", t);
+	json_end_object(j);
+}
+
+void replay_print_json(const struct replay_output *o, FILE *out)
+{
+	const struct experiment *x = o->x;
+	const struct replay *r = x->replay;
+	struct json j;
+
+	cli_json_begin(&j, "replay");
+	j.out = out;
+	json_trace(&j, r);
+	json_kint(&j, "cycle_seconds", r->opts.cycle_seconds);
+	json_kint(&j, "budget", r->budget);
+	json_kint(&j, "seeds", x->n_seeds);
+	json_kstr(&j, "goal", r->opts.goal == GOAL_ALIVE ? "alive" : "changed");
+	json_kstr(&j, "observe", r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
+	json_key(&j, "runs");
+	json_array(&j);
+	for (size_t i = 0; i < x->n_results; i++) {
+		const struct policy_result *p = &x->results[i];
+
+		json_object(&j);
+		json_kstr(&j, "policy", p->spec);
+		json_mean(&j, p);
+		json_key(&j, "seconds");
+		json_object(&j);
+		json_knum(&j, "plan", o->no_time ? 0 : p->plan_seconds);
+		json_knum(&j, "total", o->no_time ? 0 : p->total_seconds);
+		json_end_object(&j);
+		json_cycles(&j, p, x->n_seeds);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	cli_json_end(&j);
+}
+
+void replay_print_csv(const struct replay_output *o, FILE *out)
+{
+	const struct experiment *x = o->x;
+
+	if (o->first)
+		fputs("cycle_seconds,budget,policy,seed,cycle,time,downloads,changed,changed_cycle,"
+		      "change_ratio,change_ratio_cycle,weighted_change_ratio,freshness,"
+		      "weighted_freshness,age_days,max_unvisited_days\n", out);
+	for (size_t i = 0; i < x->n_results; i++) {
+		for (uint32_t k = 0; k < x->n_seeds; k++) {
+			for (uint32_t c = 0; c < x->replay->n_cycles; c++) {
+				const struct cycle_measure *m = &x->results[i].runs[k].cycles[c];
+				char t[15];
+
+				when_digits(m->time, t);
+				fprintf(out, "%lld,%u,\"%s\",%u,%u,%s,%u,%u,%u,%.6f,%.6f,%.6f,%.6f,"
+				        "%.6f,%.3f,%.1f\n", (long long)x->replay->opts.cycle_seconds,
+				        x->replay->budget, x->results[i].spec, k, c + 1, t,
+				        m->downloads, m->changed, m->changed_cycle, m->change_ratio,
+				        m->change_ratio_cycle, m->weighted_change_ratio, m->freshness,
+				        m->weighted_freshness, m->age_days, m->max_unvisited_days);
+			}
+		}
+	}
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_print.h - an experiment as table, JSON or CSV. */
+#ifndef CLI_REPLAY_PRINT_H
+#define CLI_REPLAY_PRINT_H
+
+#include <stdio.h>
+
+#include "engine/experiment.h"
+
+struct replay_output {
+	const struct experiment *x;
+	bool no_time;                   /* nothing that a clock measured */
+	bool first;                     /* of several in one output */
+};
+
+void replay_print_table(const struct replay_output *o, FILE *out);
+void replay_print_json(const struct replay_output *o, FILE *out);
+void replay_print_csv(const struct replay_output *o, FILE *out);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * repository.h - where a command finds its repository and its settings.
+ *
+ * A repository is a folder with freshet.db and warc/; --store names another
+ * place for the tables.  Settings carry the names of options; what is given on
+ * the command line goes before them.
+ */
+#ifndef CLI_REPOSITORY_H
+#define CLI_REPOSITORY_H
+
+#include "cli/command.h"
+#include "repo/store.h"
+
+MUST_CHECK int repository_open(struct cli *cli, struct store **ret, struct err *err);
+/* Make the folder and its tables; fine if they are there. */
+MUST_CHECK int repository_create(struct cli *cli, const char *dir, struct store **ret,
+                                 struct err *err);
+/* Fill options marked `setting` that were not given from the settings; texts are
+ * kept in `keep`. */
+MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct arena *keep,
+                                   struct err *err);
+/* The option of any command that a setting of this name fills, or NULL. */
+const struct option_spec *setting_find(const char *name);
+
+/* The current time: the only place that reads the clock for the engine. */
+int64_t clock_now(void);
+
+#endif

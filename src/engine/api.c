@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api.c - the public library over the engine; include/freshet.h is its manual. */
+#include "freshet.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "engine/dry.h"
+#include "engine/experiment.h"
+#include "engine/import.h"
+#include "engine/keep.h"
+#include "engine/replay.h"
+#include "engine/trace.h"
+#include "web/url.h"
+
+#define DEFAULT_POLICY "frequency"
+#define CONFIRMATIONS 2
+
+struct freshet {
+	struct store *store;
+	struct err err;
+	struct store_cycle cycle;       /* open while outcomes are told */
+};
+
+const char *freshet_version(void)
+{
+	return FRESHET_VERSION;
+}
+
+static int64_t clock_or(int64_t t)
+{
+	return t ? t : (int64_t)time(NULL);
+}
+
+static int open_dir(struct freshet **ret, const char *dir, enum store_mode mode)
+{
+	struct freshet *f = mem_zalloc(1, sizeof *f);
+	char path[4096];
+
+	*ret = f;
+	if (snprintf(path, sizeof path, "%s/freshet.db", dir) >= (int)sizeof path)
+		return err_set(&f->err, E_USAGE, "the path is too long");
+	if (mode == STORE_CREATE && mkdir(dir, 0777) && errno != EEXIST)
+		return err_errno(&f->err, E_IO, "%s", dir);
+	return store_open(&f->store, path, mode, &f->err);
+}
+
+int freshet_open(struct freshet **ret, const char *dir)
+{
+	return open_dir(ret, dir, STORE_EXISTING);
+}
+
+int freshet_create(struct freshet **ret, const char *dir)
+{
+	return open_dir(ret, dir, STORE_CREATE);
+}
+
+void freshet_close(struct freshet *f)
+{
+	if (!f)
+		return;
+	store_close(f->store);
+	free(f);
+}
+
+const char *freshet_error(const struct freshet *f)
+{
+	return f->err.text;
+}
+
+int freshet_add(struct freshet *f, const char *url)
+{
+	struct import i = { .store = f->store, .now = clock_or(0) };
+	int rc = import_url(&i, url, &f->err);
+
+	return rc < 0 ? rc : (int)i.stats.n_pages;
+}
+
+int freshet_import(struct freshet *f, const char *path)
+{
+	struct import i = { .store = f->store, .now = clock_or(0) };
+
+	return import_file(&i, path, &f->err);
+}
+
+int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
+                 int (*each)(void *arg, const struct freshet_page *page), void *arg)
+{
+	struct resume_opts ro = {
+		.policy = options->policy ? options->policy : DEFAULT_POLICY,
+		.seed = options->seed,
+		.cycle_seconds = options->cycle_seconds ? options->cycle_seconds : DAY_SECONDS,
+	};
+	struct resumed r;
+	int rc = resume(&r, f->store, &ro, &f->err);
+
+	if (rc == 0)
+		rc = dry_cycle(&r, clock_or(options->now), options->budget, &f->err);
+	for (size_t i = 0; rc == 0 && i < r.engine.n_seen; i++) {
+		const struct seen *s = &r.engine.seen[i];
+		struct freshet_page page = {
+			.url = pages_url(&r.loaded.pages, s->page), .score = (double)s->score,
+			.probability = (double)s->probability, .reason = reason_name(s->reason),
+		};
+
+		if (each(arg, &page))
+			break;
+	}
+	resume_release(&r);
+	return rc;
+}
+
+static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	*(uint32_t *)arg = c->number;
+	return 0;
+}
+
+static int begin_cycle(struct freshet *f, int64_t now)
+{
+	uint32_t last = 0;
+	int rc = store_cycles(f->store, last_cycle, &last, &f->err);
+
+	if (rc == 0)
+		rc = store_begin(f->store, &f->err);
+	if (rc < 0)
+		return rc;
+	f->cycle = (struct store_cycle){ .number = last + 1, .time = now, .open = true,
+	                                 .policy = { "told", 4 } };
+	return 0;
+}
+
+int freshet_tell(struct freshet *f, const struct freshet_told *told)
+{
+	struct kept_visit v = {
+		.time = clock_or(told->time), .outcome = (enum outcome)told->outcome,
+		.score = (float)told->score,
+		.probability = told->probability > 0 ? (float)told->probability : NAN,
+	};
+	enum outcome o = OUTCOME_FAILED;
+	struct buf url;
+	int rc;
+
+	if (!f->cycle.open && (rc = begin_cycle(f, v.time)) < 0)
+		return rc;
+	v.cycle = f->cycle.number;
+	buf_init(&url, URL_SIZE_MAX);
+	rc = url_canonical(told->url, strlen(told->url), &url, &f->err);
+	if (rc == 0)
+		rc = store_page_add(f->store, (struct text){ url.data, url.size }, v.time, &v.page,
+		                    &f->err);
+	if (rc >= 0)
+		rc = keep_visit(f->store, &v, CONFIRMATIONS, &o, &f->err);
+	buf_release(&url);
+	if (rc < 0)
+		return rc;
+	f->cycle.downloads++;
+	f->cycle.changed += o == OUTCOME_CHANGED;
+	f->cycle.same += o == OUTCOME_SAME;
+	f->cycle.gone += o == OUTCOME_GONE;
+	f->cycle.failed += o == OUTCOME_FAILED;
+	return 0;
+}
+
+int freshet_end_cycle(struct freshet *f)
+{
+	int rc;
+
+	if (!f->cycle.open)
+		return 0;
+	f->cycle.open = false;
+	f->cycle.budget = f->cycle.downloads;
+	rc = store_cycle_put(f->store, &f->cycle, &f->err);
+	if (rc == 0)
+		rc = store_commit(f->store, &f->err);
+	if (rc < 0)
+		store_rollback(f->store);
+	return rc;
+}
+
+int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
+                   const struct freshet_replay_options *options, struct freshet_measures *ret)
+{
+	struct replay_opts ro = { .cycle_seconds = options->cycle_seconds,
+	                          .budget = { options->budget_percent, true } };
+	struct option_list specs = { .v = (const char **)(uintptr_t)&options->policy, .n = 1 };
+	struct trace_report report = { 0 };
+	struct replay_run run = { 0 };
+	struct replay r = { 0 };
+	struct history h;
+	unsigned needs = 0;
+	int rc;
+
+	history_init(&h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	if ((rc = policy_list_needs(&specs, &needs, &f->err)) == 0 &&
+	    (rc = trace_load(&h, paths, (size_t)n_paths, &report, &f->err)) == 0 &&
+	    (rc = replay_open(&r, &h, &ro, needs, &f->err)) == 0) {
+		replay_run(&r, options->policy, options->seed, &run);
+		rc = run.code;
+		f->err = rc < 0 ? run.err : f->err;
+	}
+	if (rc == 0) {
+#define MEAN(field) replay_mean(&run, offsetof(struct cycle_measure, field))
+		*ret = (struct freshet_measures){
+			.pages = r.n_repository, .cycles = r.n_cycles, .budget = r.budget,
+			.change_ratio = MEAN(change_ratio),
+			.change_ratio_cycle = MEAN(change_ratio_cycle),
+			.weighted_change_ratio = MEAN(weighted_change_ratio),
+			.freshness = MEAN(freshness), .age_days = MEAN(age_days),
+			.max_unvisited_days = replay_max(&run, offsetof(struct cycle_measure,
+			                                               max_unvisited_days)),
+		};
+#undef MEAN
+	}
+	replay_run_release(&run);
+	replay_close(&r);
+	history_release(&h);
+	return rc;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive.c - sniffing, and CDX lines as records; see archive.h.
+ *
+ * The lines of an index come sorted, so most follow one of the same URL: its
+ * canonical form is kept and made anew only when the URL changes.
+ */
+#include "engine/archive.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "warc/cdx.h"
+#include "web/url.h"
+
+#define SNIFF_SIZE 4096
+
+const char *archive_kind_name(enum archive_kind kind)
+{
+	static const char *const names[] = { "URL list", "CDX", "WARC", "sitemap" };
+
+	return names[kind];
+}
+
+/* "surt 14digits ...": the second field of an index line is a time. */
+static bool is_index_line(const char *s, size_t size)
+{
+	const char *space = memchr(s, ' ', size);
+	size_t digits = 0;
+
+	if (!space)
+		return false;
+	for (const char *p = space + 1; p < s + size && isdigit((unsigned char)*p); p++)
+		digits++;
+	return digits == 14;
+}
+
+int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
+{
+	const char *s, *line_end;
+	size_t size;
+	int rc = input_peek(in, SNIFF_SIZE, &s, &size, err);
+
+	if (rc < 0)
+		return rc;
+	if (size >= 3 && !memcmp(s, "\xef\xbb\xbf", 3)) {
+		s += 3;
+		size -= 3;
+	}
+	while (size && isspace((unsigned char)*s) && *s != ' ') {
+		s++;
+		size--;
+	}
+	line_end = memchr(s, '\n', size);
+	if (size >= 5 && !memcmp(s, "WARC/", 5))
+		*ret = ARCHIVE_WARC;
+	else if (size >= 1 && *s == '<')
+		*ret = ARCHIVE_SITEMAP;
+	else if (size >= 5 && !memcmp(s, " CDX ", 5))
+		*ret = ARCHIVE_CDX;
+	else if (is_index_line(s, line_end ? (size_t)(line_end - s) : size))
+		*ret = ARCHIVE_CDX;
+	else
+		*ret = ARCHIVE_URLS;
+	return 0;
+}
+
+static struct slice to_slice(struct cdx_slice s)
+{
+	return (struct slice){ s.data, s.size };
+}
+
+static void to_record(const struct cdx_line *l, struct record *r)
+{
+	*r = (struct record){
+		.time = l->time, .status = (int)l->status, .length = l->length,
+		.mime = to_slice(l->mime), .digest = to_slice(l->digest),
+		.prose = to_slice(l->prose), .tags = to_slice(l->tags),
+		.facts = { l->text, l->words, l->images, l->tables, l->emails, l->outlinks },
+		.title = to_slice(l->title), .terms = to_slice(l->terms),
+		.links = to_slice(l->links), .file = to_slice(l->filename),
+		.offset = l->offset, .record_size = -1,
+	};
+	r->has_simhash = cdx_has(l, CDX_simhash) && cdx_hex64(l->simhash, &r->simhash);
+	r->revisit = l->mime.size == 12 && !memcmp(l->mime.data, "warc/revisit", 12);
+	if (l->status > 999)
+		r->status = 0;
+}
+
+struct canonical {              /* of the line before */
+	struct buf raw, url;
+	bool good;
+};
+
+static bool canonical_url(struct canonical *c, struct cdx_slice raw, struct err *err)
+{
+	if (c->raw.size == raw.size && raw.size && !memcmp(c->raw.data, raw.data, raw.size))
+		return c->good;
+	buf_clear(&c->raw);
+	buf_clear(&c->url);
+	buf_add(&c->raw, raw.data, raw.size);
+	c->good = url_canonical(raw.data, raw.size, &c->url, err) == 0;
+	return c->good;
+}
+
+static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
+{
+	struct cdx_reader cdx = { .report = a->report, .report_arg = a->arg };
+	struct canonical c = { 0 };
+	struct cdx_line line;
+	struct record r;
+	int rc;
+
+	buf_init(&c.raw, BUF_NO_LIMIT);
+	buf_init(&c.url, URL_SIZE_MAX);
+	cdx_open_input(&cdx, in);
+	cdx.report = a->report;
+	cdx.report_arg = a->arg;
+	while ((rc = cdx_next(&cdx, &line, err)) > 0) {
+		struct err why;
+		char text[700];
+
+		if (!canonical_url(&c, line.url, &why)) {
+			a->stats.n_bad++;
+			snprintf(text, sizeof text, "%s:%llu: %s", input_name(in),
+			         (unsigned long long)cdx.line_number, why.text);
+			if (a->report)
+				a->report(a->arg, text);
+			continue;
+		}
+		to_record(&line, &r);
+		r.url = (struct slice){ c.url.data, c.url.size };
+		a->stats.n_records++;
+		rc = a->record(a->arg, &r, err);
+		if (rc < 0)
+			break;
+	}
+	a->stats.n_bad += cdx.n_bad + cdx.n_damaged;
+	cdx_close(&cdx);
+	buf_release(&c.raw);
+	buf_release(&c.url);
+	return rc;
+}
+
+int archive_read_input(struct archive_reader *a, struct input *in, enum archive_kind kind,
+                       struct err *err)
+{
+	int rc;
+
+	if (kind == ARCHIVE_CDX)
+		return read_cdx(a, in, err);
+	rc = err_set(err, E_USAGE, "%s: a %s has no captures; give a CDX, CDXJ or WARC file",
+	             input_name(in), archive_kind_name(kind));
+	input_close(in);
+	return rc;
+}
+
+int archive_read(struct archive_reader *a, const char *path, struct err *err)
+{
+	enum archive_kind kind = ARCHIVE_URLS;
+	struct input *in;
+	int rc = input_open(&in, path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = archive_sniff(in, &kind, err);
+	if (rc == 0)
+		return archive_read_input(a, in, kind, err);
+	input_close(in);
+	return rc;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive.h - any file that holds captures, as a stream of records.
+ *
+ * The kind is found by looking at the first bytes, never by the name.
+ */
+#ifndef ENGINE_ARCHIVE_H
+#define ENGINE_ARCHIVE_H
+
+#include "base/err.h"
+#include "engine/record.h"
+
+enum archive_kind {
+	ARCHIVE_URLS,           /* one URL a line */
+	ARCHIVE_CDX,            /* CDX, CDXJ, extended CDXJ */
+	ARCHIVE_WARC,
+	ARCHIVE_SITEMAP,        /* XML */
+};
+
+struct input;
+
+const char *archive_kind_name(enum archive_kind kind);
+/* Peeks only. */
+MUST_CHECK int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err);
+
+struct archive_stats {
+	uint64_t n_records;             /* delivered */
+	uint64_t n_bad;                 /* malformed, each reported */
+	uint64_t n_other;               /* records that hold no capture of a page */
+};
+
+struct archive_reader {
+	/* Called for each record; a negative result ends the reading. */
+	int (*record)(void *arg, const struct record *r, struct err *err);
+	/* Called for what was lost: "FILE:LINE: reason".  May be NULL. */
+	void (*report)(void *arg, const char *text);
+	void *arg;
+	struct archive_stats stats;
+};
+
+/* Read the captures of an input of that kind, and close it; URL lists and
+ * sitemaps are E_USAGE here. */
+MUST_CHECK int archive_read_input(struct archive_reader *r, struct input *in,
+                                  enum archive_kind kind, struct err *err);
+MUST_CHECK int archive_read(struct archive_reader *r, const char *path, struct err *err);
+
+#endif

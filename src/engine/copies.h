@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copies.h - the copies we hold of pages, as a source of features: out of the
+ * store, or the newest captures of a recorded history.
+ */
+#ifndef ENGINE_COPIES_H
+#define ENGINE_COPIES_H
+
+#include "engine/features.h"
+#include "engine/history.h"
+#include "graph/graph.h"
+#include "repo/store.h"
+
+struct copies {                 /* zeroed, it is empty */
+	struct features features;
+	const struct facts_table *facts;
+	struct facts_table own;         /* read from the store */
+	uint32_t *now, *older;          /* facts by page: of the copy, the one before */
+	const struct graph *links;      /* of a repository */
+	const struct history *history;  /* or of a history, with each page's capture */
+	uint32_t *capture;
+	uint32_t *changes;              /* seen of each page */
+	float *days;                    /* over which */
+};
+
+/* links: between the pages' newest copies; must outlive it. */
+MUST_CHECK int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
+                                 const struct graph *links, struct err *err);
+/* pages must be those of the history, in its numbering. */
+void copies_from_history(struct copies *c, const struct history *h,
+                         const struct pages *pages);
+void copies_release(struct copies *c);
+
+/* The pages of a history as arrays; every page that lives at the end is here. */
+void copies_pages(const struct history *h, struct pages *ret_pages,
+                  struct visits *ret_visits);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cycle.c - the loop itself, the file to read first; see cycle.h.
+ *
+ * Guarantee.  A page visited in cycle c must be visited again by c + max_age.
+ * Every cycle reserves the smallest even pace that meets all deadlines known
+ * now: with D_j pages due within j cycles, max over j of ceil(D_j / j), oldest
+ * first.  Where the policy itself visits old pages the reserve shrinks to
+ * nothing.  If it passes the budget the guarantee cannot be kept; the cycle
+ * then goes to the oldest pages as far as it reaches and says so.
+ */
+#include "engine/cycle.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "base/rng.h"
+
+void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
+                 int64_t start)
+{
+	*e = (struct engine){ .policy = policy };
+	visits_init(&e->visits, p->n, start);
+	pages_view(p, &e->visits, &e->view);
+	policy_size(policy, p->n);
+}
+
+void engine_release(struct engine *e)
+{
+	visits_release(&e->visits);
+	plan_release(&e->plan);
+	free(e->seen);
+	free(e->deliveries);
+}
+
+/* Only to report what planning cost; no decision depends on it. */
+static double clock_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+uint32_t guarantee_need(const struct view *v, uint32_t max_age)
+{
+	uint64_t *due, sum = 0, need = 0;
+
+	if (!max_age)
+		return 0;
+	due = mem_zalloc((size_t)max_age + 1, sizeof *due);
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		uint32_t age = view_age(v, i);
+
+		if (!view_open(v, i))
+			continue;
+		/* cycles in which it can still be visited in time, this one included */
+		due[age >= max_age ? 1 : age ? max_age - age + 1 : max_age]++;
+	}
+	for (uint32_t j = 1; j <= max_age; j++) {
+		sum += due[j];
+		if ((sum + j - 1) / j > need)
+			need = (sum + j - 1) / j;
+	}
+	free(due);
+	return need > UINT32_MAX ? UINT32_MAX : (uint32_t)need;
+}
+
+static void ask_guarantee(struct engine *e)
+{
+	uint32_t need = guarantee_need(&e->view, e->max_age);
+
+	e->guarantee_broken = need > e->view.budget;
+	e->n_guaranteed = need > e->view.budget ? e->view.budget : need;
+	if (!e->n_guaranteed)
+		return;
+	plan_limit(&e->plan, e->n_guaranteed);
+	for (uint32_t i = 0; i < e->view.n_pages; i++)
+		plan_offer(&e->plan, i, (double)view_age(&e->view, i), 1, REASON_GUARANTEE);
+	plan_finish(&e->plan);
+}
+
+/* The policy asks for no more: the papers fill up at random. */
+static void ask_fill(struct engine *e)
+{
+	struct sampler s = { 0 };
+	uint32_t page;
+
+	sampler_begin(&s, &e->view, RNG_FILL);
+	while (plan_room(&e->plan) && (page = sampler_next(&s, &e->view)) != PAGE_NONE)
+		plan_take(&e->plan, page, 0, NAN, REASON_FILL);
+	sampler_release(&s);
+}
+
+static void note_visit(struct engine *e, const struct offer *o, const struct delivery *d)
+{
+	struct seen seen = {
+		.page = o->page, .outcome = d->outcome, .hit = d->hit,
+		.known = d->outcome < OUTCOME_FAILED,
+		.gap = view_age(&e->view, o->page),
+		.gap_seconds = e->view.now - e->visits.last_visit[o->page],
+		.score = o->score, .probability = o->probability, .reason = o->reason,
+		.round = e->view.round,
+	};
+
+	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
+	e->seen[e->n_seen++] = seen;
+	e->n_spent += d->outcome != OUTCOME_BLOCKED;
+	policy_tell(e->policy, &e->view, &seen);
+	if (!seen.known)
+		return;
+	e->visits.last_cycle[o->page] = e->view.cycle;
+	e->visits.last_visit[o->page] = e->view.now;
+	/* gone, or recovered once for all: it cannot be asked for again */
+	if (d->outcome == OUTCOME_GONE || e->view.goal == GOAL_ALIVE)
+		e->visits.state[o->page] &= (uint8_t)~PAGE_HERE;
+}
+
+static void begin_cycle(struct engine *e, int64_t now, uint32_t budget)
+{
+	e->view.now = now;
+	e->view.cycle++;
+	e->view.round = 0;
+	e->view.budget = e->view.room = budget;
+	e->n_seen = 0;
+	e->n_spent = e->n_guaranteed = 0;
+	e->fetch_seconds = 0;
+	e->guarantee_broken = false;
+	policy_begin(e->policy, &e->view);
+}
+
+static void end_cycle(struct engine *e)
+{
+	policy_end(e->policy, &e->view);
+	for (size_t i = 0; i < e->n_seen; i++)
+		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
+}
+
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n)
+{
+	begin_cycle(e, now, budget);
+	for (size_t i = 0; i < n; i++) {
+		const struct seen *s = &visits[i];
+		struct offer o = { s->page, s->score, s->probability, s->reason };
+		struct delivery d = { s->outcome, s->hit };
+
+		e->visits.state[s->page] |= PAGE_TAKEN;
+		note_visit(e, &o, &d);
+	}
+	end_cycle(e);
+}
+
+static int deliver(struct engine *e, struct err *err)
+{
+	size_t n = e->plan.n_taken;
+	double before = clock_seconds();
+	int rc;
+
+	mem_grow((void **)&e->deliveries, &e->cap_deliveries, n, sizeof *e->deliveries);
+	rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
+	e->fetch_seconds += clock_seconds() - before;
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < n; i++)
+		note_visit(e, &e->plan.taken[i], &e->deliveries[i]);
+	e->view.room = e->view.budget - (e->n_spent < e->view.budget ? e->n_spent : e->view.budget);
+	return 0;
+}
+
+int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
+{
+	double from = clock_seconds();
+	int rc = 0;
+
+	begin_cycle(e, now, budget);
+	for (bool guaranteed = e->max_age == 0; e->view.room > 0;) {
+		plan_begin(&e->plan, &e->view, e->visits.state);
+		if (!guaranteed) {
+			ask_guarantee(e);
+		} else {
+			policy_ask(e->policy, &e->view, &e->plan);
+			e->view.round++;
+			if (!e->plan.n_taken)
+				ask_fill(e);
+			if (!e->plan.n_taken)
+				break;
+		}
+		guaranteed = true;
+		if (!e->plan.n_taken)
+			continue;
+		rc = deliver(e, err);
+		if (rc < 0)
+			break;
+	}
+	end_cycle(e);
+	for (size_t i = 0; i < e->plan.n_taken; i++)    /* of a round that failed */
+		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
+	e->plan_seconds = clock_seconds() - from - e->fetch_seconds;
+	return rc;
+}

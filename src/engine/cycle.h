@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cycle.h - the one loop: a policy is asked for pages, a source delivers them,
+ * the policy is told what came of each, until the budget is spent.
+ *
+ * Replay and the live web differ only in the source and the clock.  The engine,
+ * not the policy, keeps the rules: never more than R downloads in a cycle, no
+ * page twice, no page unvisited longer than the age that the user allows, the
+ * same seed the same plan.
+ */
+#ifndef ENGINE_CYCLE_H
+#define ENGINE_CYCLE_H
+
+#include "engine/pages.h"
+#include "policy/plan.h"
+#include "policy/policy.h"
+
+/* What a source found at one page. */
+struct delivery {
+	enum outcome outcome;
+	bool hit;               /* by goal and observation; not for failures */
+};
+
+/* Delivers pages at the cycle's moment.  Fills one delivery for each offer, in
+ * any order of work; the engine tells the policy in the order asked. */
+struct source {
+	void *self;
+	int (*deliver)(void *self, const struct offer *offers, size_t n,
+	               struct delivery *ret, struct err *err);
+};
+
+struct engine {
+	struct view view;
+	struct visits visits;
+	struct policy *policy;
+	struct source source;
+	struct plan plan;
+	uint32_t max_age;               /* cycles; 0: no guarantee */
+
+	/* of the last cycle */
+	struct seen *seen;              /* every visit, in order */
+	size_t n_seen, cap_seen;
+	uint32_t n_spent;               /* downloads that cost budget */
+	uint32_t n_guaranteed;          /* reserved by max_age */
+	bool guarantee_broken;          /* the budget cannot keep max_age */
+	double plan_seconds, fetch_seconds;
+	struct delivery *deliveries;
+	size_t cap_deliveries;
+};
+
+/* The view is set up by the caller (pages, needs, goal, seed); cycle counts
+ * from 0 before the first. */
+void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
+                 int64_t start);
+void engine_release(struct engine *e);
+
+/* Run one cycle at `now` with budget R; on error what was told stays told. */
+MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
+                            struct err *err);
+
+/* Tell the policy of a cycle that is past, from its stored visits in their order
+ * (page, outcome, hit, score, probability, reason; gaps are found anew).  A fresh
+ * engine that recalls every cycle plans the next one as the first would have. */
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n);
+
+/* Pages that must be visited now so that none passes max_age, at an even pace:
+ * the largest over j of (pages due within j cycles) / j, rounded up. */
+uint32_t guarantee_need(const struct view *v, uint32_t max_age);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * experiment.h - policies times seeds on one history, side by side.
+ *
+ * Every (policy, seed) is one job; jobs run on all processors and each writes
+ * its own result, so the outcome does not depend on their number.
+ */
+#ifndef ENGINE_EXPERIMENT_H
+#define ENGINE_EXPERIMENT_H
+
+#include "engine/replay.h"
+
+#define EXPERIMENT_POLICIES_MAX 1000
+
+/* "all", or a spec in which an integer range a..b stands for each value. */
+MUST_CHECK int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
+                             struct err *err);
+/* What the policies of a list need, or-ed; fails on a spec that is wrong. */
+MUST_CHECK int policy_list_needs(const struct option_list *specs, unsigned *ret,
+                                 struct err *err);
+
+/* A measure's mean over seeds with its standard error. */
+struct estimate { double mean, se; };
+
+struct policy_result {
+	const char *spec;
+	struct replay_run *runs;        /* one a seed */
+	struct estimate change_ratio, change_ratio_cycle, weighted_change_ratio;
+	struct estimate freshness, weighted_freshness, age_days, max_unvisited_days;
+	struct estimate late_share, sample_share;
+	double plan_seconds, total_seconds;     /* mean over seeds */
+	double *by_cycle;               /* change ratio, mean over seeds, n_cycles */
+};
+
+struct experiment {
+	const struct replay *replay;
+	struct policy_result *results;  /* in the order given */
+	size_t n_results;
+	uint32_t n_seeds;
+};
+
+/* done(arg, n of total) is called from any thread; may be NULL. */
+MUST_CHECK int experiment_run(struct experiment *x, const struct replay *r,
+                              const struct option_list *specs, uint64_t seed,
+                              uint32_t n_seeds, unsigned threads,
+                              void (*done)(void *arg, size_t n, size_t total), void *arg,
+                              struct err *err);
+void experiment_release(struct experiment *x);
+/* Paired t-test of two policies' ChangeRatio, cycle by cycle. */
+struct stat_test experiment_compare(const struct experiment *x, size_t a, size_t b);
+
+#endif

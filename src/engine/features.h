@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * features.h - the numbers pages are clustered by (Tan & Mitra's 48, ALGORITHMS
+ * 1.5), of the copies a crawler holds at the moment.
+ *
+ * One struct features a run: it remembers what cannot be read off the copies
+ * (visits, changes seen, the link structure when features were last made).
+ * Where the copies come from, a recorded history or the store, is behind struct
+ * feature_source.
+ */
+#ifndef ENGINE_FEATURES_H
+#define ENGINE_FEATURES_H
+
+#include "cluster/rows.h"
+#include "engine/facts.h"
+#include "engine/pages.h"
+
+/* Columns of the dense sets, in this order. */
+enum {
+	COLUMN_TEXT_RANKS = 0,  /* 10: ranks by words of the content */
+	COLUMN_IMAGES = 10, COLUMN_TABLES, COLUMN_WORDS, COLUMN_SIZE,
+	COLUMN_HTML, COLUMN_TXT, COLUMN_OTHER,
+	COLUMN_URL_RANKS = 17,  /* 10: ranks by words of the URL */
+	COLUMN_DEPTH = 27,
+	COLUMN_COM, COLUMN_EDU, COLUMN_GOV, COLUMN_ORG, COLUMN_NET, COLUMN_MIL,
+	COLUMN_PAGERANK = 34, COLUMN_IN_LINKS, COLUMN_OUT_LINKS, COLUMN_EMAILS,
+	N_STATIC = 38,
+	COLUMN_SIMILARITY = 38, /* cosine to the copy before */
+	COLUMN_D_IMAGES, COLUMN_D_TABLES, COLUMN_D_SIZE, COLUMN_D_WORDS,
+	COLUMN_D_PAGERANK, COLUMN_D_IN_LINKS, COLUMN_D_OUT_LINKS, COLUMN_D_EMAILS,
+	COLUMN_FREQUENCY,
+	N_COLUMNS = 48
+};
+
+extern const char *const feature_names[N_COLUMNS];
+
+struct feature_source {
+	const void *self;
+	/* What our copy of a page holds, or (older) the copy before it; false if
+	 * there is none or nothing is known of it. */
+	bool (*facts)(const void *self, uint32_t page, bool older, struct page_facts *ret);
+	/* Pages that our copy links to. */
+	const uint32_t *(*links)(const void *self, uint32_t page, size_t *ret_n);
+};
+
+struct features {
+	struct feature_source source;
+	const struct pages *pages;
+	struct feature_maker maker;     /* for the view */
+	struct rows url;                /* TF-IDF of URL words, made when needed */
+	float *url_ranks;               /* n * 10, made when needed */
+	struct strtab url_words;
+	uint32_t *visits, *changes;     /* as features_note() was told */
+	float *pagerank[2], *in_links[2];       /* of the last time, and the one before */
+	uint32_t made;                  /* cycle of the last time + 1; 0: never */
+};
+
+void features_init(struct features *f, const struct pages *pages,
+                   const struct feature_source *source);
+void features_release(struct features *f);
+/* A visit, and whether it found a change. */
+void features_note(struct features *f, uint32_t page, bool changed);
+
+/* Rows of one set for all pages; unit length. */
+void features_rows(struct features *f, const struct view *v, enum feature_set set,
+                   struct rows *ret);
+/* All 48 columns as counted, before scaling (ranks are in [0, 1]); without
+ * `ranks`, which cost two clusterings, those columns are 0. */
+void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret);
+/* The columns of a dense set; returns how many (0 for sparse sets). */
+uint32_t features_columns(enum feature_set set, uint8_t ret[N_COLUMNS]);
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history.c - building and reading recorded histories; see history.h.
+ *
+ * Link texts repeat from capture to capture, so a list is resolved once for each
+ * (page, text) pair and found again by its hash.  URLs are interned at their
+ * first mention, as page or as target; history_finish() keeps those that have a
+ * capture, numbers them in the order of their URLs (so that directories are
+ * contiguous), and rewrites captures and links.
+ *
+ * Cost.  O(records log records).  32 bytes a capture, 4 a distinct link.
+ */
+#include "engine/history.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "web/url.h"
+
+#define LINKS_PER_PAGE_MAX 4096
+#define CAPTURES_MAX ((uint64_t)1 << 30)
+#define LIST_MASK 0x3fffffffu
+
+int detect_parse(const char *s, struct detect *ret, struct err *err)
+{
+	static const char *const names[] = { "bytes", "text", "tags" };
+	char *end;
+	long bits;
+
+	for (int i = 0; i < 3; i++) {
+		if (!strcmp(s, names[i])) {
+			*ret = (struct detect){ (enum detect_kind)i, 0 };
+			return 0;
+		}
+	}
+	if (!strncmp(s, "near:", 5)) {
+		bits = strtol(s + 5, &end, 10);
+		if (end != s + 5 && !*end && bits >= 0 && bits <= 64) {
+			*ret = (struct detect){ DETECT_NEAR, (unsigned)bits };
+			return 0;
+		}
+	}
+	return err_set(err, E_USAGE, "detect: '%s' is none of bytes, text, tags, near:BITS "
+	               "(0..64)", s);
+}
+
+void history_init(struct history *h, struct detect detect, unsigned want)
+{
+	*h = (struct history){ .detect = detect, .want = want, .begin = INT64_MAX,
+	                       .end = INT64_MIN };
+	vec_push(&h->list_first, 0);    /* list 0 is "none known" */
+	vec_push(&h->list_first, 0);
+}
+
+void history_release(struct history *h)
+{
+	strtab_release(&h->urls);
+	vec_release(&h->captures);
+	free(h->first);
+	vec_release(&h->list_first);
+	vec_release(&h->targets);
+	map_release(&h->lists);
+	facts_release(&h->facts);
+	*h = (struct history){ 0 };
+}
+
+static bool record_key(const struct history *h, const struct record *r, uint64_t *ret)
+{
+	struct slice digest = h->detect.kind == DETECT_TEXT ? r->prose :
+	                      h->detect.kind == DETECT_TAGS ? r->tags : r->digest;
+
+	if (h->detect.kind == DETECT_NEAR) {
+		*ret = r->simhash;
+		return r->has_simhash;
+	}
+	if (!digest.s)
+		return false;
+	*ret = hash_bytes(digest.s, digest.size, 0);
+	return true;
+}
+
+/* Resolve the space-separated links of a page; the number of the list. */
+static uint32_t add_links(struct history *h, const struct record *r)
+{
+	const char *p = r->links.s, *end = p + r->links.size;
+	uint64_t key = hash_bytes(p, r->links.size, hash_bytes(r->url.s, r->url.size, 2));
+	bool fresh;
+	uint32_t list = map_intern(&h->lists, key, (uint32_t)h->list_first.n - 1, &fresh);
+	struct buf url;
+	size_t n = 0;
+
+	if (!fresh)
+		return list;
+	buf_init(&url, URL_SIZE_MAX);
+	while (p < end && n < LINKS_PER_PAGE_MAX) {
+		const char *space = memchr(p, ' ', (size_t)(end - p));
+		const char *stop = space ? space : end;
+
+		buf_clear(&url);
+		if (stop > p && url_resolve(r->url.s, r->url.size, p, (size_t)(stop - p),
+		                            &url, NULL) == 0) {
+			uint32_t target = strtab_intern(&h->urls, url.data, url.size, NULL);
+
+			vec_push(&h->targets, target);
+			n++;
+		}
+		p = stop + 1;
+	}
+	vec_push(&h->list_first, h->targets.n);
+	buf_release(&url);
+	return list;
+}
+
+int history_add(struct history *h, const struct record *r, struct err *err)
+{
+	struct capture c = { .time = r->time };
+
+	c.gone = r->status == 404 || r->status == 410;
+	c.moved = r->status >= 300 && r->status <= 399;
+	if (!c.gone && !r->revisit && (r->status < 200 || r->status > 399 || r->status == 304)) {
+		h->n_skipped++;
+		return 0;
+	}
+	if (!c.gone && !record_key(h, r, &c.key)) {
+		h->n_no_key++;
+		return 0;
+	}
+	if (h->captures.n >= CAPTURES_MAX)
+		return err_set(err, E_LIMIT, "more than %llu captures: split the trace",
+		               (unsigned long long)CAPTURES_MAX);
+	c.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
+	if ((h->want & WANT_LINKS) && r->links.s)
+		c.links = add_links(h, r) & LIST_MASK;
+	if (h->want & WANT_FACTS)
+		c.facts = facts_add(&h->facts, r);
+	vec_push(&h->captures, c);
+	if (c.time < h->begin)
+		h->begin = c.time;
+	if (c.time > h->end)
+		h->end = c.time;
+	return 0;
+}
+
+static int compare_captures(const void *pa, const void *pb)
+{
+	const struct capture *a = pa, *b = pb;
+
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	/* same second: an order of its own, so that input order cannot matter */
+	if (a->gone != b->gone)
+		return a->gone ? -1 : 1;
+	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static int compare_urls(const void *pa, const void *pb, void *pt)
+{
+	const struct strtab *t = pt;
+
+	return strcmp(strtab_get(t, *(const uint32_t *)pa), strtab_get(t, *(const uint32_t *)pb));
+}
+
+/* New numbers of the URLs that have a capture, by URL; PAGE_NONE for others. */
+static uint32_t *number_pages(struct history *h)
+{
+	uint32_t *number = mem_array(h->urls.n, sizeof *number);
+	uint32_t *sorted = mem_array(h->urls.n, sizeof *sorted), n = 0;
+	struct strtab kept = { 0 };
+
+	for (uint32_t i = 0; i < h->urls.n; i++)
+		number[i] = MAP_NONE;
+	for (size_t i = 0; i < h->captures.n; i++)
+		number[h->captures.v[i].page] = 0;
+	for (uint32_t i = 0; i < h->urls.n; i++)
+		if (number[i] != MAP_NONE)
+			sorted[n++] = i;
+	qsort_r(sorted, n, sizeof *sorted, compare_urls, &h->urls);
+	for (uint32_t i = 0; i < n; i++) {
+		number[sorted[i]] = i;
+		strtab_intern(&kept, strtab_get(&h->urls, sorted[i]),
+		              strtab_size(&h->urls, sorted[i]), NULL);
+	}
+	free(sorted);
+	strtab_release(&h->urls);
+	h->urls = kept;
+	h->n_pages = n;
+	return number;
+}
+
+/* Drop targets that are no page of this history. */
+static void renumber_links(struct history *h, const uint32_t *number)
+{
+	size_t kept = 0, from = 0;
+
+	for (size_t k = 0; k + 1 < h->list_first.n; k++) {
+		size_t to = (size_t)h->list_first.v[k + 1];
+
+		for (; from < to; from++)
+			if (number[h->targets.v[from]] != MAP_NONE)
+				h->targets.v[kept++] = number[h->targets.v[from]];
+		h->list_first.v[k + 1] = kept;
+	}
+	h->targets.n = kept;
+}
+
+/* Of captures of one page in one second the last in order stays. */
+static void drop_doubles(struct history *h)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->captures.n; i++) {
+		const struct capture *c = &h->captures.v[i];
+
+		if (i + 1 < h->captures.n && c[1].page == c->page && c[1].time == c->time)
+			continue;
+		h->captures.v[kept++] = *c;
+	}
+	h->captures.n = kept;
+}
+
+int history_finish(struct history *h, struct err *err)
+{
+	uint32_t *number;
+
+	if (!h->captures.n)
+		return err_set(err, E_PARSE, h->n_no_key ?
+		               "no record has the digest that this detector compares; try "
+		               "--detect bytes" : "no capture of a page in the input");
+	number = number_pages(h);
+	for (size_t i = 0; i < h->captures.n; i++)
+		h->captures.v[i].page = number[h->captures.v[i].page];
+	renumber_links(h, number);
+	free(number);
+	map_release(&h->lists);
+	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);
+	drop_doubles(h);
+	h->first = mem_zalloc((size_t)h->n_pages + 1, sizeof *h->first);
+	for (size_t i = 0; i < h->captures.n; i++) {
+		struct capture *c = &h->captures.v[i];
+
+		h->first[c->page + 1] = i + 1;
+		/* a revisit tells nothing new: what was counted before still holds */
+		if (!c->facts && !c->gone && i && c[-1].page == c->page)
+			c->facts = c[-1].facts;
+	}
+	return 0;
+}
+
+int64_t history_at(const struct history *h, uint32_t page, int64_t t, bool nearest)
+{
+	uint64_t lo = h->first[page], hi = h->first[page + 1];
+	const struct capture *c = h->captures.v;
+
+	while (lo < hi) {               /* first capture later than t */
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (c[mid].time <= t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == h->first[page])
+		return -1;
+	if (nearest && lo < h->first[page + 1] && c[lo].time - t < t - c[lo - 1].time)
+		return (int64_t)lo;
+	return (int64_t)lo - 1;
+}
+
+bool history_same(const struct history *h, uint64_t a, uint64_t b)
+{
+	const struct capture *x = &h->captures.v[a], *y = &h->captures.v[b];
+
+	if (x->gone || y->gone)
+		return x->gone == y->gone;
+	if (h->detect.kind == DETECT_NEAR)
+		return (unsigned)__builtin_popcountll(x->key ^ y->key) <= h->detect.bits;
+	return x->key == y->key;
+}
+
+const uint32_t *history_links(const struct history *h, uint64_t capture, size_t *ret_n)
+{
+	uint32_t k = h->captures.v[capture].links;
+
+	*ret_n = (size_t)(h->list_first.v[k + 1] - h->list_first.v[k]);
+	return h->targets.v + h->list_first.v[k];
+}

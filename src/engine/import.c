@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.c - files into a repository, in batches; see import.h.
+ *
+ * A URL list is sorted within each batch before it goes to the store: pages of a
+ * directory get neighbouring numbers, so that what is planned together lies
+ * together in memory, and lines that are repeated meet.
+ */
+#include "engine/import.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/input.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "web/url.h"
+
+#define BATCH_URLS 200000
+#define BATCH_BYTES ((size_t)32 << 20)
+#define BATCH_CAPTURES 20000
+
+struct batch {
+	struct buf pool;                /* canonical URLs, NUL-terminated */
+	VEC(uint32_t) offsets;
+};
+
+static void report(struct import *i, const char *path, uint64_t line, const char *why,
+                   const char *text, size_t size)
+{
+	char shown[200], message[900];
+
+	i->stats.n_bad++;
+	if (!i->report)
+		return;
+	log_quote(text, size, shown, sizeof shown);
+	snprintf(message, sizeof message, "%s:%llu: %s: %s", path, (unsigned long long)line, why,
+	         shown);
+	i->report(i->arg, message);
+}
+
+static int compare_offsets(const void *pa, const void *pb, void *pool)
+{
+	return strcmp((const char *)pool + *(const uint32_t *)pa,
+	              (const char *)pool + *(const uint32_t *)pb);
+}
+
+static int write_batch(struct import *i, struct batch *b, struct err *err)
+{
+	int rc;
+
+	if (!b->offsets.n)
+		return 0;
+	qsort_r(b->offsets.v, b->offsets.n, sizeof *b->offsets.v, compare_offsets, b->pool.data);
+	rc = store_begin(i->store, err);
+	for (size_t k = 0; k < b->offsets.n && rc >= 0; k++) {
+		const char *url = b->pool.data + b->offsets.v[k];
+		uint32_t number;
+
+		if (k && !strcmp(url, b->pool.data + b->offsets.v[k - 1])) {
+			i->stats.n_known++;
+			continue;
+		}
+		rc = store_page_add(i->store, (struct text){ url, strlen(url) }, i->now, &number, err);
+		i->stats.n_pages += rc == 1;
+		i->stats.n_known += rc == 0;
+	}
+	if (rc >= 0)
+		rc = store_commit(i->store, err);
+	else
+		store_rollback(i->store);
+	buf_clear(&b->pool);
+	b->offsets.n = 0;
+	return rc;
+}
+
+/* The URL of a line: without blanks around; empty for comments. */
+static void trim(char **line, size_t *size)
+{
+	while (*size && isspace((unsigned char)**line)) {
+		++*line;
+		--*size;
+	}
+	while (*size && isspace((unsigned char)(*line)[*size - 1]))
+		--*size;
+	if (*size && **line == '#')
+		*size = 0;
+}
+
+static void add_line(struct import *i, struct batch *b, const char *path, uint64_t n,
+                     const char *line, size_t size)
+{
+	size_t at = b->pool.size;
+	struct err why;
+
+	if (url_canonical(line, size, &b->pool, &why) < 0) {
+		report(i, path, n, why.text, line, size);
+		return;
+	}
+	buf_byte(&b->pool, 0);
+	vec_push(&b->offsets, (uint32_t)at);
+}
+
+static int import_urls(struct import *i, struct input *in, const char *path, struct err *err)
+{
+	struct batch b = { 0 };
+	uint64_t n = 0;
+	char *line;
+	size_t size;
+	int rc;
+
+	buf_init(&b.pool, BUF_NO_LIMIT);
+	for (;;) {
+		rc = input_line(in, IMPORT_LINE_MAX, &line, &size, err);
+		if (rc == 0)
+			break;
+		n++;
+		if (rc == E_LIMIT) {
+			report(i, path, n, "line too long", "", 0);
+			continue;
+		}
+		if (rc < 0)
+			break;
+		trim(&line, &size);
+		if (size) {
+			i->stats.n_lines++;
+			add_line(i, &b, path, n, line, size);
+		}
+		if (b.offsets.n >= BATCH_URLS || b.pool.size >= BATCH_BYTES) {
+			rc = write_batch(i, &b, err);
+			if (rc < 0)
+				break;
+			if (i->progress)
+				i->progress(i->arg, n);
+		}
+	}
+	if (rc >= 0)
+		rc = write_batch(i, &b, err);
+	else
+		err_prefix(err, "after line %llu; what was read is kept", (unsigned long long)n);
+	buf_release(&b.pool);
+	vec_release(&b.offsets);
+	return rc;
+}
+
+struct archiving {
+	struct import *i;
+	VEC(uint32_t) touched;          /* pages to settle at the end of the batch */
+	uint32_t in_batch;
+	bool open;
+};
+
+static int compare_numbers(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+static int end_batch(struct archiving *a, struct err *err)
+{
+	int rc = 0;
+
+	if (!a->open)
+		return 0;
+	qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
+	for (size_t k = 0; k < a->touched.n && rc >= 0; k++)
+		if (!k || a->touched.v[k] != a->touched.v[k - 1])
+			rc = settle_page(a->i->store, a->touched.v[k], err);
+	if (rc >= 0)
+		rc = store_commit(a->i->store, err);
+	else
+		store_rollback(a->i->store);
+	a->open = false;
+	a->in_batch = 0;
+	a->touched.n = 0;
+	if (a->i->progress)
+		a->i->progress(a->i->arg, a->i->stats.n_captures + a->i->stats.n_doubles);
+	return rc < 0 ? rc : 0;
+}
+
+static struct text to_text(struct slice s)
+{
+	return (struct text){ s.s, s.size };
+}
+
+static void to_capture(const struct record *r, uint32_t page, struct store_capture *c)
+{
+	*c = (struct store_capture){
+		.page = page, .time = r->time, .status = r->status, .revisit = r->revisit,
+		.mime = to_text(r->mime), .digest = to_text(r->digest), .prose = to_text(r->prose),
+		.tags = to_text(r->tags), .title = to_text(r->title), .etag = to_text(r->etag),
+		.modified = to_text(r->modified), .has_simhash = r->has_simhash,
+		.simhash = r->simhash, .length = r->length, .bytes_text = r->facts.text,
+		.words = r->facts.words, .images = r->facts.images, .tables = r->facts.tables,
+		.emails = r->facts.emails, .outlinks = r->facts.outlinks,
+		.links = to_text(r->links), .terms = to_text(r->terms), .file = to_text(r->file),
+		.offset = r->offset, .size = r->record_size,
+	};
+}
+
+static int add_record(void *arg, const struct record *r, struct err *err)
+{
+	struct archiving *a = arg;
+	struct import *i = a->i;
+	struct store_capture c;
+	uint32_t page;
+	int rc;
+
+	if (!a->open) {
+		rc = store_begin(i->store, err);
+		if (rc < 0)
+			return rc;
+		a->open = true;
+	}
+	rc = store_page_add(i->store, to_text(r->url), i->now, &page, err);
+	if (rc < 0)
+		return rc;
+	i->stats.n_pages += rc == 1;
+	to_capture(r, page, &c);
+	rc = store_capture_add(i->store, &c, err);
+	if (rc < 0)
+		return rc;
+	if (rc == 1) {
+		i->stats.n_captures++;
+		if (!a->touched.n || a->touched.v[a->touched.n - 1] != page)
+			vec_push(&a->touched, page);
+	} else {
+		i->stats.n_doubles++;
+	}
+	return ++a->in_batch >= BATCH_CAPTURES ? end_batch(a, err) : 0;
+}
+
+static void report_archive(void *arg, const char *text)
+{
+	struct archiving *a = arg;
+
+	if (a->i->report)
+		a->i->report(a->i->arg, text);
+}
+
+static int import_archive(struct import *i, struct input *in, enum archive_kind kind,
+                          struct err *err)
+{
+	struct archiving a = { .i = i };
+	struct archive_reader reader = { .record = add_record, .report = report_archive,
+	                                 .arg = &a };
+	int rc = archive_read_input(&reader, in, kind, err);
+
+	if (rc >= 0)
+		rc = end_batch(&a, err);
+	else
+		store_rollback(i->store);
+	i->stats.n_bad += reader.stats.n_bad;
+	i->stats.n_other += reader.stats.n_other;
+	vec_release(&a.touched);
+	return rc;
+}
+
+int import_file(struct import *i, const char *path, struct err *err)
+{
+	enum archive_kind kind = ARCHIVE_URLS;
+	struct input *in;
+	int rc = input_open(&in, path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = archive_sniff(in, &kind, err);
+	if (rc == 0 && kind != ARCHIVE_URLS)
+		return import_archive(i, in, kind, err);        /* closes it */
+	if (rc == 0)
+		rc = import_urls(i, in, path, err);
+	input_close(in);
+	return rc;
+}
+
+int import_url(struct import *i, const char *url, struct err *err)
+{
+	struct batch b = { 0 };
+	struct buf text;
+	int rc;
+
+	buf_init(&text, URL_SIZE_MAX);
+	buf_init(&b.pool, BUF_NO_LIMIT);
+	if (!strstr(url, "://"))
+		buf_str(&text, "http://");
+	buf_str(&text, url);
+	rc = url_canonical(buf_text(&text), text.size, &b.pool, err);
+	if (rc == 0) {
+		buf_byte(&b.pool, 0);
+		vec_push(&b.offsets, 0);
+		rc = write_batch(i, &b, err);
+	} else {
+		err_prefix(err, "'%s'", url);
+	}
+	buf_release(&text);
+	buf_release(&b.pool);
+	vec_release(&b.offsets);
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import.h - pages and captures from files into a repository.
+ *
+ * URL lists put pages under care; archives bring their captures too, and with
+ * them the visits that must have been made, so that change rates are known from
+ * the first day.  Everything is written in batches: each is whole, and importing
+ * again what is already there changes nothing, so an import that was cut off is
+ * finished by running it again.
+ */
+#ifndef ENGINE_IMPORT_H
+#define ENGINE_IMPORT_H
+
+#include "engine/archive.h"
+#include "repo/store.h"
+
+#define IMPORT_LINE_MAX 65536           /* bytes of a line of a URL list */
+
+struct import_stats {
+	uint64_t n_lines;               /* of URL lists */
+	uint64_t n_pages, n_known;      /* new; already there */
+	uint64_t n_captures, n_doubles;
+	uint64_t n_bad;                 /* malformed, each reported */
+	uint64_t n_other;               /* records that hold no capture of a page */
+};
+
+struct import {
+	struct store *store;
+	int64_t now;                    /* when pages are said to be added */
+	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
+	void (*report)(void *arg, const char *text);
+	/* Called now and then; may be NULL. */
+	void (*progress)(void *arg, uint64_t n_done);
+	void *arg;
+	struct import_stats stats;
+};
+
+MUST_CHECK int import_file(struct import *i, const char *path, struct err *err);
+/* One URL, as a user types it; a missing scheme is http. */
+MUST_CHECK int import_url(struct import *i, const char *url, struct err *err);
+
+/* Set a page's counters and imported visits right from its captures. */
+MUST_CHECK int settle_page(struct store *s, uint32_t page, struct err *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep.h - writing what came of a visit, whoever made it: our fetcher, or
+ * another crawler that tells us.
+ *
+ * A good copy is never destroyed: an error page does not replace a page, and
+ * `gone` is believed only after so many confirmations over as many visits.
+ */
+#ifndef ENGINE_KEEP_H
+#define ENGINE_KEEP_H
+
+#include "policy/policy.h"
+#include "repo/store.h"
+
+struct kept_visit {
+	uint32_t page, cycle;
+	int64_t time;
+	enum outcome outcome;           /* GONE: the server said so just now */
+	int32_t status;
+	float score, probability;
+	uint8_t reason;
+	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
+};
+
+/* The outcome as it counts: GONE becomes FAILED until confirmed often enough.
+ * Call inside a batch. */
+MUST_CHECK int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
+                          enum outcome *ret_outcome, struct err *err);
+
+/* Outcomes told by another crawler, JSON Lines:
+ *   {"url":U, "outcome":"same|changed|gone|failed", "status":N, "digest":D,
+ *    "time":T, "score":x, "probability":x, "reason":R}
+ * url and one of outcome and status are needed; without an outcome it follows
+ * from status and digest.  All lines of a file are one cycle. */
+struct tell_stats { uint64_t n_lines, n_bad, changed, same, gone, failed, fresh; };
+
+struct tell {
+	struct store *store;
+	int64_t now;
+	unsigned confirmations;
+	const char *policy;             /* what had planned it, for the record; or NULL */
+	void (*report)(void *arg, const char *text);
+	void *arg;
+	struct tell_stats stats;
+	uint32_t cycle;                 /* set: the cycle's number */
+};
+
+MUST_CHECK int tell_file(struct tell *t, const char *path, struct err *err);
+
+#endif

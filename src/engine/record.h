@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - one capture of one page, as any archive tells it.
+ *
+ * WARC, CDX, CDXJ and the repository itself all become this; import and replay
+ * read nothing else.  Slices point into the reader's memory and live until the
+ * next record.
+ */
+#ifndef ENGINE_RECORD_H
+#define ENGINE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct slice { const char *s; size_t size; };   /* s == NULL: not told */
+
+/* What was counted in a page; -1: not told. */
+struct facts {
+	int64_t text, words, images, tables, emails, outlinks;
+};
+
+struct record {
+	struct slice url;               /* canonical */
+	int64_t time;
+	int status;                     /* 200 ...; 0: not told */
+	bool revisit;                   /* same content as the capture before */
+	struct slice mime;
+	int64_t length;                 /* bytes of the payload or the record; -1 */
+	struct slice digest;            /* of the payload: what `bytes` compares */
+	struct slice prose, tags;       /* digests of visible text and tag skeleton */
+	bool has_simhash;
+	uint64_t simhash;
+	struct facts facts;
+	struct slice title;
+	struct slice terms;             /* "id:count id:count" */
+	struct slice links;             /* space-separated, host-relative or absolute */
+	struct slice etag, modified;    /* validators, verbatim */
+	struct slice file;              /* WARC file */
+	int64_t offset, record_size;    /* in it; -1 */
+};
+
+#endif

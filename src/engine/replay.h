@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay.h - the engine on recorded history: the same cycles, with the past as
+ * source and its dates as clock.
+ *
+ * S .. E is cut into cycles of D seconds at T_i = S + i D.  The repository is
+ * every page with a living capture at or before S, its copy the newest such
+ * capture.  A download in cycle i sees what is current at T_i.  "Changed" has
+ * two readings, both measured in every run: local, the live page differs from
+ * our copy; cycle, it differs from its own state at T_(i-1).  A page seen gone
+ * counts as one change and leaves.
+ */
+#ifndef ENGINE_REPLAY_H
+#define ENGINE_REPLAY_H
+
+#include "base/stat.h"
+#include "engine/cycle.h"
+#include "engine/history.h"
+#include "engine/prepare.h"
+
+enum replay_weights { WEIGHTS_PAGERANK, WEIGHTS_PAGERANK10 };
+
+struct replay_opts {
+	int64_t start, end;             /* 0: from the history */
+	int64_t cycle_seconds;
+	struct share budget;
+	enum goal goal;
+	enum observe observe;
+	bool nearest;                   /* --at nearest: the papers' rule */
+	bool join;                      /* pages that appear later enter */
+	int64_t max_age;                /* seconds; 0: no guarantee */
+	uint32_t max_age_cycles;        /* the same in cycles */
+	enum replay_weights weights;
+	bool site_by_domain;
+};
+
+/* Everything that all runs share: read-only once made. */
+struct replay {
+	const struct history *history;
+	struct replay_opts opts;
+	int64_t start, end;
+	uint32_t n_cycles, budget, n_repository, max_age;
+	struct pages pages;
+	struct prepared prepared;
+	float *weight;                  /* by page, mean 1 (or 0..10) */
+	uint32_t *copy_at_start;        /* capture, or PAGE_NONE */
+};
+
+struct cycle_measure {
+	int64_t time;
+	uint32_t downloads, changed, changed_cycle, late, gone, samples, guaranteed;
+	bool guarantee_broken;
+	uint32_t pages;                 /* of the repository after the cycle */
+	double change_ratio, change_ratio_cycle, weighted_change_ratio;
+	double freshness, weighted_freshness;   /* after the downloads */
+	double age_days;                /* mean over stale copies */
+	double max_unvisited_days;
+	double plan_seconds, total_seconds;
+};
+
+struct replay_run {
+	struct cycle_measure *cycles;   /* n_cycles */
+	uint32_t n_cycles;
+	double plan_seconds, total_seconds;
+	int code;                       /* 0, or the error that ended it */
+	struct err err;
+};
+
+/* needs: of all policies that will run on it. */
+MUST_CHECK int replay_open(struct replay *r, const struct history *h,
+                           const struct replay_opts *opts, unsigned needs, struct err *err);
+void replay_close(struct replay *r);
+/* One policy, one seed.  Safe in several threads at once. */
+void replay_run(const struct replay *r, const char *policy, uint64_t seed,
+                struct replay_run *ret);
+void replay_run_release(struct replay_run *run);
+
+/* A measure of a run averaged over its cycles, by its offset in cycle_measure. */
+double replay_mean(const struct replay_run *run, size_t offset);
+double replay_max(const struct replay_run *run, size_t offset);
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resume.c - telling a policy what the store remembers; see resume.h.
+ *
+ * Cost.  O(pages + visits + cycles * what begin() of the policy costs); 24 bytes
+ * a visit while it lasts.
+ */
+#include "engine/resume.h"
+
+#include <math.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "web/url.h"
+
+struct told { int64_t time; uint32_t cycle, page; float score, probability;
+              uint8_t outcome, reason; };
+
+struct reading {
+	VEC(struct told) imported;
+	VEC(struct told) own;
+	VEC(struct seen) seen;          /* of the cycle being told */
+	VEC(int64_t) cycle_times;       /* by own cycle, from 1 */
+	uint8_t *known;                 /* by page: the copy we began with is there */
+	uint32_t n_pages, before_cycle;
+};
+
+static int read_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct reading *r = arg;
+	struct told t = { .time = v->time, .cycle = v->cycle, .page = v->page, .score = v->score,
+	                  .probability = v->probability, .outcome = v->outcome,
+	                  .reason = v->reason };
+
+	if (v->page >= r->n_pages || v->outcome > OUTCOME_BLOCKED)
+		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
+	if (v->cycle == 0)
+		vec_push(&r->imported, t);
+	else if (!r->before_cycle || v->cycle < r->before_cycle)
+		vec_push(&r->own, t);
+	return 0;
+}
+
+static int read_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct reading *r = arg;
+
+	(void)err;
+	if (r->before_cycle && c->number >= r->before_cycle)
+		return 0;
+	while (r->cycle_times.n < c->number)
+		vec_push(&r->cycle_times, c->time);
+	return 0;
+}
+
+static int compare_told(const void *pa, const void *pb)
+{
+	const struct told *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->page < b->page ? -1 : a->page > b->page;
+}
+
+static struct seen to_seen(const struct told *t, enum goal goal)
+{
+	bool known = t->outcome < OUTCOME_FAILED;
+
+	return (struct seen){
+		.page = t->page, .outcome = (enum outcome)t->outcome, .known = known,
+		.hit = known && (goal == GOAL_ALIVE ? t->outcome != OUTCOME_GONE :
+		                 t->outcome != OUTCOME_SAME),
+		.score = t->score, .probability = t->probability, .reason = t->reason,
+	};
+}
+
+/* The first capture of a page is the copy we began with, not a visit to learn
+ * from; a cycle in which nothing was visited is not told. */
+static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_seconds)
+{
+	struct engine *e = &r->engine;
+	struct told *v = in->imported.v;
+	size_t n = in->imported.n;
+	int64_t begin, span, length = cycle_seconds > 0 ? cycle_seconds : DAY_SECONDS;
+
+	if (!n)
+		return;
+	qsort(v, n, sizeof *v, compare_told);
+	begin = v[0].time;
+	span = v[n - 1].time - begin + 1;
+	if (span / length >= RESUME_CYCLES_MAX)
+		length = span / RESUME_CYCLES_MAX + 1;
+	for (size_t i = 0; i < n;) {
+		uint32_t cycle = (uint32_t)((v[i].time - begin) / length) + 1;
+		int64_t now = begin + (int64_t)cycle * length;
+
+		in->seen.n = 0;
+		for (; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++) {
+			if (in->known[v[i].page]) {
+				vec_push(&in->seen, to_seen(&v[i], e->view.goal));
+			} else {
+				in->known[v[i].page] = 1;
+				e->visits.last_cycle[v[i].page] = cycle;
+				e->visits.last_visit[v[i].page] = v[i].time;
+			}
+		}
+		e->view.cycle = cycle - 1;
+		engine_recall(e, now, (uint32_t)in->seen.n, in->seen.v, in->seen.n);
+		r->n_told += in->seen.n;
+		r->n_imported_cycles = cycle;
+	}
+}
+
+static void tell_own(struct resumed *r, struct reading *in)
+{
+	struct engine *e = &r->engine;
+	size_t i = 0;
+
+	for (uint32_t cycle = 1; cycle <= in->cycle_times.n; cycle++) {
+		in->seen.n = 0;
+		for (; i < in->own.n && in->own.v[i].cycle == cycle; i++)
+			vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
+		engine_recall(e, in->cycle_times.v[cycle - 1], (uint32_t)in->seen.n, in->seen.v,
+		              in->seen.n);
+		r->n_told += in->seen.n;
+	}
+	r->n_own_cycles = (uint32_t)in->cycle_times.n;
+}
+
+/* The links of each page's newest capture that has any, as page numbers. */
+struct linking {
+	const struct pages *pages;
+	struct map by_url;
+	VEC(uint32_t) targets;
+	uint64_t *first;                /* of each page: where its links begin */
+	uint32_t *count;
+	struct buf url;
+};
+
+static int read_links(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct linking *l = arg;
+	const char *p = c->links.s, *end = p + c->links.size;
+	const char *base = pages_url(l->pages, c->page);
+	size_t base_size = pages_url_size(l->pages, c->page);
+
+	(void)err;
+	if (!p)
+		return 0;
+	l->first[c->page] = l->targets.n;       /* a later capture replaces it */
+	l->count[c->page] = 0;
+	while (p < end) {
+		const char *stop = memchr(p, ' ', (size_t)(end - p));
+		uint32_t to;
+
+		if (!stop)
+			stop = end;
+		buf_clear(&l->url);
+		if (stop > p && url_resolve(base, base_size, p, (size_t)(stop - p), &l->url,
+		                            NULL) == 0) {
+			to = map_get(&l->by_url, hash_bytes(l->url.data, l->url.size, 0));
+			if (to != MAP_NONE) {
+				vec_push(&l->targets, to);
+				l->count[c->page]++;
+			}
+		}
+		p = stop + 1;
+	}
+	return 0;
+}
+
+static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
+{
+	const struct linking *l = from;
+
+	*ret_n = l->count[page];
+	return l->targets.v + l->first[page];
+}
+
+static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, struct err *err)
+{
+	const struct pages *p = &r->loaded.pages;
+	struct linking l = { .pages = p };
+	int rc = 0;
+
+	if (needs & NEED_CLUSTERS)
+		needs |= NEED_LINKS;
+	if (needs & (NEED_LINKS | NEED_PAGERANK)) {
+		l.first = mem_zalloc(p->n, sizeof *l.first);
+		l.count = mem_zalloc(p->n, sizeof *l.count);
+		buf_init(&l.url, URL_SIZE_MAX);
+		for (uint32_t i = 0; i < p->n; i++)
+			map_put(&l.by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
+		rc = store_captures(s, STORE_NONE, read_links, &l, err);
+	}
+	if (rc == 0)
+		rc = prepare(&r->prepared, p, needs, links_of, &l, err);
+	if (rc == 0 && (needs & NEED_CLUSTERS))
+		rc = copies_from_store(&r->copies, s, p, &r->prepared.links, err);
+	map_release(&l.by_url);
+	vec_release(&l.targets);
+	free(l.first);
+	free(l.count);
+	buf_release(&l.url);
+	return rc;
+}
+
+static int tell_history(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                        struct err *err)
+{
+	struct reading in = { .n_pages = r->loaded.pages.n, .before_cycle = opts->before_cycle };
+	int rc;
+
+	in.known = mem_zalloc(in.n_pages, 1);
+	if ((rc = store_cycles(s, read_cycle, &in, err)) == 0 &&
+	    (rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, &in, err)) == 0) {
+		tell_imported(r, &in, opts->cycle_seconds);
+		tell_own(r, &in);
+	}
+	free(in.known);
+	vec_release(&in.imported);
+	vec_release(&in.own);
+	vec_release(&in.seen);
+	vec_release(&in.cycle_times);
+	return rc;
+}
+
+int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, struct err *err)
+{
+	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
+	struct view *v = &r->engine.view;
+	int rc;
+
+	*r = (struct resumed){ 0 };
+	rc = policy_new(&r->policy, opts->policy, err);
+	if (rc == 0 && r->policy->ops->only_replay)
+		rc = err_set(err, E_USAGE, "policy '%s' knows what no crawler can know: it is for "
+		             "replay only", opts->policy);
+	if (rc == 0)
+		rc = load_pages(&r->loaded, s, &po, err);
+	if (rc == 0)
+		rc = prepare_resumed(r, s, policy_needs(r->policy), err);
+	if (rc < 0)
+		return rc;
+	engine_init(&r->engine, &r->loaded.pages, r->policy, 0);
+	prepare_view(&r->prepared, v);
+	v->features = r->copies.now ? &r->copies.features.maker : NULL;
+	v->seed = opts->seed;
+	v->goal = opts->goal;
+	v->cycle_seconds = opts->cycle_seconds;
+	memset(r->engine.visits.state, PAGE_HERE, r->loaded.pages.n);
+	rc = tell_history(r, s, opts, err);
+	/* whatever it saw on the way, who is here now the store says */
+	memcpy(r->engine.visits.state, r->loaded.visits.state, r->loaded.pages.n);
+	return rc;
+}
+
+void resume_release(struct resumed *r)
+{
+	engine_release(&r->engine);
+	policy_free(r->policy);
+	prepare_release(&r->prepared);
+	copies_release(&r->copies);
+	loaded_release(&r->loaded);
+	*r = (struct resumed){ 0 };
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resume.h - an engine that stands where the repository stands.
+ *
+ * Loads the pages, prepares what the policy needs, and tells the policy every
+ * visit that the store holds, in order, as if it had made them.  Imported visits
+ * come first, grouped into cycles of the length asked for (at most
+ * RESUME_CYCLES_MAX of them); own cycles follow one by one.
+ */
+#ifndef ENGINE_RESUME_H
+#define ENGINE_RESUME_H
+
+#include "engine/copies.h"
+#include "engine/cycle.h"
+#include "engine/load.h"
+#include "engine/prepare.h"
+
+#define RESUME_CYCLES_MAX 128
+
+struct resumed {
+	struct loaded loaded;
+	struct prepared prepared;
+	struct copies copies;           /* only for policies that cluster */
+	struct policy *policy;
+	struct engine engine;
+	uint32_t n_imported_cycles;     /* own cycle k is engine cycle k + this */
+	uint32_t n_own_cycles;
+	uint64_t n_told;
+};
+
+struct resume_opts {
+	const char *policy;
+	uint64_t seed;
+	int64_t cycle_seconds;
+	enum goal goal;
+	bool site_by_domain;
+	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
+};
+
+MUST_CHECK int resume(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                      struct err *err);
+void resume_release(struct resumed *r);
+
+#endif

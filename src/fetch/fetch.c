@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch.c - the loop: who may go, what came, what is told.
+ *
+ * fetch_next() gives back the last outcome's memory, lets polite choose jobs
+ * while there are connections, works the wire, and hands out what is done.  The
+ * content coding is undone at the moment of handing out, so that only one
+ * decoded body exists at a time.
+ */
+#include "fetch/fetch_inner.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "warc/http.h"
+
+static const char *const error_names[] = {
+#define FETCH_ERROR(code, name) name,
+#include "fetch/fetch_error.def"
+#undef FETCH_ERROR
+};
+
+const char *fetch_error_name(enum fetch_error e)
+{
+	return (unsigned)e < FETCH_N_ERRORS ? error_names[e] : "?";
+}
+
+const char *fetch_cut_name(enum fetch_cut c)
+{
+	static const char *const names[] = { "", "length", "time", "disconnect" };
+
+	return names[c];
+}
+
+int fetch_new(struct fetch **ret, const struct fetch_options *options, struct err *err)
+{
+	struct fetch *f = mem_zalloc(1, sizeof *f);
+	int r;
+
+	f->opt = *options;
+	f->free_job = NONE;
+	f->done = (struct list){ NONE, NONE };
+	buf_init(&f->decoded, options->max_decoded);
+	if ((r = proxy_init(&f->proxy, options->proxy, options->no_proxy, getenv, err)) ||
+	    (r = wire_new(&f->wire, options, f->proxy.http || f->proxy.https, err))) {
+		fetch_free(f);
+		return r;
+	}
+	f->polite = polite_new(&options->polite);
+	f->resolve = resolve_new(options->resolve, options->arg);
+	wire_watch(f->wire, resolve_fd(f->resolve));
+	*ret = f;
+	return 0;
+}
+
+void fetch_free(struct fetch *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->jobs.n; i++) {
+		if (f->jobs.v[i]->live)
+			job_free(f, f->jobs.v[i]);
+		free(f->jobs.v[i]);
+	}
+	for (size_t i = 0; i < f->places.n; i++) {
+		free(f->places.v[i].pins);
+		free(f->places.v[i].why);
+	}
+	for (size_t i = 0; i < f->origins.n; i++)
+		origin_release(&f->origins.v[i]);
+	vec_release(&f->jobs);
+	vec_release(&f->places);
+	vec_release(&f->origins);
+	strtab_release(&f->origin_names);
+	resolve_free(f->resolve);
+	wire_free(f->wire);
+	polite_free(f->polite);
+	proxy_release(&f->proxy);
+	buf_release(&f->decoded);
+	free(f);
+}
+
+struct job *job_new(struct fetch *f)
+{
+	struct job *j;
+
+	if (f->free_job != NONE) {
+		j = f->jobs.v[f->free_job];
+		f->free_job = j->next;
+	} else {
+		j = mem_zalloc(1, sizeof *j);
+		j->number = (uint32_t)f->jobs.n;
+		vec_push(&f->jobs, j);
+		buf_init(&j->url, URL_SIZE_MAX);
+	}
+	j->next = NONE;
+	j->live = true;
+	return j;
+}
+
+/* Keeps only the buffer of the URL. */
+void job_free(struct fetch *f, struct job *j)
+{
+	struct buf url = j->url;
+	uint32_t number = j->number;
+
+	for (size_t i = 0; i < j->hops.n; i++)
+		free((char *)(uintptr_t)j->hops.v[i].url);
+	vec_release(&j->hops);
+	free(j->etag);
+	free(j->last_modified);
+	free(j->why);
+	if (j->transfer)
+		wire_recycle(f->wire, j->transfer);
+	buf_release(&url);
+	*j = (struct job){ .number = number, .url = url, .next = f->free_job };
+	f->free_job = number;
+}
+
+void list_push(struct fetch *f, struct list *l, struct job *j)
+{
+	j->next = NONE;
+	if (l->last == NONE)
+		l->first = j->number;
+	else
+		f->jobs.v[l->last]->next = j->number;
+	l->last = j->number;
+}
+
+void job_done(struct fetch *f, struct job *j, enum fetch_error error, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	j->error = error;
+	free(j->why);
+	j->why = *text ? mem_strdup(text) : NULL;
+	if (j->is_robots) {
+		robots_done(f, j, NULL, wire_now());
+		return;
+	}
+	list_push(f, &f->done, j);
+	f->n_done++;
+}
+
+bool job_place(struct fetch *f, struct job *j, double now, bool first)
+{
+	struct url_parts *p = &j->parts;
+	uint32_t host;
+
+	url_split(j->url.data, j->url.size, p);
+	host = polite_host(f->polite, j->url.data + p->host, p->host_end - p->host);
+	while (f->places.n <= host)
+		vec_push(&f->places, ((struct place){ .parked = { NONE, NONE } }));
+	j->host = host;
+	j->pins_tried = 0;
+	if (!j->is_robots) {
+		bool is_new;
+
+		j->origin = strtab_intern(&f->origin_names, j->url.data, p->path, &is_new);
+		if (is_new)
+			vec_push(&f->origins, ((struct origin){ .parked = { NONE, NONE } }));
+	}
+	if (first)
+		polite_add_first(f->polite, host, j->number, now);
+	else
+		polite_add(f->polite, host, j->number, now);
+	return true;
+}
+
+/* A validator that could end its header line is not sent at all. */
+static char *clean_copy(const char *s)
+{
+	if (!s || !*s)
+		return NULL;
+	for (const char *c = s; *c; c++)
+		if ((unsigned char)*c < 0x20 && *c != '\t')
+			return NULL;
+	return strlen(s) <= 4096 ? mem_strdup(s) : NULL;
+}
+
+void fetch_add(struct fetch *f, const struct fetch_request *r)
+{
+	struct job *j = job_new(f);
+	struct err err;
+
+	j->page = r->page;
+	j->site = r->site;
+	j->method = r->method;
+	j->second_opinion = r->second_opinion;
+	j->etag = clean_copy(r->etag);
+	j->last_modified = clean_copy(r->last_modified);
+	f->n_pending++;
+	if (url_canonical(r->url, strlen(r->url), &j->url, &err))
+		job_done(f, j, FETCH_BAD_URL, "%s", err.text);
+	else if (f->stopped)
+		job_done(f, j, FETCH_STOPPED, "%s", "");
+	else
+		job_place(f, j, wire_now(), false);
+}
+
+/* ---- the loop ---- */
+
+static void give_back(struct fetch *f, double now)
+{
+	uint32_t host, number;
+
+	while (polite_take_blocked(f->polite, now, &host, &number)) {
+		struct job *j = f->jobs.v[number];
+
+		j->blocked = polite_blocked(f->polite, host, now);
+		job_done(f, j, FETCH_BACKOFF, "the host rests for %.0f s", j->blocked);
+	}
+	while (f->stopped && polite_take_any(f->polite, &host, &number))
+		job_done(f, f->jobs.v[number], FETCH_STOPPED, "%s", "");
+}
+
+static void choose(struct fetch *f, double now)
+{
+	uint32_t host, number;
+
+	while (wire_active(f->wire) < f->opt.connections &&
+	       wire_active(f->wire) + f->n_done < 2 * f->opt.connections &&
+	       polite_next(f->polite, now, &host, &number))
+		job_dispatch(f, f->jobs.v[number], now);
+}
+
+static void round_of_work(struct fetch *f, double seconds)
+{
+	struct resolve_answer answer;
+	struct transfer *t;
+	double now = wire_now(), wait;
+
+	give_back(f, now);
+	choose(f, now);
+	give_back(f, now);
+	wait = polite_wait(f->polite, now);
+	if (wait < 0 || wait > seconds)
+		wait = seconds;
+	if (f->done.first != NONE)
+		wait = 0;
+	wire_work(f->wire, wait);
+	now = wire_now();
+	while ((t = wire_finished(f->wire)))
+		job_answered(f, f->jobs.v[t->owner], t, now);
+	while (resolve_take(f->resolve, &answer))
+		place_resolved(f, &answer, now);
+	choose(f, now);
+}
+
+static void decode(struct fetch *f, struct fetch_result *r)
+{
+	const char *value;
+	size_t size;
+	struct err err;
+	int e;
+
+	buf_clear(&f->decoded);
+	if (f->decoded.cap > (1 << 20)) {
+		buf_release(&f->decoded);
+		buf_init(&f->decoded, f->opt.max_decoded);
+	}
+	r->decoded = r->body;
+	r->decoded_size = r->body_size;
+	if (!r->body_size || !f->opt.decode ||
+	    !fetch_header(r->head, r->head_size, "Content-Encoding", &value, &size))
+		return;
+	if (memchr(value, ',', size)) { /* layers serve no page, only bombs */
+		r->undecodable = true;
+		return;
+	}
+	e = http_decode(&f->decoded, value, size, r->body, r->body_size, &err);
+	r->decoded = buf_text(&f->decoded);
+	r->decoded_size = f->decoded.size;
+	if (e && r->truncated == FETCH_WHOLE && r->error == FETCH_OK) {
+		r->undecodable = true;
+		r->error = e == E_LIMIT ? FETCH_TOO_LARGE : FETCH_PROTOCOL;
+		free(f->delivered->why);
+		f->delivered->why = mem_strdup(err.text);
+		r->why = f->delivered->why;
+	}
+}
+
+static void fill_result(struct fetch *f, struct job *j)
+{
+	struct fetch_result *r = &f->result;
+	struct transfer *t = j->transfer;
+
+	*r = (struct fetch_result){
+		.page = j->page, .site = j->site, .error = j->error,
+		.why = j->why ? j->why : "", .method = j->method,
+		.url = buf_text(&j->url), .hops = j->hops.v, .n_hops = j->hops.n,
+		.requests = j->requests, .time = j->time, .blocked = j->blocked,
+		.wire_bytes = j->bytes, .conditional = j->conditional,
+		.head = "", .body = "", .decoded = "", .ip = "",
+	};
+	if (t) {
+		r->status = t->status;
+		r->head = buf_text(&t->head);
+		r->head_size = t->head.size;
+		r->body = buf_text(&t->body);
+		r->body_size = t->body.size;
+		r->truncated = t->cut;
+		r->ip = t->ip;
+		r->seconds = t->seconds;
+		r->connect_seconds = t->connect_seconds;
+		r->head_seconds = t->head_done ? t->first - t->started : 0;
+		decode(f, r);
+	}
+	f->stats.errors[r->error]++;
+}
+
+enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_result **ret)
+{
+	double end = seconds < 0 ? INFINITY : wire_now() + seconds;
+	bool worked = f->n_done > f->opt.connections;
+
+	if (f->delivered) {
+		job_free(f, f->delivered);
+		f->delivered = NULL;
+		f->n_pending--;
+	}
+	for (;;) {
+		struct job *j;
+		double left;
+
+		if (f->done.first != NONE && worked) {
+			j = f->jobs.v[f->done.first];
+			f->done.first = j->next;
+			if (f->done.first == NONE)
+				f->done.last = NONE;
+			f->n_done--;
+			f->delivered = j;
+			fill_result(f, j);
+			*ret = &f->result;
+			return FETCH_GOT;
+		}
+		if (!f->n_pending)
+			return FETCH_IDLE;
+		left = end - wire_now();
+		if (worked && left <= 0)
+			return FETCH_LATER;
+		round_of_work(f, left < 0 ? 0 : left < 3600 ? left : 3600);
+		worked = true;
+	}
+}
+
+void fetch_stop(struct fetch *f)
+{
+	f->stopped = true;
+}
+
+size_t fetch_pending(const struct fetch *f)
+{
+	return f->n_pending - (f->delivered != NULL);
+}
+
+void fetch_stats(const struct fetch *f, struct fetch_stats *ret)
+{
+	*ret = f->stats;
+	ret->connections = wire_connections(f->wire);
+	wire_memory(f->wire, &ret->memory_peak);
+}
+
+bool fetch_header(const char *head, size_t size, const char *name,
+                  const char **ret_value, size_t *ret_size)
+{
+	size_t n = strlen(name);
+	const char *end = head + size, *line = memchr(head, '\n', size);
+
+	for (line = line ? line + 1 : end; line < end; ) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line)), *v;
+
+		stop = stop ? stop : end;
+		if ((size_t)(stop - line) > n && line[n] == ':' && !strncasecmp(line, name, n)) {
+			v = line + n + 1;
+			while (v < stop && (*v == ' ' || *v == '\t'))
+				v++;
+			while (stop > v && (stop[-1] == '\r' || stop[-1] == ' ' || stop[-1] == '\t'))
+				stop--;
+			*ret_value = v;
+			*ret_size = (size_t)(stop - v);
+			return true;
+		}
+		line = stop + 1;
+	}
+	return false;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch_inner.h - what fetch.c, fetch_job.c and fetch_robots.c share.
+ *
+ * A job is one page (or one robots.txt) on its way through hops.  It is always
+ * in exactly one place: a queue of polite, on the wire, parked at a place until
+ * its name is resolved, parked at an origin until robots.txt is known, or done.
+ */
+#ifndef FETCH_FETCH_INNER_H
+#define FETCH_FETCH_INNER_H
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "fetch/fetch.h"
+#include "fetch/proxy.h"
+#include "fetch/resolve.h"
+#include "fetch/wire.h"
+#include "web/url.h"
+
+#define NONE UINT32_MAX
+
+struct list { uint32_t first, last; };          /* of jobs */
+
+enum known { UNKNOWN, ASKED, KNOWN };
+
+/* A host, by its number in polite; robots.txt and ports come on top. */
+struct place {
+	enum known known;
+	double until;                   /* true that long */
+	enum fetch_error error;         /* of resolving, or FETCH_OK */
+	char *why;
+	char (*pins)[GATE_TEXT];        /* checked addresses, [] around IPv6 */
+	unsigned n_pins, pin;           /* the one in use */
+	struct list parked;
+};
+
+/* scheme://host[:port]: what one robots.txt speaks for. */
+struct origin {
+	enum known known;
+	double until;
+	enum fetch_error error;         /* all pages fail with it, or FETCH_OK */
+	char *why;
+	struct robots *rules;           /* NULL: everything is allowed */
+	struct list parked;
+};
+
+struct job {
+	uint32_t number, next;
+	uint32_t page, site;
+	bool is_robots, second_opinion, conditional, live;
+	enum fetch_method method;
+	char *etag, *last_modified;
+	struct buf url;                 /* canonical, of the next or last request */
+	struct url_parts parts;
+	uint32_t host, origin;          /* robots: origin it is fetched for */
+	VEC(struct fetch_hop) hops;
+	unsigned requests, tries, pins_tried;
+	int64_t time;
+	uint64_t bytes;
+	struct transfer *transfer;      /* of the last answer, when done */
+	enum fetch_error error;
+	char *why;
+	double blocked;
+};
+
+struct fetch {
+	struct fetch_options opt;
+	struct polite *polite;
+	struct wire *wire;
+	struct resolve *resolve;
+	struct proxy proxy;
+	struct strtab origin_names;
+	VEC(struct place) places;
+	VEC(struct origin) origins;
+	VEC(struct job *) jobs;
+	uint32_t free_job;
+	struct list done;
+	size_t n_done, n_pending, n_parked;
+	bool stopped;
+	uint64_t draws;
+	struct job *delivered;
+	struct buf decoded;
+	struct fetch_result result;
+	struct fetch_stats stats;
+};
+
+/* fetch.c */
+struct job *job_new(struct fetch *f);
+void job_free(struct fetch *f, struct job *j);
+void list_push(struct fetch *f, struct list *l, struct job *j);
+void job_done(struct fetch *f, struct job *j, enum fetch_error error, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Set the URL (canonical) and find host and origin; false: job is done. */
+bool job_place(struct fetch *f, struct job *j, double now, bool first);
+
+/* fetch_job.c */
+void job_dispatch(struct fetch *f, struct job *j, double now);
+void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now);
+void place_resolved(struct fetch *f, const struct resolve_answer *a, double now);
+/* Follow the Location of an answer: 1 on its way, 0 not a redirect, or done. */
+bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now);
+
+/* fetch_robots.c */
+/* May the job go on?  Otherwise it is parked or done. */
+bool robots_ask(struct fetch *f, struct job *j, double now);
+/* End of a robots.txt job; t may be NULL if no answer came. */
+void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now);
+void origin_release(struct origin *o);
+
+#endif

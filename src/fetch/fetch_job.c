@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch_job.c - one job's turn: checks before the request, sense of the answer.
+ *
+ * Before: robots.txt of the origin must be known and allow it; the name must be
+ * resolved and every address of it pass the gate (one that does not refuses the
+ * host, whatever the others are), or, behind a proxy, the name itself must look
+ * public.  The connection then goes to one of the checked addresses; if that one
+ * cannot be reached, to the next.
+ *
+ * After: 429 and 503 put the host to rest; redirects go on as a new hop, from
+ * the first line again; HEAD that failed may be asked again by GET.
+ */
+#include "fetch/fetch_inner.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/rng.h"
+#include "base/when.h"
+#include "web/robots.h"
+
+#define DNS_FAILED_AGE 60       /* seconds a failed lookup is remembered */
+
+/* ---- before ---- */
+
+static void host_name(const struct job *j, char out[URL_HOST_MAX + 3])
+{
+	const struct url_parts *p = &j->parts;
+	const char *s = j->url.data + p->host;
+	size_t n = p->host_end - p->host;
+
+	if (n >= 2 && s[0] == '[')
+		s++, n -= 2;
+	if (n > URL_HOST_MAX)
+		n = URL_HOST_MAX;
+	memcpy(out, s, n);
+	out[n] = '\0';
+}
+
+static void place_set(struct place *p, enum fetch_error error, const char *why)
+{
+	p->error = error;
+	free(p->why);
+	p->why = why ? mem_strdup(why) : NULL;
+}
+
+/* Check all addresses, keep them as text, tell polite where the host is. */
+static void place_addresses(struct fetch *f, uint32_t host, const struct sockaddr_storage *a,
+                            int n)
+{
+	struct place *p = &f->places.v[host];
+
+	free(p->pins);
+	p->pins = mem_zalloc((size_t)n, sizeof *p->pins);
+	p->n_pins = p->pin = 0;
+	for (int i = 0; i < n; i++) {
+		const struct sockaddr *sa = (const struct sockaddr *)&a[i];
+		const char *why = gate_refuses(f->opt.gate, sa);
+		char text[GATE_TEXT], line[160];
+
+		gate_text(sa, text);
+		if (why) {
+			snprintf(line, sizeof line, "%s: %s", text, why);
+			place_set(p, FETCH_GATE, line);
+			return;
+		}
+		snprintf(p->pins[p->n_pins++], GATE_TEXT,
+		         sa->sa_family == AF_INET6 ? "[%.45s]" : "%s", text);
+	}
+	place_set(p, FETCH_OK, NULL);
+	polite_set_address(f->polite, host,
+		polite_address(f->polite, p->pins[0], strlen(p->pins[0])));
+}
+
+void place_resolved(struct fetch *f, const struct resolve_answer *a, double now)
+{
+	struct place *p = &f->places.v[a->tag];
+	struct list parked = p->parked;
+
+	p->known = KNOWN;
+	p->until = now + (a->n > 0 ? f->opt.dns_age : DNS_FAILED_AGE);
+	if (a->n > 0)
+		place_addresses(f, a->tag, a->addresses, a->n);
+	else
+		place_set(p, FETCH_DNS, a->why);
+	p->parked = (struct list){ NONE, NONE };
+	while (parked.first != NONE) {
+		struct job *j = f->jobs.v[parked.first];
+
+		parked.first = j->next;
+		polite_add(f->polite, a->tag, j->number, now);
+	}
+}
+
+/* Is it known where the host is?  Otherwise the job is parked or done. */
+static bool place_ask(struct fetch *f, struct job *j, double now)
+{
+	struct place *p = &f->places.v[j->host];
+	char name[URL_HOST_MAX + 3];
+	struct sockaddr_storage literal;
+
+	if (p->known == KNOWN && now > p->until)
+		p->known = UNKNOWN;
+	host_name(j, name);
+	if (p->known == UNKNOWN && gate_literal(name, &literal)) {
+		p->known = KNOWN;
+		p->until = now + f->opt.dns_age;
+		polite_cancel(f->polite, j->host);
+		place_addresses(f, j->host, &literal, 1);
+		polite_add_first(f->polite, j->host, j->number, now);
+		return false;           /* its turn comes under the address' rule */
+	}
+	if (p->known != KNOWN) {
+		polite_cancel(f->polite, j->host);
+		list_push(f, &p->parked, j);
+		if (p->known == UNKNOWN) {
+			p->known = ASKED;
+			resolve_ask(f->resolve, name, j->host);
+		}
+		return false;
+	}
+	if (p->error != FETCH_OK) {
+		polite_cancel(f->polite, j->host);
+		job_done(f, j, p->error, "%s", p->why ? p->why : "");
+		return false;
+	}
+	return true;
+}
+
+void job_dispatch(struct fetch *f, struct job *j, double now)
+{
+	struct place *p;
+	char name[URL_HOST_MAX + 3];
+	struct wire_request r = { .owner = j->number, .url = j->url.data,
+		.head_only = j->method == FETCH_HEAD && !j->is_robots,
+		.max_body = j->is_robots ? ROBOTS_SIZE_MAX + 1 : f->opt.max_body };
+	const char *why;
+
+	if (!robots_ask(f, j, now))
+		return;
+	host_name(j, name);
+	r.proxy = proxy_for(&f->proxy, j->parts.https, name);
+	if (r.proxy && (why = gate_refuses_name(f->opt.gate, name))) {
+		polite_cancel(f->polite, j->host);
+		job_done(f, j, FETCH_GATE, "%s: %s", name, why);
+		return;
+	}
+	if (!r.proxy) {
+		if (!place_ask(f, j, now))
+			return;
+		p = &f->places.v[j->host];
+		r.pin = p->pins[p->pin];
+	}
+	/* What we know of the page is about its own URL, not about where it leads. */
+	if (!j->is_robots && !j->hops.n) {
+		r.etag = j->etag;
+		r.last_modified = j->last_modified;
+	}
+	j->conditional = r.etag || r.last_modified;
+	if (!j->pins_tried) {
+		j->requests++;
+		if (j->is_robots)
+			f->stats.robots_requests++;
+		else
+			f->stats.requests++;
+	}
+	j->time = (int64_t)time(NULL);
+	polite_start(f->polite, j->host, now);
+	wire_start(f->wire, &r, now);
+}
+
+/* ---- after ---- */
+
+/* Seconds that Retry-After asks for; -1: not there or not understood. */
+static double retry_after(const struct transfer *t, int64_t now)
+{
+	const char *v, *d;
+	size_t n, d_size;
+	int64_t when;
+	double seconds = 0;
+
+	if (!fetch_header(t->head.data, t->head.size, "Retry-After", &v, &n) || !n)
+		return -1;
+	if (v[0] >= '0' && v[0] <= '9') {
+		for (size_t i = 0; i < n; i++) {
+			if (v[i] < '0' || v[i] > '9')
+				return -1;
+			seconds = seconds * 10 + (v[i] - '0');
+		}
+		return seconds;
+	}
+	if (!when_parse_http(v, n, &when))
+		return -1;
+	/* by the server's own clock, if it tells */
+	if (fetch_header(t->head.data, t->head.size, "Date", &d, &d_size))
+		(void)when_parse_http(d, d_size, &now);
+	return when > now ? (double)(when - now) : 0;
+}
+
+static bool is_failure(enum fetch_error e)
+{
+	return e == FETCH_CONNECT || e == FETCH_TLS || e == FETCH_TIMEOUT ||
+		e == FETCH_RESET || e == FETCH_PROTOCOL || e == FETCH_DNS;
+}
+
+static bool may_spend(struct fetch *f, const struct job *j)
+{
+	return j->is_robots || !f->opt.spend || f->opt.spend(f->opt.arg);
+}
+
+/* The job goes on: its last answer is no longer wanted, and a waiting job must
+ * not hold a transfer. */
+static void forget_answer(struct fetch *f, struct job *j)
+{
+	if (j->transfer)
+		wire_recycle(f->wire, j->transfer);
+	j->transfer = NULL;
+}
+
+bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now)
+{
+	const char *v;
+	size_t n;
+	struct err err;
+	struct buf to;
+	int s = t->status;
+	const char *why = NULL;
+
+	if (s != 301 && s != 302 && s != 303 && s != 307 && s != 308)
+		return false;
+	buf_init(&to, URL_SIZE_MAX);
+	if (!fetch_header(t->head.data, t->head.size, "Location", &v, &n) || !n)
+		why = "redirect without a target";
+	else if (j->hops.n >= f->opt.max_redirects)
+		why = "too many redirects";
+	else if (url_resolve(j->url.data, j->url.size, v, n, &to, &err))
+		why = err.text;
+	else if (to.size == j->url.size && !memcmp(to.data, j->url.data, to.size))
+		why = "redirect to itself";
+	for (size_t i = 0; !why && i < j->hops.n; i++)
+		if (!strcmp(j->hops.v[i].url, buf_text(&to)))
+			why = "redirect loop";
+	if (why) {
+		job_done(f, j, FETCH_REDIRECT, "%s", why);
+	} else if (f->stopped) {
+		job_done(f, j, FETCH_STOPPED, "%s", "");
+	} else if (!may_spend(f, j)) {
+		job_done(f, j, FETCH_BUDGET, "the redirect was not followed");
+	} else {
+		struct fetch_hop hop = { mem_strdup(j->url.data), s };
+
+		vec_push(&j->hops, hop);
+		buf_clear(&j->url);
+		buf_add(&j->url, to.data, to.size);
+		forget_answer(f, j);
+		job_place(f, j, now, false);
+	}
+	buf_release(&to);
+	return true;
+}
+
+/* Nothing listens at this address; has the host another?  Then no request has
+ * been made yet. */
+static bool next_pin(struct fetch *f, struct job *j, const struct transfer *t, double now)
+{
+	struct place *p = &f->places.v[j->host];
+
+	if ((t->error != FETCH_CONNECT && t->error != FETCH_TIMEOUT) || t->received ||
+	    t->connect_seconds > 0 || p->n_pins < 2 || ++j->pins_tried >= p->n_pins)
+		return false;
+	p->pin = (p->pin + 1) % p->n_pins;
+	polite_cancel(f->polite, j->host);
+	polite_add_first(f->polite, j->host, j->number, now);
+	return true;
+}
+
+static bool try_again(struct fetch *f, struct job *j, double now)
+{
+	if (f->stopped || j->tries >= f->opt.retries ||
+	    polite_blocked(f->polite, j->host, now) > f->opt.polite.max_wait ||
+	    !may_spend(f, j))
+		return false;
+	j->tries++;
+	f->stats.retries++;
+	j->pins_tried = 0;
+	forget_answer(f, j);
+	polite_add_first(f->polite, j->host, j->number, now);
+	return true;
+}
+
+static void page_answered(struct fetch *f, struct job *j, struct transfer *t, double now,
+                          bool throttled)
+{
+	j->transfer = t;
+	if (throttled) {
+		j->blocked = polite_blocked(f->polite, j->host, now);
+		if (!try_again(f, j, now))
+			job_done(f, j, FETCH_BACKOFF, "status %d: the host rests for %.0f s",
+			         t->status, j->blocked);
+		return;
+	}
+	if (j->method == FETCH_HEAD && j->second_opinion && !f->stopped &&
+	    (t->status >= 400 || t->error == FETCH_TIMEOUT || t->error == FETCH_RESET ||
+	     t->error == FETCH_PROTOCOL) && may_spend(f, j)) {
+		j->method = FETCH_GET;
+		j->pins_tried = 0;
+		forget_answer(f, j);
+		polite_add_first(f->polite, j->host, j->number, now);
+		return;
+	}
+	if (t->error != FETCH_OK)
+		job_done(f, j, t->error, "%s", t->why);
+	else if (t->status == 304 && !j->conditional)
+		job_done(f, j, FETCH_PROTOCOL, "304 to a request without validators");
+	else if (!job_redirect(f, j, t, now))
+		job_done(f, j, FETCH_OK, "%s", "");
+}
+
+void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now)
+{
+	bool throttled = t->error == FETCH_OK && (t->status == 429 || t->status == 503);
+	double draw = rng_unit(rng_draw(f->opt.seed, f->draws++, j->host, RNG_JITTER));
+
+	if (next_pin(f, j, t, now)) {
+		wire_recycle(f->wire, t);
+		return;
+	}
+	j->bytes += t->received;
+	f->stats.bytes += t->received;
+	polite_done(f->polite, j->host, now, throttled ? POLITE_THROTTLED
+		: is_failure(t->error) ? POLITE_FAILED : POLITE_ANSWERED,
+		throttled ? retry_after(t, j->time) : -1, draw);
+	if (j->is_robots && throttled && try_again(f, j, now))
+		wire_recycle(f->wire, t);
+	else if (j->is_robots)
+		robots_done(f, j, t, now);
+	else
+		page_answered(f, j, t, now, throttled);
+}

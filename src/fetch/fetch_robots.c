@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch_robots.c - robots.txt of each origin, fetched once and kept for a day.
+ *
+ * The first page of an origin whose turn comes gives its turn to robots.txt and
+ * is parked, as are those that follow, until the rules are known.  The request
+ * goes through the same politeness, gate and caps as any other and may be
+ * redirected five times, also to other hosts; its rules bind the origin it was
+ * asked for.  A file that cannot be had closes the origin for a while: with the
+ * network's error if there was no answer, as forbidden if the server failed.
+ * What was learnt before is kept when a later request fails.
+ */
+#include "fetch/fetch_inner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "warc/http.h"
+#include "web/robots.h"
+
+#define ROBOTS_FAILED_AGE 600   /* seconds until a failed robots.txt is tried again */
+
+void origin_release(struct origin *o)
+{
+	if (o->rules)
+		robots_release(o->rules);
+	free(o->rules);
+	free(o->why);
+}
+
+static void ask_for(struct fetch *f, uint32_t number, const struct job *page, double now)
+{
+	struct job *j = job_new(f);
+
+	j->is_robots = true;
+	j->origin = number;
+	buf_add(&j->url, page->url.data, page->parts.path);
+	buf_str(&j->url, "/robots.txt");
+	f->origins.v[number].known = ASKED;
+	job_place(f, j, now, true);
+}
+
+bool robots_ask(struct fetch *f, struct job *j, double now)
+{
+	struct origin *o = &f->origins.v[j->origin];
+	const char *rule = NULL;
+
+	if (j->is_robots || f->opt.ignore_robots)
+		return true;
+	if (o->known == KNOWN && now > o->until)
+		o->known = UNKNOWN;
+	if (o->known != KNOWN) {
+		polite_cancel(f->polite, j->host);
+		list_push(f, &o->parked, j);
+		if (o->known == UNKNOWN)
+			ask_for(f, j->origin, j, now);
+		return false;
+	}
+	if (o->error == FETCH_OK &&
+	    (!o->rules || robots_allows(o->rules, j->url.data, j->url.size, &rule)))
+		return true;
+	polite_cancel(f->polite, j->host);
+	j->blocked = polite_blocked(f->polite, j->host, now);
+	if (o->error != FETCH_OK)
+		job_done(f, j, o->error, "robots.txt: %s", o->why ? o->why : "");
+	else
+		job_done(f, j, FETCH_ROBOTS, "robots.txt: Disallow: %.200s", rule ? rule : "");
+	return false;
+}
+
+static void set_rules(struct fetch *f, struct origin *o, const struct transfer *t)
+{
+	struct robots *rules = mem_zalloc(1, sizeof *rules);
+	const char *value, *data = buf_text(&t->body);
+	size_t n, size = t->body.size;
+	bool cut = t->cut != FETCH_WHOLE;
+	struct buf plain;
+
+	buf_init(&plain, ROBOTS_SIZE_MAX + 1);
+	if (fetch_header(t->head.data, t->head.size, "Content-Encoding", &value, &n)) {
+		/* what came before the damage or the cap still binds */
+		cut |= http_decode(&plain, value, n, data, size, NULL) != 0;
+		data = buf_text(&plain);
+		size = plain.size;
+	}
+	robots_parse(rules, data, size, cut, f->opt.robots_name);
+	buf_release(&plain);
+	if (o->rules)
+		robots_release(o->rules);
+	free(o->rules);
+	o->rules = rules;
+}
+
+static void no_rules(struct origin *o)
+{
+	if (o->rules)
+		robots_release(o->rules);
+	free(o->rules);
+	o->rules = NULL;
+}
+
+static void failed(struct origin *o, enum fetch_error error, const char *why, double now)
+{
+	o->until = now + ROBOTS_FAILED_AGE;
+	if (o->rules)
+		return;                 /* yesterday's rules are better than none */
+	o->error = error;
+	free(o->why);
+	o->why = mem_strdup(why);
+}
+
+void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
+{
+	struct origin *o = &f->origins.v[j->origin];
+	struct list parked;
+	enum fetch_error error = t ? t->error : j->error;
+	char why[300];
+
+	if (t && error == FETCH_OK && j->hops.n < f->opt.max_redirects &&
+	    job_redirect(f, j, t, now)) {
+		wire_recycle(f->wire, t);
+		return;                 /* on its way, or back here without t */
+	}
+	o = &f->origins.v[j->origin];
+	o->known = KNOWN;
+	o->error = FETCH_OK;
+	o->until = now + f->opt.robots_age;
+	snprintf(why, sizeof why, "%s", t && error ? t->why : j->why ? j->why : "");
+	if (error == FETCH_REDIRECT || error == FETCH_BAD_URL) {
+		no_rules(o);            /* leads nowhere: not available, RFC 9309 2.3.1.2 */
+	} else if (error != FETCH_OK && !(t && t->head_done && t->status == 200)) {
+		failed(o, error, why, now);
+	} else {
+		enum robots_access access = robots_policy(t->status, 0);
+
+		snprintf(why, sizeof why, "status %d", t->status);
+		if (access == ROBOTS_READ)
+			set_rules(f, o, t);
+		else if (access == ROBOTS_ALLOW_ALL)
+			no_rules(o);
+		else
+			failed(o, FETCH_ROBOTS, why, now);
+	}
+	parked = o->parked;
+	o->parked = (struct list){ NONE, NONE };
+	/* Several origins of one host: what any of them asked for stays. */
+	if (parked.first != NONE && o->rules && o->rules->crawl_delay > 0)
+		polite_set_crawl_delay(f->polite, f->jobs.v[parked.first]->host,
+		                       o->rules->crawl_delay);
+	while (parked.first != NONE) {
+		struct job *page = f->jobs.v[parked.first];
+
+		parked.first = page->next;
+		polite_add(f->polite, page->host, page->number, now);
+	}
+	if (t)
+		wire_recycle(f->wire, t);
+	job_free(f, j);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resolve.h - names to addresses without stopping the transfers.
+ *
+ * The system's resolver blocks, so a few threads ask it; answers are taken by
+ * the one thread that runs the fetcher, when the descriptor becomes readable.
+ */
+#ifndef FETCH_RESOLVE_H
+#define FETCH_RESOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "fetch/fetch.h"
+
+#define RESOLVE_THREADS 8
+
+struct resolve;
+
+struct resolve_answer {
+	uint32_t tag;
+	int n;                          /* addresses; < 0: failed */
+	char why[96];
+	struct sockaddr_storage addresses[FETCH_ADDRESSES_MAX];
+};
+
+/* lookup as in struct fetch_options; NULL: getaddrinfo(). */
+struct resolve *resolve_new(int (*lookup)(void *arg, const char *host,
+                                          struct sockaddr_storage *ret), void *arg);
+void resolve_free(struct resolve *r);           /* waits for lookups under way */
+int resolve_fd(const struct resolve *r);
+void resolve_ask(struct resolve *r, const char *host, uint32_t tag);
+bool resolve_take(struct resolve *r, struct resolve_answer *ret);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h - single HTTP exchanges, many at a time.  Inside of fetch/.
+ *
+ * One request, one answer: no redirects, no politeness, no decoding of content.
+ * What a transfer must not exceed (time, speed, head, body, memory of all) is
+ * kept here.  The address to connect to is chosen by the caller and checked by
+ * the gate once more when the socket is made.
+ */
+#ifndef FETCH_WIRE_H
+#define FETCH_WIRE_H
+
+#include "fetch/fetch.h"
+#include "fetch/gate.h"
+
+struct wire;
+
+struct wire_request {
+	uint32_t owner;
+	const char *url;                /* copied */
+	bool head_only;
+	const char *etag, *last_modified;       /* NULL or checked */
+	const char *pin;                /* address, [] around IPv6; NULL: by proxy */
+	const char *proxy;              /* NULL: none */
+	size_t max_body;
+};
+
+struct transfer {
+	uint32_t owner;
+	enum fetch_error error;
+	char why[256];
+	int status;
+	struct buf head, body;
+	enum fetch_cut cut;
+	char ip[GATE_TEXT];
+	double started, first, seconds; /* monotonic; first: end of the head, 0: none */
+	double connect_seconds;
+	size_t received;
+	/* inside of the wire */
+	struct wire *wire;
+	void *easy, *headers, *pins;
+	struct transfer *next, *next_active, **active_link;
+	char pin[GATE_TEXT + 8];
+	size_t max_body, head_bytes, window_bytes, held;
+	double window;
+	int64_t length;                 /* Content-Length, -1: none */
+	bool head_done, paused, failed_here;
+	char message[256];              /* libcurl's */
+};
+
+MUST_CHECK int wire_new(struct wire **ret, const struct fetch_options *options,
+                        bool behind_proxy, struct err *err);
+void wire_free(struct wire *w);
+/* Another descriptor to wait for. */
+void wire_watch(struct wire *w, int fd);
+void wire_start(struct wire *w, const struct wire_request *r, double now);
+/* Work for up to `seconds`, less if something finished or fd became readable. */
+void wire_work(struct wire *w, double seconds);
+struct transfer *wire_finished(struct wire *w); /* or NULL */
+void wire_recycle(struct wire *w, struct transfer *t);
+unsigned wire_active(const struct wire *w);
+size_t wire_memory(const struct wire *w, size_t *ret_peak);
+uint64_t wire_connections(const struct wire *w);        /* opened so far */
+double wire_now(void);                          /* monotonic seconds */
+
+#endif

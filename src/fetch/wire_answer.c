@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_answer.c - what arrives: heads, bodies, failures; and the last look at
+ * an address before a socket is opened to it.
+ *
+ * libcurl reads HTTP; what it leaves to its user is done here: caps on the head
+ * (all heads of an answer together, trailers too) and the body, lengths that
+ * contradict each other, the memory of all transfers (see wire_curl.c).
+ */
+#include "fetch/wire_inner.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static void hold(struct transfer *t)
+{
+	struct wire *w = t->wire;
+	size_t now = t->head.size + t->body.size;
+
+	w->memory += now - t->held;
+	t->held = now;
+	if (w->memory > w->memory_peak)
+		w->memory_peak = w->memory;
+}
+
+void wire_fail(struct transfer *t, enum fetch_error error, const char *why)
+{
+	if (t->failed_here)
+		return;
+	t->failed_here = true;
+	t->error = error;
+	snprintf(t->why, sizeof t->why, "%s", why);
+}
+
+/* Two lengths that differ, or one that is no number: nobody knows where such an
+ * answer ends, and libcurl would believe the last. */
+static bool length_line(struct transfer *t, const char *data, size_t n)
+{
+	static const char name[] = "Content-Length:";
+	const size_t skip = sizeof name - 1;
+	int64_t v = 0;
+	size_t i, digits = 0;
+
+	if (n <= skip || strncasecmp(data, name, skip))
+		return true;
+	for (i = skip; i < n && (data[i] == ' ' || data[i] == '\t'); i++)
+		;
+	for (; i < n && data[i] >= '0' && data[i] <= '9' && digits < 18; i++, digits++)
+		v = v * 10 + (data[i] - '0');
+	for (; i < n && strchr(" \t\r\n", data[i]); i++)
+		;
+	if (!digits || i < n || (t->length >= 0 && t->length != v))
+		return false;
+	t->length = v;
+	return true;
+}
+
+static size_t on_header(char *data, size_t one, size_t n, void *arg)
+{
+	struct transfer *t = arg;
+
+	(void)one;
+	t->received += n;
+	t->head_bytes += n;             /* of all heads: 1xx ones have no end by themselves */
+	if (t->head_bytes > t->wire->opt.max_head) {
+		wire_fail(t, FETCH_TOO_LARGE, "headers without end");
+		return 0;
+	}
+	if (t->head_done && !t->body.size && n > 5 && !memcmp(data, "HTTP/", 5)) {
+		buf_clear(&t->head);    /* what came before was 1xx, or of a proxy */
+		t->head_done = false;
+		t->length = -1;
+	}
+	if (t->head_done)
+		return n;               /* trailers */
+	if (memchr(data, '\0', n)) {
+		wire_fail(t, FETCH_PROTOCOL, "NUL in a header");
+		return 0;
+	}
+	if (!length_line(t, data, n)) {
+		wire_fail(t, FETCH_PROTOCOL, "contradictory or senseless Content-Length");
+		return 0;
+	}
+	buf_add(&t->head, data, n);
+	if (n <= 2 && (data[0] == '\r' || data[0] == '\n')) {
+		t->head_done = true;
+		t->first = wire_now();
+	}
+	hold(t);
+	return n;
+}
+
+static size_t on_body(char *data, size_t one, size_t n, void *arg)
+{
+	struct transfer *t = arg;
+	struct wire *w = t->wire;
+	size_t room = t->max_body - t->body.size;
+
+	(void)one;
+	if (w->memory + n > w->opt.max_memory && w->elder != t) {
+		if (w->elder) {
+			t->paused = true;
+			w->n_paused++;
+			return CURL_WRITEFUNC_PAUSE;
+		}
+		w->elder = t;
+	}
+	t->received += n;
+	if (n > room) {
+		buf_add(&t->body, data, room);
+		hold(t);
+		t->cut = FETCH_CUT_LENGTH;
+		return 0;
+	}
+	buf_add(&t->body, data, n);
+	hold(t);
+	return n;
+}
+
+static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+{
+	struct transfer *t = arg;
+	const char *why = gate_refuses(t->wire->opt.gate, &a->addr);
+	char text[GATE_TEXT], line[160];
+
+	(void)purpose;
+	if (why) {
+		snprintf(line, sizeof line, "%s: %s", gate_text(&a->addr, text), why);
+		wire_fail(t, FETCH_GATE, line);
+		return CURL_SOCKET_BAD;
+	}
+	t->wire->n_connections++;
+	return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+}
+
+static bool is_tls(CURLcode c)
+{
+	return c == CURLE_SSL_CONNECT_ERROR || c == CURLE_PEER_FAILED_VERIFICATION ||
+		c == CURLE_SSL_CERTPROBLEM || c == CURLE_SSL_CIPHER ||
+		c == CURLE_SSL_CACERT_BADFILE || c == CURLE_SSL_ISSUER_ERROR ||
+		c == CURLE_SSL_INVALIDCERTSTATUS || c == CURLE_SSL_PINNEDPUBKEYNOTMATCH ||
+		c == CURLE_USE_SSL_FAILED || c == CURLE_SSL_CRL_BADFILE;
+}
+
+void wire_set_error(struct transfer *t, int curl_code)
+{
+	CURLcode c = (CURLcode)curl_code;
+	const char *why = t->message[0] ? t->message : curl_easy_strerror(c);
+
+	if (c == CURLE_OK || t->cut == FETCH_CUT_LENGTH)
+		return;
+	if (is_tls(c))
+		wire_fail(t, FETCH_TLS, why);
+	else if (c == CURLE_COULDNT_RESOLVE_HOST || c == CURLE_COULDNT_RESOLVE_PROXY)
+		wire_fail(t, FETCH_DNS, why);
+	else if (c == CURLE_COULDNT_CONNECT || c == CURLE_PROXY)
+		wire_fail(t, FETCH_CONNECT, why);
+	else if (c == CURLE_OPERATION_TIMEDOUT)
+		wire_fail(t, FETCH_TIMEOUT, "no connection in time");
+	else if (c == CURLE_OUT_OF_MEMORY && !t->head_done)
+		wire_fail(t, FETCH_TOO_LARGE, "header line without end");
+	else if (strstr(why, "chunked-encoding"))
+		wire_fail(t, FETCH_PROTOCOL, why);
+	else if (c == CURLE_GOT_NOTHING || c == CURLE_RECV_ERROR || c == CURLE_SEND_ERROR ||
+	         c == CURLE_PARTIAL_FILE)
+		wire_fail(t, FETCH_RESET, why);
+	else
+		wire_fail(t, FETCH_PROTOCOL, why);
+	if (t->head_done && t->cut == FETCH_WHOLE)
+		t->cut = FETCH_CUT_DISCONNECT;
+}
+
+void wire_answer_setup(struct transfer *t)
+{
+	CURL *e = t->easy;
+
+	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(e, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->message);
+	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_curl.c - the exchanges, by libcurl's multi interface on epoll.
+ *
+ * Easy handles are kept and used again: most options are set once.  libcurl
+ * keeps the connections alive between exchanges; CURLOPT_CONNECT_TO pins each
+ * to the address that was checked, and the open-socket callback asks the gate
+ * about the address that the kernel will really be given, proxies included.
+ *
+ * Deadlines are ours (only connecting is libcurl's): a sweep over the active
+ * transfers, ten times a second, so that "no head in time", "too slow" and "too
+ * long" are told apart and the part received is kept.
+ *
+ * Memory: heads and bodies of all transfers together stay under max_memory plus
+ * one body.  Past it, transfers are paused as they receive, all but the one that
+ * came first to that point; when memory is given back the others go on.
+ */
+#include "fetch/wire_inner.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define SWEEP 0.1               /* seconds between looks at the deadlines */
+#define EVENTS 64
+#define KEEP_BODY (256 << 10)   /* larger buffers are given back after use */
+
+double wire_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what libcurl calls ---- */
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
+{
+	struct wire *w = arg;
+	struct epoll_event e = { .data.fd = fd };
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
+		return 0;
+	}
+	e.events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
+		(what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
+	if (epoll_ctl(w->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) < 0 &&
+	    errno == ENOENT)
+		epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e);
+	if (!known)
+		curl_multi_assign(w->multi, fd, w);
+	return 0;
+}
+
+static int on_timer(CURLM *multi, long ms, void *arg)
+{
+	struct wire *w = arg;
+
+	(void)multi;
+	w->timer = ms < 0 ? -1 : wire_now() + (double)ms / 1000;
+	return 0;
+}
+
+/* ---- making and ending ---- */
+
+int wire_new(struct wire **ret, const struct fetch_options *options, bool behind_proxy,
+             struct err *err)
+{
+	struct wire *w;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+		return err_set(err, E_FAIL, "libcurl does not start");
+	w = mem_zalloc(1, sizeof *w);
+	w->opt = *options;
+	w->finished_end = &w->finished;
+	w->timer = w->watched = -1;
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->multi = curl_multi_init();
+	w->share = curl_share_init();
+	if (w->epoll < 0 || !w->multi || !w->share) {
+		wire_free(w);
+		return err_errno(err, E_FAIL, "no event queue");
+	}
+	curl_share_setopt(w->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+	curl_multi_setopt(w->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(w->multi, CURLMOPT_SOCKETDATA, w);
+	curl_multi_setopt(w->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	curl_multi_setopt(w->multi, CURLMOPT_TIMERDATA, w);
+	curl_multi_setopt(w->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
+	curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)options->connections * 2);
+	/* Idle connections count at the address that keeps them, too.  libcurl's
+	 * "host" is the pinned address; behind a proxy it would be the proxy. */
+	if (!behind_proxy)
+		curl_multi_setopt(w->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
+		                  (long)options->polite.address_connections);
+	w->headers = curl_slist_append(NULL, "Accept: */*");
+	w->headers = curl_slist_append(w->headers, "Accept-Encoding: gzip, deflate, br, zstd");
+	*ret = w;
+	return 0;
+}
+
+static void free_transfer(struct transfer *t)
+{
+	curl_easy_cleanup(t->easy);
+	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->pins);
+	buf_release(&t->head);
+	buf_release(&t->body);
+	free(t);
+}
+
+void wire_free(struct wire *w)
+{
+	struct transfer *t;
+
+	if (!w)
+		return;
+	while ((t = w->active)) {
+		w->active = t->next_active;
+		curl_multi_remove_handle(w->multi, t->easy);
+		free_transfer(t);
+	}
+	while ((t = wire_finished(w)))
+		free_transfer(t);
+	while ((t = w->idle)) {
+		w->idle = t->next;
+		free_transfer(t);
+	}
+	curl_multi_cleanup(w->multi);
+	curl_share_cleanup(w->share);
+	curl_slist_free_all(w->headers);
+	if (w->epoll >= 0)
+		close(w->epoll);
+	free(w);
+	curl_global_cleanup();
+}
+
+void wire_watch(struct wire *w, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e);
+	w->watched = fd;
+}
+
+static struct transfer *new_transfer(struct wire *w)
+{
+	const struct fetch_options *o = &w->opt;
+	struct transfer *t = mem_zalloc(1, sizeof *t);
+	CURL *e = t->easy = curl_easy_init();
+
+	if (!e)
+		err_no_memory();
+	t->wire = w;
+	buf_init(&t->head, o->max_head + 1);
+	buf_init(&t->body, BUF_NO_LIMIT);
+	curl_easy_setopt(e, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(e, CURLOPT_SHARE, w->share);
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
+	curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl_easy_setopt(e, CURLOPT_USERAGENT, o->user_agent);
+	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)(o->connect_timeout * 1000));
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 65536L);
+	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, 60L);
+	wire_answer_setup(t);
+	if (o->ca_file)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
+	if (o->ca_path)
+		curl_easy_setopt(e, CURLOPT_CAPATH, o->ca_path);
+	return t;
+}
+
+static struct curl_slist *add_header(struct curl_slist *l, const char *name, const char *v)
+{
+	struct buf b;
+
+	buf_init(&b, BUF_NO_LIMIT);
+	buf_printf(&b, "%s: %s", name, v);
+	l = curl_slist_append(l, buf_text(&b));
+	buf_release(&b);
+	return l;
+}
+
+static void set_request(struct wire *w, struct transfer *t, const struct wire_request *r)
+{
+	CURL *e = t->easy;
+	struct curl_slist *headers = NULL;
+
+	curl_easy_setopt(e, CURLOPT_URL, r->url);
+	if (r->head_only)
+		curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
+	else
+		curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
+	if (r->etag || r->last_modified) {
+		for (struct curl_slist *l = w->headers; l; l = l->next)
+			headers = curl_slist_append(headers, l->data);
+		if (r->etag)
+			headers = add_header(headers, "If-None-Match", r->etag);
+		if (r->last_modified)
+			headers = add_header(headers, "If-Modified-Since", r->last_modified);
+	}
+	curl_slist_free_all(t->headers);
+	t->headers = headers;
+	curl_easy_setopt(e, CURLOPT_HTTPHEADER, headers ? headers : w->headers);
+	curl_easy_setopt(e, CURLOPT_PROXY, r->proxy ? r->proxy : "");
+	if (!r->pin) {
+		curl_easy_setopt(e, CURLOPT_CONNECT_TO, NULL);
+		return;
+	}
+	if (!t->pins || strcmp(t->pin, r->pin)) {
+		char text[GATE_TEXT + 16];
+
+		snprintf(t->pin, sizeof t->pin, "%s", r->pin);
+		snprintf(text, sizeof text, "::%s:", r->pin);
+		curl_slist_free_all(t->pins);
+		t->pins = curl_slist_append(NULL, text);
+	}
+	curl_easy_setopt(e, CURLOPT_CONNECT_TO, t->pins);
+}
+
+static void finish(struct wire *w, struct transfer *t)
+{
+	if (t->active_link) {
+		*t->active_link = t->next_active;
+		if (t->next_active)
+			t->next_active->active_link = t->active_link;
+		t->active_link = NULL;
+		w->n_active--;
+	}
+	if (t->paused)
+		w->n_paused--;
+	t->seconds = wire_now() - t->started;
+	t->next = NULL;
+	*w->finished_end = t;
+	w->finished_end = &t->next;
+}
+
+void wire_start(struct wire *w, const struct wire_request *r, double now)
+{
+	struct transfer *t = w->idle;
+
+	if (t)
+		w->idle = t->next;
+	else
+		t = new_transfer(w);
+	t->owner = r->owner;
+	t->error = FETCH_OK;
+	t->why[0] = t->ip[0] = '\0';
+	t->status = 0;
+	t->cut = FETCH_WHOLE;
+	t->started = t->window = now;
+	t->first = t->connect_seconds = 0;
+	t->received = t->head_bytes = t->window_bytes = t->held = 0;
+	t->head_done = t->paused = t->failed_here = false;
+	t->max_body = r->max_body;
+	t->length = -1;
+	t->message[0] = '\0';
+	set_request(w, t, r);
+	t->active_link = &w->active;
+	t->next_active = w->active;
+	if (w->active)
+		w->active->active_link = &t->next_active;
+	w->active = t;
+	w->n_active++;
+	if (curl_multi_add_handle(w->multi, t->easy) != CURLM_OK) {
+		wire_fail(t, FETCH_PROTOCOL, "libcurl refuses the request");
+		finish(w, t);
+	}
+}
+
+static void complete(struct wire *w, struct transfer *t, CURLcode c)
+{
+	char *ip = NULL;
+	long status = 0;
+	curl_off_t connect = 0;
+
+	curl_easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
+	curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connect);
+	if (t->head_done)
+		curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	snprintf(t->ip, sizeof t->ip, "%s", ip ? ip : "");
+	t->status = (int)status;
+	t->connect_seconds = (double)connect * 1e-6;
+	wire_set_error(t, c);
+	if (!t->head_done && t->error == FETCH_OK)
+		wire_fail(t, FETCH_PROTOCOL, "answer without a head");
+	curl_multi_remove_handle(w->multi, t->easy);
+	finish(w, t);
+}
+
+/* Deadlines.  A paused transfer is ours to hurry, not the server's. */
+static const char *too_late(const struct wire *w, struct transfer *t, double now)
+{
+	const struct fetch_options *o = &w->opt;
+
+	if (now - t->started > o->whole_timeout)
+		return "took too long";
+	if (!t->head_done && now - t->started > o->connect_timeout + o->head_timeout)
+		return "no answer in time";
+	if (now - t->window >= o->slow_seconds) {
+		double got = (double)(t->received - t->window_bytes);
+
+		if (t->received && !t->paused && got < o->slow_rate * (now - t->window))
+			return "too slow";
+		t->window = now;
+		t->window_bytes = t->received;
+	}
+	return NULL;
+}
+
+static void sweep(struct wire *w, double now)
+{
+	struct transfer *t, *next;
+
+	if (now - w->swept < SWEEP)
+		return;
+	w->swept = now;
+	for (t = w->active; t; t = next) {
+		const char *why = too_late(w, t, now);
+
+		next = t->next_active;
+		if (!why)
+			continue;
+		wire_fail(t, FETCH_TIMEOUT, why);
+		if (t->head_done)
+			t->cut = FETCH_CUT_TIME;
+		complete(w, t, CURLE_OK);
+	}
+}
+
+void wire_work(struct wire *w, double seconds)
+{
+	struct epoll_event events[EVENTS];
+	double now = wire_now(), wait = seconds;
+	int n, running, left;
+	CURLMsg *m;
+
+	if (w->n_active && wait > SWEEP)
+		wait = SWEEP;
+	if (w->timer >= 0 && w->timer - now < wait)
+		wait = w->timer > now ? w->timer - now : 0;
+	if (w->finished)
+		wait = 0;
+	/* rounded up, or the last millisecond would be spent spinning */
+	n = epoll_wait(w->epoll, events, EVENTS, wait <= 0 ? 0 : (int)(wait * 1000) + 1);
+	now = wire_now();
+	if (w->timer >= 0 && w->timer <= now) {
+		w->timer = -1;
+		curl_multi_socket_action(w->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	}
+	for (int i = 0; i < n; i++) {
+		int what = 0;
+
+		if (events[i].data.fd == w->watched)
+			continue;
+		what |= events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0;
+		what |= events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
+		what |= events[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0;
+		curl_multi_socket_action(w->multi, events[i].data.fd, what, &running);
+	}
+	while ((m = curl_multi_info_read(w->multi, &left))) {
+		struct transfer *t;
+
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+		complete(w, t, m->data.result);
+	}
+	sweep(w, now);
+}
+
+struct transfer *wire_finished(struct wire *w)
+{
+	struct transfer *t = w->finished;
+
+	if (!t)
+		return NULL;
+	w->finished = t->next;
+	if (!w->finished)
+		w->finished_end = &w->finished;
+	return t;
+}
+
+void wire_recycle(struct wire *w, struct transfer *t)
+{
+	w->memory -= t->held;
+	t->held = 0;
+	if (w->elder == t)
+		w->elder = NULL;
+	buf_clear(&t->head);
+	if (t->body.cap > KEEP_BODY) {
+		buf_release(&t->body);
+		buf_init(&t->body, BUF_NO_LIMIT);
+	} else {
+		buf_clear(&t->body);
+	}
+	t->next = w->idle;
+	w->idle = t;
+	if (!w->n_paused || (w->elder && w->memory > w->opt.max_memory / 2))
+		return;
+	for (t = w->active; t; t = t->next_active) {
+		if (!t->paused)
+			continue;
+		t->paused = false;
+		w->n_paused--;
+		curl_easy_pause(t->easy, CURLPAUSE_CONT);
+	}
+}
+
+unsigned wire_active(const struct wire *w)
+{
+	return w->n_active;
+}
+
+size_t wire_memory(const struct wire *w, size_t *ret_peak)
+{
+	*ret_peak = w->memory_peak;
+	return w->memory;
+}
+
+uint64_t wire_connections(const struct wire *w)
+{
+	return w->n_connections;
+}

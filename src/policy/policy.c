@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* policy.c - the catalogue, and the memory of a policy; see policy.h. */
+#include "policy/policy.h"
+
+#include "policy/plan.h"
+
+#define POLICY(name) extern const struct policy_ops policy_##name;
+#include "policy/list.def"
+#undef POLICY
+
+static const struct policy_ops *const catalogue[] = {
+#define POLICY(name) &policy_##name,
+#include "policy/list.def"
+#undef POLICY
+};
+
+#define N_POLICIES (sizeof catalogue / sizeof *catalogue)
+
+const struct policy_ops *policy_at(size_t i)
+{
+	return i < N_POLICIES ? catalogue[i] : NULL;
+}
+
+const struct policy_ops *policy_find(const char *name, size_t size)
+{
+	for (size_t i = 0; i < N_POLICIES; i++)
+		if (strlen(catalogue[i]->name) == size && !memcmp(catalogue[i]->name, name, size))
+			return catalogue[i];
+	return NULL;
+}
+
+int policy_new(struct policy **ret, const char *spec, struct err *err)
+{
+	const char *colon = strchrnul(spec, ':');
+	const struct policy_ops *ops = policy_find(spec, (size_t)(colon - spec));
+	struct policy *p;
+	int rc = 0;
+
+	if (!ops)
+		return err_set(err, E_USAGE, "no policy '%.*s'; `freshet policies` lists them",
+		               (int)(colon - spec), spec);
+	p = mem_zalloc(1, sizeof *p);
+	p->ops = ops;
+	snprintf(p->spec, sizeof p->spec, "%s", spec);
+	p->opts = mem_zalloc(1, ops->opts_size);
+	p->state = mem_zalloc(1, ops->state_size);
+	if (ops->options)
+		option_defaults(ops->options, p->opts);
+	if (*colon && !ops->options)
+		rc = err_set(err, E_USAGE, "it takes no parameters");
+	else if (*colon)
+		rc = option_parse_spec(ops->options, p->opts, colon + 1, &p->keep, err);
+	if (rc == 0 && ops->check)
+		rc = ops->check(p->opts, err);
+	if (rc < 0) {
+		policy_free(p);
+		return err_prefix(err, "policy '%s'", spec);
+	}
+	*ret = p;
+	return 0;
+}
+
+void policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	if (p->ops->release)
+		p->ops->release(p);
+	if (p->ops->options)
+		option_release(p->ops->options, p->opts);
+	free(p->opts);
+	free(p->state);
+	mem_big_free(p->page_mem, (size_t)p->n_pages * p->ops->page_size);
+	arena_release(&p->keep);
+	free(p);
+}
+
+unsigned policy_needs(const struct policy *p)
+{
+	return p->ops->needs ? p->ops->needs(p->opts) : 0;
+}
+
+void policy_size(struct policy *p, uint32_t n_pages)
+{
+	size_t size = (size_t)n_pages * p->ops->page_size;
+
+	mem_big_free(p->page_mem, (size_t)p->n_pages * p->ops->page_size);
+	p->page_mem = size ? mem_big(size) : NULL;
+	p->n_pages = n_pages;
+}
+
+void policy_begin(struct policy *p, const struct view *v)
+{
+	if (p->ops->begin)
+		p->ops->begin(p, v);
+}
+
+void policy_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	p->ops->ask(p, v, plan);
+	plan_finish(plan);
+}
+
+void policy_tell(struct policy *p, const struct view *v, const struct seen *seen)
+{
+	if (p->ops->tell)
+		p->ops->tell(p, v, seen);
+}
+
+void policy_end(struct policy *p, const struct view *v)
+{
+	if (p->ops->end)
+		p->ops->end(p, v);
+}
+
+static const struct { const char *name, *text; } reasons[] = {
+#define REASON(code, name, text) { name, text },
+#include "policy/reasons.def"
+#undef REASON
+};
+
+const char *reason_name(unsigned reason)
+{
+	return reasons[reason < N_REASONS ? reason : 0].name;
+}
+
+const char *reason_text(unsigned reason)
+{
+	return reasons[reason < N_REASONS ? reason : 0].text;
+}
+
+const char *outcome_name(enum outcome o)
+{
+	static const char *const names[] = { "same", "changed", "gone", "failed", "blocked" };
+
+	return names[o];
+}

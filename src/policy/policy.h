@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * policy.h - the one interface that every refresh policy implements.
+ *
+ * A cycle is: begin(); then ask() and tell() in turn until the budget is spent
+ * or nothing more is asked for; then end().  ask() puts pages into a plan; each
+ * of them is fetched and told, in the order asked, before the next ask().
+ *
+ * The framework zeroes the memory that a policy asks for and fills in its
+ * options.  The store is the only lasting memory: a policy has no save(), and
+ * the engine replays every stored visit through begin/tell/end.  So what must
+ * survive a cycle may change only there; what ask() changes may live for the
+ * cycle only and is set anew in begin().
+ *
+ * A policy reads the view and its own memory, nothing else: no clock, no
+ * random(), no I/O, no log.  Same history, options and seed: same plan.
+ */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/option.h"
+#include "policy/view.h"
+
+enum outcome {
+	OUTCOME_SAME, OUTCOME_CHANGED, OUTCOME_GONE, OUTCOME_FAILED,
+	OUTCOME_BLOCKED         /* never asked of the server; costs no budget */
+};
+
+enum policy_needs {
+	NEED_LINKS    = 1 << 0,
+	NEED_PAGERANK = 1 << 1,
+	NEED_FAMILIES = 1 << 2,
+	NEED_CLUSTERS = 1 << 3,
+	NEED_TRUTH    = 1 << 4, /* replay only */
+};
+
+enum reason {
+#define REASON(code, name, text) code,
+#include "policy/reasons.def"
+#undef REASON
+	N_REASONS
+};
+
+struct offer {
+	uint32_t page;
+	float score;            /* the policy's own measure; larger is better */
+	float probability;      /* with which it was chosen; NAN: cannot say */
+	uint8_t reason;
+};
+
+/* What came of one page. */
+struct seen {
+	uint32_t page;
+	enum outcome outcome;
+	bool hit;               /* by the goal and the observation in force */
+	bool known;             /* false after a failure: nothing was learnt */
+	uint32_t gap;           /* cycles since the visit before */
+	int64_t gap_seconds;
+	float score, probability;
+	uint8_t reason;
+	uint32_t round;         /* of ask() in this cycle */
+};
+
+struct plan;
+struct policy;
+
+struct policy_ops {
+	const char *name, *summary;
+	const char *origin;             /* where it comes from, for the catalogue */
+	const struct option_spec *options;
+	size_t opts_size, state_size, page_size;
+	bool only_replay;               /* knows what no crawler can know */
+	/* What the view must hold, given the options (may be NULL: nothing). */
+	unsigned (*needs)(const void *opts);
+	/* Check options against each other (may be NULL). */
+	int (*check)(const void *opts, struct err *err);
+	void (*begin)(struct policy *, const struct view *);
+	void (*ask)(struct policy *, const struct view *, struct plan *);
+	void (*tell)(struct policy *, const struct view *, const struct seen *);
+	void (*end)(struct policy *, const struct view *);
+	void (*release)(struct policy *);       /* memory that state points to */
+};
+
+struct policy {
+	const struct policy_ops *ops;
+	void *opts, *state, *page_mem;
+	uint32_t n_pages;
+	struct arena keep;              /* option texts */
+	char spec[256];                 /* as the user wrote it */
+};
+
+const struct policy_ops *policy_find(const char *name, size_t size);
+const struct policy_ops *policy_at(size_t i);           /* NULL past the last */
+/* Make a policy from its spec, "name" or "name:key=value,...". */
+MUST_CHECK int policy_new(struct policy **ret, const char *spec, struct err *err);
+void policy_free(struct policy *p);
+unsigned policy_needs(const struct policy *p);
+/* Memory for n_pages pages; called before the first begin(). */
+void policy_size(struct policy *p, uint32_t n_pages);
+
+void policy_begin(struct policy *p, const struct view *v);
+void policy_ask(struct policy *p, const struct view *v, struct plan *plan);
+void policy_tell(struct policy *p, const struct view *v, const struct seen *seen);
+void policy_end(struct policy *p, const struct view *v);
+
+/* This policy's memory of one page, page_size bytes, zero at first. */
+static inline void *policy_page(struct policy *p, uint32_t page)
+{
+	return (char *)p->page_mem + (size_t)page * p->ops->page_size;
+}
+
+const char *reason_name(unsigned reason);
+const char *reason_text(unsigned reason);
+const char *outcome_name(enum outcome o);
+
+#endif

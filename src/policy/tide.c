@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide.c - our policy for goal `changed`: follow the activity of directories.
+ *
+ * Model.  tide_model.h gives each page the chance that its copy is stale.  Two
+ * corrections: a multiplier of the page's own (hits against expected hits), and
+ * on the log-odds a random effect for each of its four name families (same file
+ * name, same leading word, same last directory, same directory shape in the
+ * site), because index pages or release notes change together across directories.
+ *
+ * A cycle is spent in batches of 5 % of the budget.  Each is scored anew with
+ * what the batches before found, so that the first downloads reveal a burst and
+ * the rest follow it.  Noise on the scores, largest where a chance is near one
+ * half, spreads a batch over groups we are unsure of; no directory gets more than
+ * one page plus what it already yielded; 3 % of all downloads are random.
+ *
+ * Cost.  O(pages) a batch for noise and selection, a table lookup each; chances
+ * only for the hosts that were visited since.  12 bytes a page.
+ * Blind spot.  A page alone in its directory and families learns only from itself
+ * and its host.
+ */
+#include "policy/tide.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+
+#define NORMALS 65536u
+#define NORMAL_MAX 4.9f
+#define WALK 12                 /* candidates looked at for each page taken */
+#define MULTIPLIER_MAX 20.0
+#define ODDS_MIN 1e-5
+#define ODDS_MAX 1e4
+
+enum { RNG_BATCH = RNG_USER };
+
+static const struct option_spec tide_options[] = {
+	OPT_DOUBLE(tide_opts, batch, 0.05, 0.001, 1, "share of the budget asked for at once"),
+	OPT_DOUBLE(tide_opts, explore, 0.03, 0, 1, "share of downloads drawn at random"),
+	OPT_DOUBLE(tide_opts, noise, 0.3, 0, 10, "noise on the scores of a batch"),
+	OPT_DOUBLE(tide_opts, family, 0.5, 0, 10, "weight of name families"),
+	OPT_DOUBLE(tide_opts, memory, 0.7, 0, 1, "what families keep from cycle to cycle"),
+	OPT_DOUBLE(tide_opts, voice, 3, 0.01, 1e9,
+	           "visits for which a directory speaks in its parent, a cycle"),
+	OPT_DOUBLE(tide_opts, voice_base, 12, 0.01, 1e9, "the same for the long-run rate"),
+	OPT_DOUBLE(tide_opts, discount, 0.9, 0.01, 1, "of the long-run rate, a cycle"),
+	OPT_DOUBLE(tide_opts, k_base, 15, 0.01, 1e6, "prior strength of the long-run rate"),
+	OPT_DOUBLE(tide_opts, k_site, 8, 0.01, 1e6, "prior strength of a site's cycle"),
+	OPT_DOUBLE(tide_opts, k_dir, 2, 0.01, 1e6, "prior strength of a directory's cycle"),
+	OPT_DOUBLE(tide_opts, k_page, 1, 0.01, 1e6, "prior strength of a page's multiplier"),
+	OPT_FLAG(tide_opts, nocap, "no limit of pages from one directory in a batch"),
+	OPT_CHOICE(tide_opts, weight, "none|pagerank", "none",
+	           "importance that scores are multiplied by"),
+	OPT_END
+};
+
+static unsigned tide_needs(const void *opts)
+{
+	const struct tide_opts *o = opts;
+
+	return (o->family > 0 ? NEED_FAMILIES : 0u) | (o->weight ? NEED_PAGERANK : 0u);
+}
+
+static void make_ready(struct tide_state *s, const struct tide_opts *o, const struct view *v)
+{
+	struct tide_params par = {
+		.voice = o->voice, .voice_base = o->voice_base, .discount = o->discount,
+		.k_base = o->k_base, .k_site = o->k_site, .k_dir = o->k_dir, .k_page = o->k_page,
+	};
+	uint32_t n = v->tree->n_dirs;
+	struct rng r;
+
+	tide_model_init(&s->model, v->tree, &par);
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (v->family[f])
+			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
+	s->dirty = mem_zalloc(n, sizeof *s->dirty);
+	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
+	s->found = mem_zalloc(n, sizeof *s->found);
+	s->taken = mem_zalloc(n, sizeof *s->taken);
+	s->touched = mem_array(n, sizeof *s->touched);
+	s->normal = mem_array(NORMALS, sizeof *s->normal);
+	rng_init(&r, v->seed);
+	for (uint32_t i = 0; i < NORMALS; i++)
+		s->normal[i] = (float)fmin(fmax(rng_normal(&r), -(double)NORMAL_MAX),
+		                           (double)NORMAL_MAX);
+	s->ready = true;
+}
+
+static double family_effect(const struct tide_state *s, const struct view *v, uint32_t page)
+{
+	double sum = 0;
+
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (s->family[f]) {
+			const struct tide_family *g = &s->family[f][v->family[f][page]];
+
+			sum += g->sum / (1 + g->var);
+		}
+	return sum;
+}
+
+/* The chance that a visit now would be a hit; node: the page's directory's. */
+static double chance(const struct policy *p, const struct view *v, uint32_t page,
+                     double survival)
+{
+	const struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	const struct tide_page *h = policy_page((struct policy *)p, page);
+	double k = o->k_page, odds, m = fmin(MULTIPLIER_MAX, (h->hits + k) / (h->expected + k));
+
+	odds = fmin(fmax(expm1(-m * survival), ODDS_MIN), ODDS_MAX);
+	odds *= exp(o->family * family_effect(s, v, page));
+	return odds / (1 + odds);
+}
+
+static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, uint32_t node)
+{
+	const struct tide_state *s = p->state;
+	const struct tree *t = v->tree;
+
+	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
+		uint32_t page = t->dir_pages[i];
+		struct tide_page *h = policy_page(p, page);
+
+		if (view_open(v, page))
+			h->chance = (float)chance(p, v, page,
+			        tide_model_survival(&s->model, node, v->last_cycle[page]));
+	}
+}
+
+/* Every directory below and including `dir`; node: of the nearest above. */
+static void rescore_below(struct policy *p, const struct view *v, uint32_t dir,
+                          uint32_t node)
+{
+	struct tide_state *s = p->state;
+	const struct tree *t = v->tree;
+
+	if (s->model.node[dir]) {
+		uint32_t own = s->model.node[dir] - 1;
+
+		tide_node_refresh(&s->model, own, node);
+		node = own;
+	}
+	rescore_dir(p, v, dir, node);
+	for (uint32_t i = t->child_first[dir]; i < t->child_first[dir + 1]; i++)
+		rescore_below(p, v, t->child_dirs[i], node);
+}
+
+static void mark_dirty(struct tide_state *s, uint32_t root)
+{
+	if (s->dirty[root])
+		return;
+	s->dirty[root] = 1;
+	s->dirty_roots[s->n_dirty++] = root;
+}
+
+static void tide_begin(struct policy *p, const struct view *v)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+
+	if (!s->ready)
+		make_ready(s, o, v);
+	s->model.alone = v->observe == OBSERVE_CYCLE;
+	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle);
+	for (int f = 0; f < N_FAMILIES; f++)
+		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
+			s->family[f][i].sum *= (float)o->memory;
+			s->family[f][i].var *= (float)o->memory;
+		}
+	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
+	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
+		if (v->tree->dir_parent[d] == DIR_NONE)
+			mark_dirty(s, d);
+	/* a fraction of a random page is owed from cycle to cycle */
+	s->carry = fmod((v->cycle - 1) * o->explore * v->budget, 1);
+}
+
+/* Keep the best `want` of at least twice as many candidates. */
+static void keep_best(struct tide_state *s, size_t want, const struct view *v, float *floor)
+{
+	offers_select(s->best, s->n_best, want, v->seed, v->cycle);
+	s->n_best = want < s->n_best ? want : s->n_best;
+	*floor = s->n_best == want ? s->best[want - 1].score : 0;
+}
+
+/* The best pages by noisy score, in order, into best[]. */
+static void collect(struct policy *p, const struct view *v, size_t want)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
+	uint32_t salt = (uint32_t)draw, odd = (uint32_t)(draw >> 32) | 1;
+	float noise = (float)o->noise, floor = -1e9f;
+
+	s->n_best = 0;
+	if (!want)
+		return;
+	mem_grow((void **)&s->best, &s->cap_best, 2 * want + 1, sizeof *s->best);
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		float c, sd, score;
+		uint32_t h;
+
+		if (!view_open(v, i))
+			continue;
+		c = ((struct tide_page *)policy_page(p, i))->chance;
+		sd = noise * c * (1 - c);
+		if (!v->pagerank && c + sd * NORMAL_MAX < floor)
+			continue;
+		h = (i ^ salt) * odd;
+		h ^= h >> 15;
+		h *= 0x85ebca6bu;
+		score = c + sd * s->normal[h >> 16] + 1e-6f * (float)(h & 0xffff) / 65536;
+		if (v->pagerank && o->weight)
+			score *= (float)(v->pagerank[i] * v->n_pages);
+		if (score < floor)
+			continue;
+		s->best[s->n_best++] = (struct offer){ .page = i, .score = score };
+		if (s->n_best == 2 * want)
+			keep_best(s, want, v, &floor);
+	}
+	keep_best(s, want, v, &floor);
+}
+
+static void take(struct policy *p, struct plan *plan, uint32_t page)
+{
+	const struct tide_page *h = policy_page(p, page);
+
+	plan_take(plan, page, h->chance, NAN, REASON_CHANCE);
+}
+
+/* Walk the best: at most one page plus what was found from each directory. */
+static void take_best(struct policy *p, const struct view *v, struct plan *plan, size_t k)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	size_t n_skipped = 0, n_touched = 0, n = 0;
+
+	for (size_t i = 0; i < s->n_best && n < k; i++) {
+		uint32_t page = s->best[i].page, dir = v->dir[page];
+
+		if (!o->nocap && s->taken[dir] > s->found[dir]) {
+			s->best[n_skipped++] = s->best[i];
+			continue;
+		}
+		if (!s->taken[dir]++)
+			s->touched[n_touched++] = dir;
+		take(p, plan, page);
+		n++;
+	}
+	for (size_t i = 0; i < n_skipped && n < k; i++, n++)
+		take(p, plan, s->best[i].page);
+	while (n_touched)
+		s->taken[s->touched[--n_touched]] = 0;
+}
+
+static void take_random(struct policy *p, const struct view *v, struct plan *plan,
+                        uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		uint64_t draw = rng_draw(v->seed, v->cycle, ((uint64_t)v->round << 32) + k,
+		                         RNG_EXPLORE);
+		uint32_t page = 0;
+
+		for (int tries = 0; tries < 64; tries++, draw = rng_mix(draw)) {
+			page = (uint32_t)(draw % v->n_pages);
+			if (view_open(v, page))
+				break;
+		}
+		for (uint32_t i = 0; i < v->n_pages && !view_open(v, page); i++)
+			page = page + 1 < v->n_pages ? page + 1 : 0;
+		plan_take(plan, page, ((struct tide_page *)policy_page(p, page))->chance,
+		          1.0 / v->n_pages, REASON_EXPLORE);
+	}
+}
+
+static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	uint32_t b = (uint32_t)(o->batch * v->budget), random;
+
+	plan_limit(plan, b > 8 ? b : 8);
+	b = plan_room(plan);
+	while (s->n_dirty) {
+		uint32_t root = s->dirty_roots[--s->n_dirty];
+
+		s->dirty[root] = 0;
+		rescore_below(p, v, root, PAGE_NONE);
+	}
+	s->carry += o->explore * b;
+	random = (uint32_t)s->carry;
+	s->carry -= random;
+	collect(p, v, (size_t)(b - random) * WALK);
+	take_best(p, v, plan, b - random);
+	take_random(p, v, plan, random);
+}
+
+static void tide_tell(struct policy *p, const struct view *v, const struct seen *seen)
+{
+	struct tide_state *s = p->state;
+	struct tide_page *h = policy_page(p, seen->page);
+	uint32_t dir = v->dir[seen->page], last = v->last_cycle[seen->page], node;
+	double survival, c;
+
+	if (!seen->known)
+		return;
+	node = tide_model_refresh(&s->model, dir);
+	survival = tide_model_survival(&s->model, node, last);
+	c = fmin(fmax(chance(p, v, seen->page, survival), 0.001), 0.999);
+	tide_model_learn(&s->model, dir, last, seen->hit);
+	h->hits += seen->hit ? 1.f : 0.f;
+	h->expected += (float)(seen->hit ? fmin(-survival, 1) : -survival);
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (s->family[f]) {
+			struct tide_family *g = &s->family[f][v->family[f][seen->page]];
+
+			g->sum += (float)((seen->hit ? 1 : 0) - c);
+			g->var += (float)(c * (1 - c));
+		}
+	s->found[dir] += seen->hit;
+	mark_dirty(s, s->model.root[dir]);
+}
+
+static void tide_release(struct policy *p)
+{
+	struct tide_state *s = p->state;
+
+	if (!s->ready)
+		return;
+	tide_model_release(&s->model);
+	for (int f = 0; f < N_FAMILIES; f++)
+		free(s->family[f]);
+	free(s->dirty);
+	free(s->dirty_roots);
+	free(s->found);
+	free(s->taken);
+	free(s->touched);
+	free(s->best);
+	free(s->normal);
+}
+
+const struct policy_ops policy_tide = {
+	.name = "tide",
+	.summary = "follows the activity of directories: our policy for goal changed",
+	.origin = "ours",
+	.options = tide_options,
+	.opts_size = sizeof(struct tide_opts),
+	.state_size = sizeof(struct tide_state),
+	.page_size = sizeof(struct tide_page),
+	.needs = tide_needs,
+	.begin = tide_begin,
+	.ask = tide_ask,
+	.tell = tide_tell,
+	.release = tide_release,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view.h - what a policy may see: the repository as arrays by page number.
+ *
+ * The engine owns every array, builds them in one pass (from the store, or from
+ * a recorded history) and keeps them true between rounds.  A policy reads them
+ * and nothing else.  Page numbers are dense and never change while a repository
+ * is open; pages that left keep theirs.
+ *
+ * Directories form one forest: node 0.. n_dirs-1, parents before children, the
+ * root of a host being its "/" directory.  Sizes: 25 bytes a page and 20 a
+ * directory, without links and URL text.
+ */
+#ifndef POLICY_VIEW_H
+#define POLICY_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAGE_NONE UINT32_MAX
+#define DIR_NONE UINT32_MAX
+
+enum goal { GOAL_CHANGED, GOAL_ALIVE };
+/* What policies are told of a page: differs from our copy, or from its own
+ * state one cycle ago (what the papers' archives could check). */
+enum observe { OBSERVE_LOCAL, OBSERVE_CYCLE };
+
+enum page_state {
+	PAGE_HERE  = 1,         /* in the repository: may be asked for */
+	PAGE_TAKEN = 2,         /* already asked for in this cycle */
+};
+
+struct tree {
+	uint32_t n_dirs, n_sites;
+	const uint32_t *dir_parent;     /* DIR_NONE for a host's root */
+	const uint32_t *dir_site;
+	const uint32_t *dir_depth;      /* 0 for a host's root */
+	const uint32_t *dir_first;      /* n_dirs + 1: into dir_pages */
+	const uint32_t *dir_pages;      /* pages grouped by their directory */
+	const uint32_t *child_first;    /* n_dirs + 1: into child_dirs */
+	const uint32_t *child_dirs;
+	const uint32_t *site_first;     /* n_sites + 1: into site_pages */
+	const uint32_t *site_pages;     /* pages grouped by site */
+};
+
+/* Groups of pages that a policy can ask for (NEED_FAMILIES): pages of one site
+ * that share a file name, its leading letters, the last directory's name, or
+ * the directory path with digit runs as 0. */
+enum family { FAMILY_NAME, FAMILY_WORD, FAMILY_LAST, FAMILY_SHAPE, N_FAMILIES };
+
+/*
+ * What pages can be clustered by.  The first three are sparse rows, TF-IDF of
+ * words; the others dense columns: 18 static without words; 10 of what changed
+ * from copy to copy; all 48; and the 38 that a single copy tells.
+ */
+enum feature_set {
+	FEATURES_URL, FEATURES_CONTENT, FEATURES_URL_CONTENT, FEATURES_STATIC,
+	FEATURES_DYNAMIC, FEATURES_COMBINED, FEATURES_FIRST_COPY,
+};
+
+struct graph;
+struct rows;
+struct view;
+
+/* Makes unit rows by page, of our copies as they are now; pages that are not in
+ * the repository have empty ones.  The caller releases them. */
+struct feature_maker {
+	void *self;
+	void (*rows)(void *self, const struct view *v, enum feature_set set,
+	             struct rows *ret);
+};
+
+struct view {
+	int64_t now;                    /* the cycle's moment */
+	int64_t cycle_seconds;          /* planned distance between cycles */
+	uint64_t seed;
+	uint32_t cycle;                 /* 1, 2, ... */
+	uint32_t round;                 /* 0 at the first ask() of a cycle */
+	uint32_t budget;                /* R, the downloads of this cycle */
+	uint32_t room;                  /* of them still unspent */
+	enum goal goal;
+	enum observe observe;
+
+	uint32_t n_pages;
+	const uint8_t *state;           /* enum page_state, or-ed */
+	const uint32_t *site;
+	const uint32_t *dir;
+	const uint32_t *last_cycle;     /* of the last visit; 0: when we began */
+	const int64_t *last_visit;
+	const char *url_pool;
+	const uint64_t *url_offset;
+	const struct tree *tree;
+
+	/* Only if asked for by policy_ops.needs, else NULL. */
+	const struct graph *links;      /* within a site and beyond, out-links */
+	const struct graph *links_in;
+	const double *pagerank;         /* sums to 1 */
+	const uint8_t *pagerank10;      /* 0..10 on a log scale */
+	const uint32_t *family[N_FAMILIES];
+	uint32_t n_family[N_FAMILIES];
+	const struct feature_maker *features;   /* NEED_CLUSTERS */
+	unsigned threads;               /* for the kernels; 0: all there are */
+	const uint8_t *truth;           /* replay only: would a visit hit? */
+};
+
+static inline bool view_open(const struct view *v, uint32_t page)
+{
+	return v->state[page] == PAGE_HERE;
+}
+
+static inline const char *view_url(const struct view *v, uint32_t page)
+{
+	return v->url_pool + v->url_offset[page];
+}
+
+/* Cycles since the last visit, at least 1 for a page not visited in this one. */
+static inline uint32_t view_age(const struct view *v, uint32_t page)
+{
+	return v->cycle - v->last_cycle[page];
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - the lasting memory of a repository, whatever database holds it.
+ *
+ * Rows in, rows out: pages, captures, visits, cycles, settings.  No SQL crosses
+ * this line, and nothing here is more than a table with a key can do, so another
+ * database is another backend (store_backend.h) and nothing else.
+ *
+ * A page's number is dense, from 0, and for ever: planning works on arrays by
+ * that number (engine/load.h), the store only feeds and keeps them.
+ *
+ * Writes happen between store_begin() and store_commit().  What a committed
+ * batch wrote survives a crash of the program; an open batch is as if it had
+ * never been.  Strings in rows that a scan delivers live until it goes on.
+ */
+#ifndef REPO_STORE_H
+#define REPO_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define STORE_SCHEMA 1          /* version of the tables */
+#define STORE_NONE UINT32_MAX   /* no page */
+
+struct store;
+
+struct text { const char *s; size_t size; };    /* s == NULL: nothing */
+
+enum store_page_state { STORE_PAGE_HERE, STORE_PAGE_GONE, STORE_PAGE_LEFT };
+
+struct store_page {
+	uint32_t number;
+	struct text url;                /* canonical */
+	int64_t added;
+	int64_t last_visit, last_change;        /* 0: never */
+	uint32_t visits, changes;
+	uint32_t fails;                 /* in a row: errors, or 404 not yet believed */
+	uint8_t state;                  /* enum store_page_state */
+	uint64_t capture;               /* newest good one, 0: none */
+	int64_t hint;                   /* sitemap lastmod, 0: none */
+};
+
+struct store_capture {
+	uint64_t id;
+	uint32_t page;
+	int64_t time;
+	int32_t status;
+	bool revisit;
+	struct text mime, digest, prose, tags, title, etag, modified;
+	bool has_simhash;
+	uint64_t simhash;
+	int64_t length, bytes_text, words, images, tables, emails, outlinks;    /* -1: not told */
+	struct text links, terms;       /* shared between captures that have the same */
+	struct text file;               /* WARC file, and where in it */
+	int64_t offset, size;
+};
+
+struct store_visit {
+	uint32_t cycle;                 /* 0: imported history */
+	uint32_t page;
+	int64_t time;
+	uint8_t outcome;                /* as the engine numbers them */
+	uint8_t reason;
+	int32_t status;
+	bool hit;
+	float score, probability;       /* NAN: unknown */
+	uint64_t capture;               /* 0: none was kept */
+};
+
+struct store_cycle {
+	uint32_t number;                /* 1, 2, ... */
+	int64_t time;
+	bool open;                      /* begun and not ended */
+	struct text policy;
+	uint64_t seed;
+	uint32_t budget;
+	uint32_t downloads, fresh, changed, same, gone, failed, blocked;
+	double seconds_plan, seconds_total;
+};
+
+struct store_counts {
+	uint64_t pages, captures, visits, cycles, gone;
+	int64_t first_capture, last_capture;    /* 0: none */
+};
+
+enum store_mode { STORE_EXISTING, STORE_CREATE, STORE_READ };
+
+/* "sqlite:PATH" or a plain path. */
+MUST_CHECK int store_open(struct store **ret, const char *url, enum store_mode mode,
+                          struct err *err);
+void store_close(struct store *s);      /* NULL is fine; drops an open batch */
+
+MUST_CHECK int store_begin(struct store *s, struct err *err);
+MUST_CHECK int store_commit(struct store *s, struct err *err);
+void store_rollback(struct store *s);
+
+/* Add a page unless its URL is there; its number in either case.  1: it is new. */
+MUST_CHECK int store_page_add(struct store *s, struct text url, int64_t added,
+                              uint32_t *ret_number, struct err *err);
+/* 1: found; 0: not there. */
+MUST_CHECK int store_page_find(struct store *s, struct text url, struct store_page *ret,
+                               struct err *err);
+MUST_CHECK int store_page_get(struct store *s, uint32_t number, struct store_page *ret,
+                              struct err *err);
+/* Everything but number, url and added. */
+MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, struct err *err);
+/* 1: added, id is set; 0: the page has a capture of that second already.  Links
+ * and terms equal to ones already kept take no room. */
+MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
+MUST_CHECK int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret,
+                                 struct err *err);
+MUST_CHECK int store_visit_add(struct store *s, const struct store_visit *v, struct err *err);
+/* Drop the imported visits (cycle 0) of a page. */
+MUST_CHECK int store_visits_forget(struct store *s, uint32_t page, struct err *err);
+/* Insert or replace by number. */
+MUST_CHECK int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *err);
+/* value == NULL removes. */
+MUST_CHECK int store_setting_put(struct store *s, const char *key, const char *value,
+                                 struct err *err);
+/* 1: found, in a new string; 0: not set. */
+MUST_CHECK int store_setting_get(struct store *s, const char *key, char **ret, struct err *err);
+
+/* Scans call each(arg, row) until it returns non-zero, which the scan returns. */
+typedef int store_page_each(void *arg, const struct store_page *p, struct err *err);
+typedef int store_capture_each(void *arg, const struct store_capture *c, struct err *err);
+typedef int store_visit_each(void *arg, const struct store_visit *v, struct err *err);
+typedef int store_cycle_each(void *arg, const struct store_cycle *c, struct err *err);
+typedef int store_setting_each(void *arg, const char *key, const char *value, struct err *err);
+
+MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err);
+/* Of one page, or of all (STORE_NONE): by page, then time. */
+MUST_CHECK int store_captures(struct store *s, uint32_t page, store_capture_each *each,
+                              void *arg, struct err *err);
+/* Of one page or all, of cycles >= from and < to, in the order written. */
+MUST_CHECK int store_visits(struct store *s, uint32_t page, uint32_t from, uint32_t to,
+                            store_visit_each *each, void *arg, struct err *err);
+MUST_CHECK int store_cycles(struct store *s, store_cycle_each *each, void *arg,
+                            struct err *err);
+MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
+                              struct err *err);
+MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
+/* Integrity of the tables; E_STORE says what is wrong. */
+MUST_CHECK int store_check(struct store *s, struct err *err);
+
+#endif

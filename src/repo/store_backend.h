@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_backend.h - what a database must offer to be a store.  One backend is
+ * one family of files, store_NAME*.c, and one line in stores.def.
+ */
+#ifndef REPO_STORE_BACKEND_H
+#define REPO_STORE_BACKEND_H
+
+#include "repo/store.h"
+
+struct store_ops {
+	const char *scheme;             /* "sqlite" */
+	int (*open)(struct store **ret, const char *path, enum store_mode, struct err *);
+	void (*close)(struct store *);
+	int (*begin)(struct store *, struct err *);
+	int (*commit)(struct store *, struct err *);
+	void (*rollback)(struct store *);
+	int (*page_add)(struct store *, struct text, int64_t, uint32_t *, struct err *);
+	int (*page_find)(struct store *, struct text, struct store_page *, struct err *);
+	int (*page_get)(struct store *, uint32_t, struct store_page *, struct err *);
+	int (*page_update)(struct store *, const struct store_page *, struct err *);
+	int (*capture_add)(struct store *, struct store_capture *, struct err *);
+	int (*capture_get)(struct store *, uint64_t, struct store_capture *, struct err *);
+	int (*visit_add)(struct store *, const struct store_visit *, struct err *);
+	int (*visits_forget)(struct store *, uint32_t, struct err *);
+	int (*cycle_put)(struct store *, const struct store_cycle *, struct err *);
+	int (*setting_put)(struct store *, const char *, const char *, struct err *);
+	int (*pages)(struct store *, store_page_each *, void *, struct err *);
+	int (*captures)(struct store *, uint32_t, store_capture_each *, void *, struct err *);
+	int (*visits)(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each *, void *,
+	              struct err *);
+	int (*cycles)(struct store *, store_cycle_each *, void *, struct err *);
+	int (*settings)(struct store *, store_setting_each *, void *, struct err *);
+	int (*count)(struct store *, struct store_counts *, struct err *);
+	int (*check)(struct store *, struct err *);
+};
+
+struct store { const struct store_ops *ops; };
+
+#endif

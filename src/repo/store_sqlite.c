@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite.c - the embedded store: connection, schema, batches, settings.
+ *
+ * WAL with synchronous=NORMAL: a commit survives a crash of the program, and a
+ * crash of the machine leaves a whole older state.  Pages are found by a 64-bit
+ * hash of their URL, an index a quarter the size of one on the text; URLs that
+ * share a hash are told apart by comparing them.
+ *
+ * Rows keep ids from 1, page numbers from 0: number = id - 1.
+ */
+#include "repo/store_sqlite.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define CACHE_KIB "131072"      /* page cache: 128 MiB */
+#define BUSY_MS 10000
+
+static const char *const sql_texts[] = {
+#define SQL(name, text) text,
+#include "repo/sqlite_sql.def"
+#undef SQL
+};
+
+/* migrations[v] takes a database from version v to v + 1. */
+static const char *const migrations[STORE_SCHEMA] = {
+	"CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE pages (id INTEGER PRIMARY KEY, key INTEGER NOT NULL, url TEXT NOT NULL,"
+	" added INTEGER NOT NULL, last_visit INTEGER NOT NULL DEFAULT 0,"
+	" last_change INTEGER NOT NULL DEFAULT 0, visits INTEGER NOT NULL DEFAULT 0,"
+	" changes INTEGER NOT NULL DEFAULT 0, fails INTEGER NOT NULL DEFAULT 0,"
+	" state INTEGER NOT NULL DEFAULT 0, capture INTEGER NOT NULL DEFAULT 0,"
+	" hint INTEGER NOT NULL DEFAULT 0);"
+	"CREATE INDEX pages_key ON pages (key);"
+	"CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT NOT NULL);"
+	"CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE captures (id INTEGER PRIMARY KEY, page INTEGER NOT NULL,"
+	" time INTEGER NOT NULL, status INTEGER NOT NULL, revisit INTEGER NOT NULL,"
+	" mime TEXT, digest TEXT, prose TEXT, tags TEXT, title TEXT, etag TEXT, modified TEXT,"
+	" simhash INTEGER, length INTEGER, bytes_text INTEGER, words INTEGER, images INTEGER,"
+	" tables INTEGER, emails INTEGER, outlinks INTEGER, links INTEGER, terms INTEGER,"
+	" file INTEGER, offset INTEGER, size INTEGER);"
+	"CREATE UNIQUE INDEX captures_page ON captures (page, time);"
+	"CREATE TABLE visits (id INTEGER PRIMARY KEY, cycle INTEGER NOT NULL,"
+	" page INTEGER NOT NULL, time INTEGER NOT NULL, outcome INTEGER NOT NULL,"
+	" reason INTEGER NOT NULL, status INTEGER NOT NULL, hit INTEGER NOT NULL,"
+	" score REAL, probability REAL, capture INTEGER NOT NULL);"
+	"CREATE INDEX visits_page ON visits (page);"
+	"CREATE TABLE cycles (number INTEGER PRIMARY KEY, time INTEGER NOT NULL,"
+	" open INTEGER NOT NULL, policy TEXT NOT NULL, seed INTEGER NOT NULL,"
+	" budget INTEGER NOT NULL, downloads INTEGER NOT NULL, fresh INTEGER NOT NULL,"
+	" changed INTEGER NOT NULL, same INTEGER NOT NULL, gone INTEGER NOT NULL,"
+	" failed INTEGER NOT NULL, blocked INTEGER NOT NULL, seconds_plan REAL NOT NULL,"
+	" seconds_total REAL NOT NULL);",
+};
+
+static struct store_sqlite *self(struct store *s)
+{
+	return (struct store_sqlite *)s;
+}
+
+int sql_error(struct store_sqlite *s, struct err *err)
+{
+	int code = sqlite3_errcode(s->db);
+	const char *todo = code == SQLITE_BUSY ? " (another freshet is writing to it)" :
+	                   code == SQLITE_FULL ? " (make room on the disk)" :
+	                   code == SQLITE_CORRUPT || code == SQLITE_NOTADB ?
+	                   " (damaged, or no freshet repository)" : "";
+
+	return err_set(err, E_STORE, "%s: %s%s", s->path, sqlite3_errmsg(s->db), todo);
+}
+
+sqlite3_stmt *sql_get(struct store_sqlite *s, enum sql which, struct err *err)
+{
+	sqlite3_stmt **q = &s->statements[which];
+
+	if (!*q && sqlite3_prepare_v3(s->db, sql_texts[which], -1, SQLITE_PREPARE_PERSISTENT, q,
+	                              NULL) != SQLITE_OK) {
+		sql_error(s, err);
+		return NULL;
+	}
+	sqlite3_reset(*q);
+	sqlite3_clear_bindings(*q);
+	return *q;
+}
+
+int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err)
+{
+	int rc = sqlite3_step(q);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc == SQLITE_DONE)
+		return 0;
+	rc = sql_error(s, err);
+	sqlite3_reset(q);
+	return rc;
+}
+
+int sql_run(struct store_sqlite *s, sqlite3_stmt *q, struct err *err)
+{
+	int rc = sql_step(s, q, err);
+
+	sqlite3_reset(q);
+	return rc < 0 ? rc : 0;
+}
+
+void sql_bind_text(sqlite3_stmt *q, int i, struct text t)
+{
+	if (t.s)
+		sqlite3_bind_text64(q, i, t.s, t.size, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+struct text sql_text(sqlite3_stmt *q, int column)
+{
+	const char *s = (const char *)sqlite3_column_text(q, column);
+
+	return (struct text){ s, s ? (size_t)sqlite3_column_bytes(q, column) : 0 };
+}
+
+static int execute(struct store_sqlite *s, const char *sql, struct err *err)
+{
+	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return sql_error(s, err);
+	return 0;
+}
+
+static int schema_version(struct store_sqlite *s, int *ret, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	if (sqlite3_prepare_v2(s->db, "PRAGMA user_version", -1, &q, NULL) != SQLITE_OK ||
+	    sqlite3_step(q) != SQLITE_ROW) {
+		sqlite3_finalize(q);
+		return sql_error(s, err);
+	}
+	*ret = sqlite3_column_int(q, 0);
+	sqlite3_finalize(q);
+	return 0;
+}
+
+static int migrate(struct store_sqlite *s, struct err *err)
+{
+	char done[64];
+	int version = 0, rc = schema_version(s, &version, err);
+
+	if (rc < 0)
+		return rc;
+	if (version > STORE_SCHEMA)
+		return err_set(err, E_STORE, "%s: made by a newer freshet (schema %d, this one knows "
+		               "%d): upgrade", s->path, version, STORE_SCHEMA);
+	for (; version < STORE_SCHEMA; version++) {
+		snprintf(done, sizeof done, "PRAGMA user_version = %d; COMMIT", version + 1);
+		if ((rc = execute(s, "BEGIN IMMEDIATE", err)) < 0 ||
+		    (rc = execute(s, migrations[version], err)) < 0 ||
+		    (rc = execute(s, done, err)) < 0) {
+			sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+			return rc;
+		}
+	}
+	return 0;
+}
+
+static void sqlite_close(struct store *base)
+{
+	struct store_sqlite *s = self(base);
+
+	if (s->in_batch)
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	for (size_t i = 0; i < N_SQL; i++)
+		sqlite3_finalize(s->statements[i]);
+	sqlite3_close(s->db);
+	free(s);
+}
+
+extern const struct store_ops store_sqlite_ops;
+
+static int sqlite_open(struct store **ret, const char *path, enum store_mode mode,
+                       struct err *err)
+{
+	struct store_sqlite *s = mem_zalloc(1, sizeof *s);
+	int flags = SQLITE_OPEN_READWRITE | (mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	int rc;
+
+	s->base.ops = &store_sqlite_ops;
+	snprintf(s->path, sizeof s->path, "%s", path);
+	if (mode != STORE_CREATE && access(path, F_OK)) {
+		free(s);
+		return err_set(err, E_STORE, "%s: no repository here; `freshet init` makes one", path);
+	}
+	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
+		rc = sql_error(s, err);
+		sqlite_close(&s->base);
+		return rc;
+	}
+	sqlite3_busy_timeout(s->db, BUSY_MS);
+	rc = execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+	             "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -" CACHE_KIB ";", err);
+	if (rc == 0)
+		rc = migrate(s, err);
+	if (rc < 0) {
+		sqlite_close(&s->base);
+		return rc;
+	}
+	*ret = &s->base;
+	return 0;
+}
+
+static int sqlite_begin(struct store *base, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_BEGIN, err);
+	int rc = q ? sql_run(s, q, err) : E_STORE;
+
+	if (rc < 0)
+		return rc;
+	s->in_batch = true;
+	q = sql_get(s, SQL_PAGE_LAST, err);
+	rc = q ? sql_step(s, q, err) : E_STORE;
+	if (rc < 0)
+		return rc;
+	s->n_pages = (uint32_t)sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return 0;
+}
+
+static int sqlite_commit(struct store *base, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_COMMIT, err);
+	int rc = q ? sql_run(s, q, err) : E_STORE;
+
+	if (rc == 0)
+		s->in_batch = false;
+	return rc;
+}
+
+static void sqlite_rollback(struct store *base)
+{
+	struct store_sqlite *s = self(base);
+
+	if (s->in_batch)
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	s->in_batch = false;
+	s->last_file_id = 0;
+}
+
+static int sqlite_setting_put(struct store *base, const char *key, const char *value,
+                              struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, value ? SQL_SETTING_PUT : SQL_SETTING_DROP, err);
+
+	if (!q)
+		return E_STORE;
+	sql_bind_text(q, 1, (struct text){ key, strlen(key) });
+	if (value)
+		sql_bind_text(q, 2, (struct text){ value, strlen(value) });
+	return sql_run(s, q, err);
+}
+
+static int sqlite_settings(struct store *base, store_setting_each *each, void *arg,
+                           struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_SETTING_SCAN, err);
+	int rc = q ? 0 : E_STORE;
+
+	while (rc == 0 && (rc = sql_step(s, q, err)) > 0)
+		rc = each(arg, sql_text(q, 0).s, sql_text(q, 1).s, err);
+	if (q)
+		sqlite3_reset(q);
+	return rc;
+}
+
+static int sqlite_count(struct store *base, struct store_counts *ret, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_COUNT, err);
+	int rc = q ? sql_step(s, q, err) : E_STORE;
+
+	if (rc < 0)
+		return rc;
+	*ret = (struct store_counts){
+		.pages = (uint64_t)sqlite3_column_int64(q, 0),
+		.captures = (uint64_t)sqlite3_column_int64(q, 1),
+		.visits = (uint64_t)sqlite3_column_int64(q, 2),
+		.cycles = (uint64_t)sqlite3_column_int64(q, 3),
+		.gone = (uint64_t)sqlite3_column_int64(q, 4),
+		.first_capture = sqlite3_column_int64(q, 5),
+		.last_capture = sqlite3_column_int64(q, 6),
+	};
+	sqlite3_reset(q);
+	return 0;
+}
+
+static int sqlite_check(struct store *base, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK)
+		return sql_error(s, err);
+	if (sqlite3_step(q) != SQLITE_ROW)
+		rc = sql_error(s, err);
+	else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok"))
+		rc = err_set(err, E_STORE, "%s: %s", s->path, (const char *)sqlite3_column_text(q, 0));
+	sqlite3_finalize(q);
+	return rc;
+}
+
+const struct store_ops store_sqlite_ops = {
+	.scheme = "sqlite",
+	.open = sqlite_open,
+	.close = sqlite_close,
+	.begin = sqlite_begin,
+	.commit = sqlite_commit,
+	.rollback = sqlite_rollback,
+	.page_add = sqlite_page_add,
+	.page_find = sqlite_page_find,
+	.page_get = sqlite_page_get,
+	.page_update = sqlite_page_update,
+	.capture_add = sqlite_capture_add,
+	.capture_get = sqlite_capture_get,
+	.visit_add = sqlite_visit_add,
+	.visits_forget = sqlite_visits_forget,
+	.cycle_put = sqlite_cycle_put,
+	.setting_put = sqlite_setting_put,
+	.pages = sqlite_pages,
+	.captures = sqlite_captures,
+	.visits = sqlite_visits,
+	.cycles = sqlite_cycles,
+	.settings = sqlite_settings,
+	.count = sqlite_count,
+	.check = sqlite_check,
+};

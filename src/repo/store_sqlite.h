@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_sqlite.h - inside of the SQLite backend; nothing else includes it. */
+#ifndef REPO_STORE_SQLITE_H
+#define REPO_STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "repo/store_backend.h"
+
+enum sql {
+#define SQL(name, text) SQL_##name,
+#include "repo/sqlite_sql.def"
+#undef SQL
+	N_SQL
+};
+
+struct store_sqlite {
+	struct store base;
+	sqlite3 *db;
+	sqlite3_stmt *statements[N_SQL];
+	uint32_t n_pages;               /* known while a batch is open */
+	bool in_batch;
+	char last_file[512];            /* WARC name last used, and its row */
+	int64_t last_file_id;
+	char path[4096];
+};
+
+/* A prepared statement, reset and without bindings; NULL with err filled. */
+sqlite3_stmt *sql_get(struct store_sqlite *s, enum sql which, struct err *err);
+/* Run a statement that delivers no row. */
+int sql_run(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
+/* SQLITE_ROW: 1, SQLITE_DONE: 0, else the error. */
+int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
+int sql_error(struct store_sqlite *s, struct err *err);
+void sql_bind_text(sqlite3_stmt *q, int i, struct text t);      /* NULL if nothing */
+struct text sql_text(sqlite3_stmt *q, int column);
+
+/* The parts of the vtable that live in the other files. */
+int sqlite_page_add(struct store *, struct text, int64_t, uint32_t *, struct err *);
+int sqlite_page_find(struct store *, struct text, struct store_page *, struct err *);
+int sqlite_page_get(struct store *, uint32_t, struct store_page *, struct err *);
+int sqlite_page_update(struct store *, const struct store_page *, struct err *);
+int sqlite_pages(struct store *, store_page_each *, void *, struct err *);
+int sqlite_capture_add(struct store *, struct store_capture *, struct err *);
+int sqlite_capture_get(struct store *, uint64_t, struct store_capture *, struct err *);
+int sqlite_captures(struct store *, uint32_t, store_capture_each *, void *, struct err *);
+int sqlite_visit_add(struct store *, const struct store_visit *, struct err *);
+int sqlite_visits(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each *, void *,
+                  struct err *);
+int sqlite_visits_forget(struct store *, uint32_t, struct err *);
+int sqlite_cycle_put(struct store *, const struct store_cycle *, struct err *);
+int sqlite_cycles(struct store *, store_cycle_each *, void *, struct err *);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warc_file.h - inside of the writer: record ids, gzip members, and the file they
+ * go to.  warc_write.c makes records, warc_file.c puts them away.
+ */
+#ifndef WARC_WARC_FILE_H
+#define WARC_WARC_FILE_H
+
+#include "base/buf.h"
+#include "warc/warc_write.h"
+
+struct warc_writer {
+	struct warc_writer_options options;     /* strings are copies */
+	int folder_fd, fd;                      /* fd -1: no file open */
+	char name[256];                         /* final name of the open file */
+	bool broken;                            /* could not be written */
+	unsigned serial;
+	uint64_t n_ids;
+	uint64_t file_size;                     /* of whole records, on fd and in out */
+	uint64_t written;                       /* of those, given to the system */
+	struct buf out;                         /* not yet written */
+	struct buf members;                     /* the records being made */
+	struct buf text;                        /* the header being made */
+	struct isal_zstream *stream;
+	uint8_t *level_buf;
+	struct warc_hasher block, payload;
+};
+
+MUST_CHECK int warc_file_init(struct warc_writer *w, struct err *err);
+/* Is there a file with room for `size` more bytes?  If not, complete it. */
+MUST_CHECK int warc_file_make_room(struct warc_writer *w, uint64_t size, struct err *err);
+/* Create a file for records from this time on; the caller adds warcinfo. */
+MUST_CHECK int warc_file_create(struct warc_writer *w, int64_t time, struct err *err);
+MUST_CHECK int warc_file_append(struct warc_writer *w, const void *data, size_t size,
+                                struct err *err);
+void warc_file_release(struct warc_writer *w);
+
+/* A gzip member is appended to w->members from pieces. */
+void warc_member_begin(struct warc_writer *w);
+void warc_member_add(struct warc_writer *w, const void *data, size_t size);
+void warc_member_end(struct warc_writer *w);
+
+void warc_new_id(struct warc_writer *w, int64_t time, char out[WARC_ID_SIZE]);
+
+#endif

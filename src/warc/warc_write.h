@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warc_write.h - writes WARC/1.1 files, one gzip member per record.
+ *
+ * A file is PREFIX-TIME-SERIAL-HOST.warc.gz in one folder and begins with a
+ * warcinfo record.  While it grows its name ends in ".open"; it is renamed when
+ * complete, that is when the next record would take it past its maximum size or
+ * the writer is closed.  What a crash leaves behind under the open name reads up
+ * to the last record that reached the disk; a batch is safe once
+ * warc_writer_sync() has returned.  After E_IO nothing more can be written, what
+ * came since the last sync may be lost, and closing keeps the whole records.
+ *
+ * No clock and no chance: times come with the records, record ids from a seed.
+ * Values that hold control bytes are refused, never cleaned.
+ */
+#ifndef WARC_WARC_WRITE_H
+#define WARC_WARC_WRITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "warc/warc.h"
+#include "warc/warc_digest.h"
+
+#define WARC_FILE_MAX UINT64_C(1000000000)
+#define WARC_ID_SIZE 48                 /* "<urn:uuid:...>" and NUL */
+
+struct warc_writer_options {
+	const char *folder, *prefix, *host;     /* letters, digits, "._-" in both names */
+	const char *software;                   /* of warcinfo; NULL: left out */
+	const char *operator, *robots, *user_agent, *description;
+	uint64_t file_max;                      /* 0: WARC_FILE_MAX */
+	uint64_t seed;                          /* another for every run */
+};
+
+/* Where a record went: what an index needs. */
+struct warc_place {
+	char filename[256];                     /* final name, without folder */
+	uint64_t offset, length;                /* of its member */
+	char id[WARC_ID_SIZE];
+	struct warc_digest payload;
+};
+
+/*
+ * One fetch.  head is the HTTP head with its empty line, body what followed on
+ * the wire; if that is chunked, payload_digest must be given, else it may be to
+ * save the time.  A revisit writes the head only.
+ */
+struct warc_capture {
+	int64_t time;
+	const char *url;
+	const char *ip_address;                 /* or NULL */
+	const char *request;                    /* head and body sent, or NULL */
+	size_t request_size;
+	const char *head, *body;
+	size_t head_size, body_size;
+	const char *truncated;                  /* "length", "time", ... or NULL */
+	const struct warc_digest *payload_digest;       /* or NULL */
+	/* For a revisit: of what; profile WARC_PROFILE_OTHER: it is a response. */
+	enum warc_profile revisit;
+	const char *refers_to_id;               /* or NULL */
+	const char *refers_to_url;
+	int64_t refers_to_time;
+};
+
+/* A record of any other kind. */
+struct warc_out {
+	const char *type;                       /* "metadata", "resource", ... */
+	int64_t time;
+	const char *url, *content_type, *concurrent_to;         /* or NULL */
+	const char *block;
+	size_t block_size;
+};
+
+struct warc_writer;
+
+MUST_CHECK int warc_writer_open(struct warc_writer **ret,
+                                const struct warc_writer_options *options,
+                                struct err *err);
+/* Write a response, or a revisit, and behind it the request if given.  E_USAGE
+ * for what may not be written: control bytes, a revisit that names no original or
+ * no digest, server-not-modified when the server did not say 304. */
+MUST_CHECK int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
+                                  struct warc_place *ret, struct err *err);
+MUST_CHECK int warc_write_record(struct warc_writer *w, const struct warc_out *rec,
+                                 struct warc_place *ret, struct err *err);
+/* Everything written so far is on the disk. */
+MUST_CHECK int warc_writer_sync(struct warc_writer *w, struct err *err);
+/* Complete the open file, if there is one, and free; NULL is fine. */
+MUST_CHECK int warc_writer_close(struct warc_writer *w, struct err *err);
+/* Free without completing: the file stays under its open name. */
+void warc_writer_abandon(struct warc_writer *w);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * extract_links.c - what single start tags mean: links, base, images, tables,
+ * and their line in the skeleton.
+ */
+#include <stdlib.h>
+#include <strings.h>
+
+#include "web/extract_inner.h"
+#include "web/html_scan.h"
+#include "web/url.h"
+
+static void add_link(struct extract *x, enum link_kind kind, const char *ref, size_t size)
+{
+	const char *base = x->has_base ? x->base.data : x->url;
+	size_t base_size = x->has_base ? x->base.size : strlen(x->url);
+	size_t from = x->pool.size;
+
+	if (x->links.n >= EXTRACT_LINKS_MAX) {
+		x->page.links_cut = true;
+		return;
+	}
+	if (url_resolve(base, base_size, ref, size, &x->pool, NULL))
+		return;
+	vec_push(&x->links, ((struct page_link){ (uint32_t)from,
+	         (uint32_t)(x->pool.size - from), kind }));
+	buf_byte(&x->pool, '\0');
+}
+
+static void read_anchor(struct extract *x, enum link_kind kind)
+{
+	const struct html_attr *href = html_attr(&x->html, "href");
+	const char *p;
+	size_t size;
+
+	if (!href)
+		return;
+	x->page.outlinks++;
+	p = href->value.data;
+	size = href->value.size;
+	if (size > 7 && !strncasecmp(p, "mailto:", 7))
+		x->page.emails += extract_count_emails(p + 7, size - 7);
+	/* "#part" is the page itself */
+	else if (x->url && !(size && *p == '#'))
+		add_link(x, kind, p, size);
+}
+
+static bool attr_is(const struct html_attr *a, const char *value)
+{
+	return a && a->value.size == strlen(value) &&
+	       !strncasecmp(a->value.data, value, a->value.size);
+}
+
+/* "5; url='next.html'" */
+static void read_refresh(struct extract *x, const char *p, size_t size)
+{
+	const char *end = p + size, *stop;
+
+	p = scan_space(p, end);
+	while (p < end && (scan_class_of(*p) & IS_DIGIT || *p == '.'))
+		p++;
+	p = scan_space(p, end);
+	if (p < end && (*p == ';' || *p == ','))
+		p++;
+	p = scan_space(p, end);
+	if (end - p > 3 && !strncasecmp(p, "url", 3)) {
+		const char *q = scan_space(p + 3, end);
+
+		if (q < end && *q == '=')
+			p = scan_space(q + 1, end);
+	}
+	stop = end;
+	if (p < end && (*p == '"' || *p == '\'')) {
+		stop = memchr(p + 1, *p, (size_t)(end - p - 1));
+		if (!stop)
+			stop = end;
+		p++;
+	}
+	if (p < stop)
+		add_link(x, LINK_REFRESH, p, (size_t)(stop - p));
+}
+
+static void read_base(struct extract *x)
+{
+	const struct html_attr *href = html_attr(&x->html, "href");
+
+	if (!href || x->has_base)
+		return;
+	buf_clear(&x->base);
+	x->has_base = !url_resolve(x->url, strlen(x->url), href->value.data,
+	                           href->value.size, &x->base, NULL);
+}
+
+/* Does rel hold the word? */
+static bool rel_has(const struct html_attr *rel, const char *word)
+{
+	const char *p, *end;
+	size_t n = strlen(word);
+
+	if (!rel)
+		return false;
+	p = rel->value.data;
+	end = p + rel->value.size;
+	while ((p = scan_space(p, end)) < end) {
+		const char *q = p;
+
+		while (q < end && !(scan_class_of(*q) & IS_SPACE))
+			q++;
+		if ((size_t)(q - p) == n && !strncasecmp(p, word, n))
+			return true;
+		p = q;
+	}
+	return false;
+}
+
+void extract_start_tag(struct extract *x)
+{
+	struct html *t = &x->html;
+	const struct html_attr *a;
+
+	switch (t->token.tag) {
+	case TAG_a:
+		read_anchor(x, LINK_A);
+		break;
+	case TAG_area:
+		read_anchor(x, LINK_AREA);
+		break;
+	case TAG_img: case TAG_image:
+		x->page.images++;
+		break;
+	case TAG_table:
+		x->page.tables++;
+		break;
+	case TAG_base:
+		if (x->url)
+			read_base(x);
+		break;
+	case TAG_link:
+		if (x->url && rel_has(html_attr(t, "rel"), "canonical") &&
+		    (a = html_attr(t, "href")))
+			add_link(x, LINK_CANONICAL, a->value.data, a->value.size);
+		break;
+	case TAG_meta:
+		if (x->url && attr_is(html_attr(t, "http-equiv"), "refresh") &&
+		    (a = html_attr(t, "content")))
+			read_refresh(x, a->value.data, a->value.size);
+		break;
+	case TAG_frame: case TAG_iframe:
+		if (x->url && (a = html_attr(t, "src")))
+			add_link(x, LINK_FRAME, a->value.data, a->value.size);
+		break;
+	default:
+		break;
+	}
+}
+
+static int by_name(const void *va, const void *vb)
+{
+	const struct html_attr *a = va, *b = vb;
+	size_t n = a->name_size < b->name_size ? a->name_size : b->name_size;
+	int order = memcmp(a->name, b->name, n);
+
+	return order ? order : (a->name_size > b->name_size) - (a->name_size < b->name_size);
+}
+
+/* Attributes whose values a reader hears. */
+static bool value_counts(const struct html_attr *a)
+{
+	static const char *const names[] = { "alt", "lang", "role", "title", "label" };
+
+	if (a->name_size > 5 && !memcmp(a->name, "aria-", 5))
+		return true;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strlen(names[i]) == a->name_size && !memcmp(names[i], a->name, a->name_size))
+			return true;
+	return false;
+}
+
+void extract_add_tag(struct extract *x)
+{
+	struct html_token *k = &x->html.token;
+	const struct extract_options *o = x->options;
+	struct buf *out = &x->tags;
+	char *p = buf_room(out, k->text.size + 2), *q = p;
+
+	if (!p)
+		return;
+	if (k->kind == HTML_END_TAG)
+		*q++ = '/';
+	memcpy(q, k->text.data, k->text.size);
+	q += k->text.size;
+	*q++ = '\n';
+	out->size += (size_t)(q - p);
+	if (k->kind == HTML_END_TAG || !(o->tag_attributes || o->tag_values))
+		return;
+	/* the page is done with this tag, so its attributes may be put in order */
+	qsort(k->attrs, k->n_attrs, sizeof *k->attrs, by_name);
+	for (size_t i = 0; i < k->n_attrs; i++) {
+		struct html_attr *a = &k->attrs[i];
+		bool value = o->tag_values && value_counts(a);
+
+		if (!value && !o->tag_attributes)
+			continue;
+		buf_byte(out, ' ');
+		buf_add(out, a->name, a->name_size);
+		if (value) {
+			html_value(&x->html, a);
+			buf_byte(out, '=');
+			buf_add(out, a->value.data, a->value.size);
+		}
+		buf_byte(out, '\n');
+	}
+}

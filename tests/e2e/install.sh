@@ -1,0 +1,60 @@
+# make install, and a foreign program that uses the library as installed.
+set -eu
+cd "$SRC"
+case $BUILD in *-san) exit 0 ;; esac    # a sanitized library needs a sanitized program
+make -s install DESTDIR="$TMP/root" prefix=/usr >/dev/null
+r=$TMP/root/usr
+"$r/bin/freshet" --version | grep -q '^freshet [0-9]'
+[ -s "$r/share/man/man1/freshet.1" ] && [ -s "$r/share/bash-completion/completions/freshet" ]
+cat >"$TMP/use.c" <<'C'
+#include <freshet.h>
+#include <stdio.h>
+#include <string.h>
+static int n;
+static int each(void *arg, const struct freshet_page *p)
+{
+	struct freshet_told t = { .url = p->url, .outcome = n % 2 ? FRESHET_CHANGED : FRESHET_SAME,
+	                          .probability = p->probability };
+	(void)arg;
+	if (strncmp(p->url, "http://a.example/", 17)) return 1;
+	n++;
+	printf("%s %s\n", p->url, p->reason);
+	(void)t;
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	struct freshet_plan_options o = { .policy = "random", .budget = 3, .seed = 1 };
+	struct freshet_replay_options ro = { .policy = "site", .budget_percent = 5, .cycle_seconds = 1209600 };
+	struct freshet_measures m;
+	const char *trace = argv[2];
+	struct freshet *f;
+	char url[64];
+	if (argc < 3 || freshet_create(&f, argv[1])) return 1;
+	for (int i = 0; i < 10; i++) {
+		snprintf(url, sizeof url, "http://a.example/%d", i);
+		if (freshet_add(f, url) != 1) return 2;
+	}
+	if (freshet_add(f, "http://a.example/0") != 0) return 3;
+	if (freshet_add(f, "http://bad host/") >= 0 || !*freshet_error(f)) return 4;
+	if (freshet_plan(f, &o, each, NULL) || n != 3) return 5;
+	if (freshet_tell(f, &(struct freshet_told){ "http://a.example/1", FRESHET_CHANGED, 1000, 0, 0.3 }) ||
+	    freshet_end_cycle(f)) return 6;
+	if (freshet_replay(f, &trace, 1, &ro, &m) || !(m.change_ratio > 0) || !(m.freshness <= 1)) return 7;
+	printf("%.3f\n", m.change_ratio);
+	freshet_close(f);
+	if (freshet_open(&f, "/nonexistent/x") >= 0 || !strstr(freshet_error(f), "init")) return 8;
+	freshet_close(f);
+	return 0;
+}
+C
+export PKG_CONFIG_PATH=$r/lib/pkgconfig
+cc -Wall -Wextra -Werror -o "$TMP/use" "$TMP/use.c" $(pkg-config --define-variable=prefix="$r" --cflags --libs freshet)
+# a tiny trace: two pages, one changes every cycle
+for i in $(seq 0 20); do
+	t=$(date -u -d "2022-01-01 + $((i * 14)) days" +%Y%m%d%H%M%S)
+	echo "example,a)/x $t {\"url\":\"http://a.example/x\",\"status\":\"200\",\"digest\":\"D$i\"}"
+done >"$TMP/t.cdxj"
+echo 'example,a)/y 20220101000000 {"url":"http://a.example/y","status":"200","digest":"Y"}' >>"$TMP/t.cdxj"
+LD_LIBRARY_PATH=$r/lib "$TMP/use" "$TMP/repo" "$TMP/t.cdxj" || { echo "the example program failed: $?"; exit 1; }
+"$r/bin/freshet" -C "$TMP/repo" status --json | grep -q '"pages":10,.*"visits":1,"cycles":1'

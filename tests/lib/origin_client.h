@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* origin_client.h - a fetcher and an origin for one test, and short ways to ask. */
+#ifndef TESTS_LIB_ORIGIN_CLIENT_H
+#define TESTS_LIB_ORIGIN_CLIENT_H
+
+#include "fetch/fetch.h"
+#include "fetch/gate.h"
+#include "origin.h"
+
+struct client {
+	struct origin *origin;
+	struct gate gate;               /* loopback is open */
+	struct fetch_options opt;       /* defaults without delays; change, then go */
+	struct fetch *fetch;
+	uint32_t n;                     /* number of the next page asked */
+};
+
+void client_init(struct client *b, origin_answer *answer, void *arg);
+void client_go(struct client *b);
+void client_release(struct client *b);
+__attribute__((format(printf, 2, 3)))
+void client_ask(struct client *b, const char *fmt, ...);
+/* The next outcome; aborts if there is none within 20 seconds. */
+const struct fetch_result *client_take(struct client *b);
+/* Ask and take. */
+const struct fetch_result *client_one(struct client *b, struct fetch_request q);
+/* Requests in the origin's log; NULL: any. */
+size_t client_count(struct client *b, const char *host, const char *path);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store keeps what it is given: rows out equal rows in, batches are whole or
+ * not there, a database of a newer program is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "repo/store.h"
+
+static char path[64];
+
+static int setup(void **state)
+{
+	struct err err;
+
+	snprintf(path, sizeof path, "/tmp/freshet-store-test-%d.db", (int)getpid());
+	unlink(path);
+	assert_int_equal(store_open((struct store **)state, path, STORE_CREATE, &err), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	char other[80];
+
+	store_close(*state);
+	for (int i = 0; i < 3; i++) {
+		snprintf(other, sizeof other, "%s%s", path, i == 0 ? "" : i == 1 ? "-wal" : "-shm");
+		unlink(other);
+	}
+	return 0;
+}
+
+static struct text text(const char *s)
+{
+	return (struct text){ s, strlen(s) };
+}
+
+static void add(struct store *s, const char *url, int expect, uint32_t number)
+{
+	struct err err;
+	uint32_t n = 99;
+
+	assert_int_equal(store_page_add(s, text(url), 7, &n, &err), expect);
+	assert_int_equal(n, number);
+}
+
+static void test_pages_are_numbered_once(void **state)
+{
+	struct store *s = *state;
+	struct store_page p;
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://a/", 1, 0);
+	add(s, "http://b/", 1, 1);
+	add(s, "http://a/", 0, 0);
+	assert_int_equal(store_commit(s, &err), 0);
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://c/", 1, 2);
+	assert_int_equal(store_commit(s, &err), 0);
+	assert_int_equal(store_page_find(s, text("http://b/"), &p, &err), 1);
+	assert_int_equal(p.number, 1);
+	assert_int_equal(p.added, 7);
+	assert_int_equal(store_page_find(s, text("http://nobody/"), &p, &err), 0);
+}
+
+static void test_an_open_batch_is_as_if_never(void **state)
+{
+	struct store *s = *state;
+	struct store_counts c;
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://a/", 1, 0);
+	store_rollback(s);
+	assert_int_equal(store_count(s, &c, &err), 0);
+	assert_int_equal(c.pages, 0);
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://z/", 1, 0);
+	store_close(s);                 /* without a commit */
+	assert_int_equal(store_open((struct store **)state, path, STORE_EXISTING, &err), 0);
+	assert_int_equal(store_count(*state, &c, &err), 0);
+	assert_int_equal(c.pages, 0);
+}
+
+static int same_capture(void *arg, const struct store_capture *c, struct err *err)
+{
+	const struct store_capture *e = arg;
+
+	(void)err;
+	assert_int_equal(c->page, e->page);
+	assert_int_equal(c->time, e->time);
+	assert_int_equal(c->status, e->status);
+	assert_memory_equal(c->digest.s, e->digest.s, e->digest.size);
+	assert_memory_equal(c->links.s, e->links.s, e->links.size);
+	assert_null(c->terms.s);
+	assert_null(c->title.s);
+	assert_true(c->has_simhash);
+	assert_true(c->simhash == e->simhash);
+	assert_int_equal(c->words, 0);
+	assert_int_equal(c->images, -1);
+	assert_string_equal(c->file.s, "a.warc.gz");
+	assert_int_equal(c->offset, 0);
+	return 0;
+}
+
+static void test_a_capture_comes_back_whole(void **state)
+{
+	struct store *s = *state;
+	struct store_capture c = {
+		.page = 0, .time = 1000, .status = 200, .digest = text("ABC"),
+		.links = text("/x /y"), .has_simhash = true, .simhash = 0xfedcba9876543210u,
+		.length = 5, .bytes_text = 4, .words = 0, .images = -1, .tables = -1, .emails = -1,
+		.outlinks = 2, .file = text("a.warc.gz"), .offset = 0, .size = 77,
+	}, twice = c, got;
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://a/", 1, 0);
+	assert_int_equal(store_capture_add(s, &c, &err), 1);
+	assert_int_equal(store_capture_add(s, &twice, &err), 0);        /* same second */
+	assert_int_equal(store_commit(s, &err), 0);
+	assert_int_equal(store_captures(s, 0, same_capture, &c, &err), 0);
+	assert_int_equal(store_captures(s, STORE_NONE, same_capture, &c, &err), 0);
+	assert_int_equal(store_capture_get(s, c.id, &got, &err), 1);
+	same_capture(&c, &got, &err);
+}
+
+static int collect_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct store_visit *out = arg;
+
+	(void)err;
+	while (out->page != UINT32_MAX)
+		out++;
+	*out = *v;
+	return 0;
+}
+
+static void test_visits_in_order_by_cycle_and_page(void **state)
+{
+	struct store *s = *state;
+	struct store_visit in[4] = {
+		{ .cycle = 0, .page = 1, .time = 5, .score = NAN, .probability = NAN },
+		{ .cycle = 1, .page = 1, .time = 9, .outcome = 1, .hit = true, .score = 0.5f,
+		  .probability = 0.25f, .reason = 3, .status = 200, .capture = 8 },
+		{ .cycle = 1, .page = 0, .time = 9, .score = NAN, .probability = NAN },
+		{ .cycle = 2, .page = 0, .time = 11, .score = NAN, .probability = NAN },
+	}, out[5];
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(store_visit_add(s, &in[i], &err), 0);
+	assert_int_equal(store_commit(s, &err), 0);
+	for (int i = 0; i < 5; i++)
+		out[i].page = UINT32_MAX;
+	assert_int_equal(store_visits(s, STORE_NONE, 1, 2, collect_visit, out, &err), 0);
+	assert_int_equal(out[0].page, 1);
+	assert_int_equal(out[1].page, 0);
+	assert_int_equal(out[2].page, UINT32_MAX);
+	assert_true(out[0].hit && out[0].score > 0.49f && out[0].probability < 0.26f);
+	assert_int_equal(out[0].reason, 3);
+	assert_int_equal(out[0].capture, 8);
+	assert_true(isnan(out[1].score));
+	assert_int_equal(store_visits_forget(s, 1, &err), 0);
+	for (int i = 0; i < 5; i++)
+		out[i].page = UINT32_MAX;
+	assert_int_equal(store_visits(s, 1, 0, UINT32_MAX, collect_visit, out, &err), 0);
+	assert_int_equal(out[0].cycle, 1);      /* the imported one is gone */
+	assert_int_equal(out[1].page, UINT32_MAX);
+}
+
+static void test_settings(void **state)
+{
+	struct store *s = *state;
+	struct err err;
+	char *value = NULL;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	assert_int_equal(store_setting_put(s, "contact", "me", &err), 0);
+	assert_int_equal(store_setting_put(s, "contact", "you", &err), 0);
+	assert_int_equal(store_commit(s, &err), 0);
+	assert_int_equal(store_setting_get(s, "contact", &value, &err), 1);
+	assert_string_equal(value, "you");
+	free(value);
+	assert_int_equal(store_setting_put(s, "contact", NULL, &err), 0);
+	assert_int_equal(store_setting_get(s, "contact", &value, &err), 0);
+}
+
+static void test_refuses_what_it_does_not_know(void **state)
+{
+	struct store *other;
+	struct err err;
+	sqlite3 *db;
+	FILE *f;
+
+	store_close(*state);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 999", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(store_open(&other, path, STORE_EXISTING, &err), E_STORE);
+	assert_non_null(strstr(err.text, "newer"));
+	f = fopen(path, "w");
+	for (int i = 0; i < 2000; i++)
+		fputs("this is not a database ", f);
+	fclose(f);
+	assert_int_equal(store_open(&other, path, STORE_EXISTING, &err), E_STORE);
+	unlink(path);
+	assert_int_equal(store_open(&other, path, STORE_EXISTING, &err), E_STORE);
+	assert_non_null(strstr(err.text, "freshet init"));
+	assert_int_equal(store_open(&other, "oracle:x", STORE_CREATE, &err), E_USAGE);
+	assert_int_equal(store_open((struct store **)state, path, STORE_CREATE, &err), 0);
+	assert_int_equal(store_check(*state, &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		T(test_pages_are_numbered_once),
+		T(test_an_open_batch_is_as_if_never),
+		T(test_a_capture_comes_back_whole),
+		T(test_visits_in_order_by_cycle_and_page),
+		T(test_settings),
+		T(test_refuses_what_it_does_not_know),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

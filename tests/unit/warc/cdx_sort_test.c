@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorting and merging index lines against qsort over an array of strings. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "../../lib/pack.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "warc/cdx_sort.h"
+
+static int by_bytes(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int collect(void *arg, const char *line, size_t size, struct err *err)
+{
+	(void)err;
+	buf_add(arg, line, size);
+	buf_byte(arg, '\n');
+	return 0;
+}
+
+static int refuse(void *arg, const char *line, size_t size, struct err *err)
+{
+	(void)line;
+	(void)size;
+	return --*(int *)arg < 0 ? err_set(err, E_FAIL, "enough") : 0;
+}
+
+/* Random lines over a small alphabet (many equal, many prefixes, high bytes). */
+static char **make_lines(size_t n)
+{
+	static const char alphabet[] = { ' ', ',', ')', 'a', 'z', (char)0xc3, (char)0xff };
+	char **lines = mem_array(n, sizeof *lines);
+	struct rng r;
+
+	rng_init(&r, 3);
+	for (size_t i = 0; i < n; i++) {
+		size_t size = rng_below(&r, 12);
+
+		lines[i] = mem_alloc(size + 1);
+		for (size_t k = 0; k < size; k++)
+			lines[i][k] = alphabet[rng_below(&r, sizeof alphabet)];
+		lines[i][size] = '\0';
+	}
+	return lines;
+}
+
+static void test_sort(void **state)
+{
+	size_t n = 20000;
+	char **lines = make_lines(n);
+	/* all in memory; a few runs; and so little memory that there are 100 */
+	static const size_t memory[] = { 100 << 20, 100000, 6000 };
+	struct buf got[3], want;
+
+	(void)state;
+	buf_init(&want, BUF_NO_LIMIT);
+	for (int i = 0; i < 3; i++) {
+		struct cdx_sorter *s = cdx_sorter_new(memory[i], "/tmp");
+
+		buf_init(&got[i], BUF_NO_LIMIT);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(cdx_sorter_add(s, lines[k], strlen(lines[k]), NULL), 0);
+		assert_int_equal(cdx_sorter_finish(s, collect, &got[i], NULL), 0);
+		/* it is empty now */
+		assert_int_equal(cdx_sorter_finish(s, refuse, &(int){ 0 }, NULL), 0);
+		cdx_sorter_free(s);
+	}
+	qsort(lines, n, sizeof *lines, by_bytes);
+	for (size_t k = 0; k < n; k++)
+		if (k == 0 || strcmp(lines[k], lines[k - 1])) {
+			buf_str(&want, lines[k]);
+			buf_byte(&want, '\n');
+		}
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(got[i].size, want.size);
+		assert_memory_equal(got[i].data, want.data, want.size);
+		buf_release(&got[i]);
+	}
+	for (size_t k = 0; k < n; k++)
+		free(lines[k]);
+	free(lines);
+	buf_release(&want);
+}
+
+static void test_limits(void **state)
+{
+	struct cdx_sorter *s = cdx_sorter_new(10, "/nonexistent");
+	struct err err;
+
+	(void)state;
+	assert_int_equal(cdx_sorter_add(s, "a\nb", 3, &err), E_PARSE);
+	assert_int_equal(cdx_sorter_add(s, "a", 1, &err), 0);
+	assert_int_equal(cdx_sorter_add(s, "b", 1, &err), E_IO);
+	assert_non_null(strstr(err.text, "/nonexistent"));
+	cdx_sorter_free(s);
+
+	s = cdx_sorter_new(1, "/tmp");
+	int rc = 0, n = 0;
+	while (rc == 0 && n < 10000) {
+		rc = cdx_sorter_add(s, "x", 1, &err);
+		n++;
+	}
+	assert_int_equal(rc, E_LIMIT);
+	assert_int_equal(n, CDX_SORT_RUNS_MAX + 2);
+	cdx_sorter_free(s);
+}
+
+static void test_merge(void **state)
+{
+	struct buf packed, got;
+	const char *paths[3];
+	struct err err;
+	int left = 2;
+
+	(void)state;
+	buf_init(&packed, 10000);
+	buf_init(&got, 10000);
+	pack_gzip(&packed, "!OpenWayback-CDXJ 1.0\na 1\nc 1\nd 1", 33);
+	paths[0] = pack_temp_file(packed.data, packed.size);
+	paths[1] = pack_temp_file(" CDX N b a\na 1\nb 1\n\ne 1\n", 24);
+	paths[2] = pack_temp_file("", 0);
+	assert_int_equal(cdx_merge(paths, 3, collect, &got, NULL), 0);
+	assert_string_equal(got.data, "a 1\nb 1\nc 1\nd 1\ne 1\n");
+	assert_int_equal(cdx_merge(paths, 3, refuse, &left, &err), E_FAIL);
+	for (int i = 0; i < 3; i++) {
+		unlink(paths[i]);
+		free((char *)(uintptr_t)paths[i]);
+	}
+	paths[0] = pack_temp_file("b\na\n", 4);
+	assert_int_equal(cdx_merge(paths, 1, collect, &got, &err), E_PARSE);
+	assert_non_null(strstr(err.text, ":2: not sorted"));
+	unlink(paths[0]);
+	assert_int_equal(cdx_merge(paths, 1, collect, &got, &err), E_IO);
+	free((char *)(uintptr_t)paths[0]);
+	buf_release(&packed);
+	buf_release(&got);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_merge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
