@@ -19,6 +19,7 @@ struct copies {                 /* zeroed, it is empty */
 	const struct graph *links;      /* of a repository */
 	const struct history *history;  /* or of a history, with each page's capture */
 	uint32_t *capture;
+	int64_t *first;                 /* time of a page's first capture in the store */
 	uint32_t *changes;              /* seen of each page */
 	float *days;                    /* over which */
 };

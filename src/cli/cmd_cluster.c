@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_cluster.c - `freshet cluster`: the clusters of a repository or of recorded
+ * histories, and how many of them to make.
+ */
+#include <stdio.h>
+
+#include "base/input.h"
+#include "cli/cluster_print.h"
+#include "cli/repository.h"
+#include "engine/resume.h"
+#include "engine/trace.h"
+
+#define WORD_LINE_MAX 4096
+
+struct cluster_cli_opts {
+	int64_t k, folds, most, top, trials;
+	int features, choose;
+	bool choose_k;
+	const char *words;
+};
+
+static const struct option_spec cluster_options[] = {
+	OPT_INT(cluster_cli_opts, k, 100, 1, 100000, "clusters"),
+	OPT_CHOICE(cluster_cli_opts, features, "url|content|url+content|static|dynamic|combined",
+	           "combined", "what pages are clustered by"),
+	OPT_CHOICE(cluster_cli_opts, choose, "best|largest", "best",
+	           "which cluster is divided next: by gain, or the largest"),
+	OPT_INT(cluster_cli_opts, trials, 10, 1, 1000, "pairs of seeds tried for a division"),
+	OPT_INT(cluster_cli_opts, top, 20, 1, 100000, "clusters shown, the largest first; "
+	        "--json shows all"),
+	OPT_FLAG(cluster_cli_opts, choose_k, "the mean cosine over k by cross-validation, and "
+	         "where it bends"),
+	OPT_INT(cluster_cli_opts, folds, 10, 2, 100, "of the cross-validation"),
+	OPT_INT(cluster_cli_opts, most, 1000, 2, 100000, "largest k of the cross-validation"),
+	OPT_TEXT(cluster_cli_opts, words, NULL, "FILE",
+	         "names of the content's words, one a line; default: words.txt beside the "
+	         "first file"),
+	OPT_END
+};
+
+/* Where pages come from: a repository, or the newest captures of files. */
+struct origin {
+	struct store *store;
+	struct resumed resumed;
+	struct history history;
+	struct pages own_pages;
+	struct visits own_visits;
+	struct copies own_copies;
+	struct view own_view;
+	const struct pages *pages;
+	struct copies *copies;
+	struct view *view;
+};
+
+static int open_repository(struct origin *o, struct cli *cli, struct err *err)
+{
+	struct resume_opts opts = { .policy = "cluster", .seed = (uint64_t)cli->common.seed,
+	                            .cycle_seconds = DAY_SECONDS };
+	int rc = repository_open(cli, &o->store, err);
+
+	if (rc == 0)
+		rc = resume(&o->resumed, o->store, &opts, err);
+	o->pages = &o->resumed.loaded.pages;
+	o->copies = &o->resumed.copies;
+	o->view = &o->resumed.engine.view;
+	return rc;
+}
+
+static void warn_bad(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("%s", text);
+}
+
+static int open_files(struct origin *o, struct cli *cli, int n, char **files, struct err *err)
+{
+	struct trace_report report = { .report = warn_bad };
+	struct detect detect = { DETECT_BYTES, 0 };
+	int rc;
+
+	history_init(&o->history, detect, WANT_LINKS | WANT_FACTS);
+	rc = trace_load(&o->history, (const char *const *)files, (size_t)n, &report, err);
+	if (rc < 0)
+		return rc;
+	copies_pages(&o->history, &o->own_pages, &o->own_visits);
+	copies_from_history(&o->own_copies, &o->history, &o->own_pages);
+	pages_view(&o->own_pages, &o->own_visits, &o->own_view);
+	o->own_view.seed = (uint64_t)cli->common.seed;
+	o->own_view.cycle = 1;
+	o->pages = &o->own_pages;
+	o->copies = &o->own_copies;
+	o->view = &o->own_view;
+	return 0;
+}
+
+static void origin_close(struct origin *o)
+{
+	if (o->store)
+		resume_release(&o->resumed);
+	store_close(o->store);
+	if (o->history.captures.n) {
+		copies_release(&o->own_copies);
+		visits_release(&o->own_visits);
+		pages_release(&o->own_pages);
+	}
+	history_release(&o->history);
+}
+
+/* Line i is the name of term i. */
+static int read_words(const char *path, bool must, struct strtab *ret, struct err *err)
+{
+	struct input *in;
+	char *line;
+	size_t size;
+	int rc = input_open(&in, path, err);
+
+	if (rc < 0)
+		return must ? rc : 0;
+	while ((rc = input_line(in, WORD_LINE_MAX, &line, &size, err)) > 0) {
+		bool fresh;
+		char twice[WORD_LINE_MAX + 16];
+
+		strtab_intern(ret, line, size, &fresh);
+		if (!fresh) {           /* numbers must go on: a name of its own */
+			snprintf(twice, sizeof twice, "%s'%u", line, ret->n);
+			strtab_intern(ret, twice, strlen(twice), NULL);
+		}
+	}
+	input_close(in);
+	return rc;
+}
+
+static int find_words(const struct cluster_cli_opts *o, int n_args, char **args,
+                      struct strtab *ret, struct err *err)
+{
+	char path[4096];
+	const char *slash;
+
+	if (o->words)
+		return read_words(o->words, true, ret, err);
+	if (!n_args)
+		return 0;
+	slash = strrchr(args[0], '/');
+	snprintf(path, sizeof path, "%.*swords.txt", slash ? (int)(slash - args[0] + 1) : 0,
+	         args[0]);
+	return read_words(path, false, ret, err);
+}
+
+static void run_choose(const struct cluster_cli_opts *o, const struct rows *here,
+                       const struct bisect_options *bo, struct cluster_output *out)
+{
+	uint32_t grid[CHOOSE_GRID_MAX];
+	uint32_t most = here->n / 2 < (uint64_t)o->most ? here->n / 2 : (uint32_t)o->most;
+	uint32_t n = choose_grid(most ? most : 1, grid);
+
+	out->points = mem_array(n, sizeof *out->points);
+	out->n_points = n;
+	choose_k(here, grid, n, (unsigned)o->folds, bo, out->points);
+}
+
+/* The rows of the pages that are here, without the others. */
+static void keep_here(const struct view *v, const struct rows *all, struct rows *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		n += (v->state[i] & PAGE_HERE) != 0;
+	if (rows_is_dense(all))
+		rows_init_dense(ret, n, all->dim);
+	else
+		rows_init_sparse(ret, all->dim);
+	n = 0;
+	for (uint32_t i = 0; i < all->n; i++) {
+		if (!(v->state[i] & PAGE_HERE))
+			continue;
+		if (rows_is_dense(all)) {
+			memcpy(rows_dense(ret, n++), rows_dense(all, i), all->stride * sizeof(float));
+			continue;
+		}
+		for (uint64_t j = all->start[i]; j < all->start[i + 1]; j++)
+			rows_add(ret, all->term[j], all->weight[j]);
+		rows_close(ret);
+	}
+}
+
+static void run_clusters(const struct origin *from, const struct rows *rows,
+                         const struct bisect_options *bo, struct cluster_output *out)
+{
+	uint32_t *members = mem_array(rows->n, sizeof *members), n = 0;
+
+	for (uint32_t i = 0; i < rows->n; i++)
+		if (from->view->state[i] & PAGE_HERE)
+			members[n++] = i;
+	bisect_run(rows, members, n, bo, &out->clusters);
+	out->described = describe(&out->clusters, rows, from->copies, from->pages);
+	free(members);
+}
+
+static void print_output(const struct cluster_output *out, bool json)
+{
+	if (json)
+		cluster_print_json(out);
+	else if (out->points)
+		cluster_print_curve(out);
+	else
+		cluster_print_table(out);
+}
+
+static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	const struct cluster_cli_opts *o = opts;
+	struct origin from = { 0 };
+	struct strtab words = { 0 };
+	struct bisect_options bo = {
+		.k = (uint32_t)o->k, .seed = (uint64_t)cli->common.seed,
+		.choose = (enum bisect_choose)o->choose, .trials = (unsigned)o->trials,
+	};
+	struct cluster_output out = { .set = (enum feature_set)o->features, .words = &words,
+	                              .top = (uint32_t)o->top };
+	struct rows rows, here;
+	int rc = n_args ? open_files(&from, cli, n_args, args, err)
+	                : open_repository(&from, cli, err);
+
+	if (rc == 0)
+		rc = find_words(o, n_args, args, &words, err);
+	if (rc == 0) {
+		out.features = &from.copies->features;
+		out.pages = from.pages;
+		features_rows(&from.copies->features, from.view, out.set, &rows);
+		keep_here(from.view, &rows, &here);
+		out.n_pages = here.n;
+		if (o->choose_k)
+			run_choose(o, &here, &bo, &out);
+		else
+			run_clusters(&from, &rows, &bo, &out);
+		print_output(&out, cli->common.json);
+		rows_release(&rows);
+		rows_release(&here);
+	}
+	clusters_release(&out.clusters);
+	free(out.described);
+	free(out.points);
+	strtab_release(&words);
+	origin_close(&from);
+	return rc;
+}
+
+const struct command command_cluster = {
+	.name = "cluster",
+	.arguments = "[TRACE...]",
+	.summary = "the clusters of pages, what defines them, how often they change",
+	.description =
+		"Clusters the pages of the repository, or those of CDXJ files as they were at the\n"
+		"end, by repeated bisection. Shows for each cluster its size, the sites it mixes,\n"
+		"what stands out in it, how often its pages change, and the clusters nearest to it.\n"
+		"\n"
+		"With --choose-k: for a range of k the mean cosine of pages held out to the nearest\n"
+		"of k clusters made without them, and where that curve bends.",
+	.examples =
+		"  freshet cluster --k 50                  # the repository\n"
+		"  freshet cluster trace/*.cdxj.gz --features content\n"
+		"  freshet cluster --choose-k --features url --json\n",
+	.options = cluster_options,
+	.opts_size = sizeof(struct cluster_cli_opts),
+	.n_args_min = 0,
+	.n_args_max = -1,
+	.run = cluster_run,
+};
