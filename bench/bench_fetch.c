@@ -208,6 +208,11 @@ static struct score run_wget2(const struct world *w)
 	}
 	t = clock_of(CLOCK_MONOTONIC) - t;
 	c = cpu(RUSAGE_CHILDREN) - c;
+	snprintf(cmd, sizeof cmd, "test $(ls %s/out | wc -l) = %u", w->dir, w->n);
+	if (system(cmd)) {
+		fprintf(stderr, "wget2 did not fetch all\n");
+		exit(1);
+	}
 	return (struct score){ w->n / t, c * 1e6 / w->n };
 }
 
