@@ -19,10 +19,35 @@ static bool read_number(const char **p, const char *end, uint32_t max, uint32_t 
 	return true;
 }
 
+static int by_term(const void *pa, const void *pb)
+{
+	uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Words in rising order, as rows want them, once and for all. */
+static void sort_terms(struct facts_table *t, size_t from)
+{
+	size_t n = t->term.n - from;
+	uint64_t *pair = mem_array(n, sizeof *pair);
+
+	for (size_t i = 0; i < n; i++)
+		pair[i] = (uint64_t)t->term.v[from + i] << 16 | t->count.v[from + i];
+	if (n)
+		qsort(pair, n, sizeof *pair, by_term);
+	for (size_t i = 0; i < n; i++) {
+		t->term.v[from + i] = (uint32_t)(pair[i] >> 16);
+		t->count.v[from + i] = (uint16_t)pair[i];
+	}
+	free(pair);
+}
+
 /* "id:count id:count": what is not of that form is left out. */
 static void parse_terms(struct facts_table *t, struct slice text)
 {
 	const char *p = text.s, *end = p + text.size;
+	size_t from = t->term.n;
 
 	for (size_t n = 0; p < end && n < WORDS_PER_PAGE_MAX;) {
 		uint32_t term, count;
@@ -41,6 +66,7 @@ static void parse_terms(struct facts_table *t, struct slice text)
 			p++;
 		p += p < end;
 	}
+	sort_terms(t, from);
 	vec_push(&t->first, t->term.n);
 }
 

@@ -307,10 +307,10 @@ static void test_facts_of_records(void **state)
 	ASSERT_NEAR(f.text + 2 * f.words + 3 * f.images, 140, 0);
 	ASSERT_NEAR(f.tables + 2 * f.emails + 3 * f.outlinks, 320, 0);
 	assert_int_equal(f.n_terms, 3);
-	assert_int_equal(f.term[0], 5);
-	assert_int_equal(f.count[0], 2);
-	assert_int_equal(f.term[2], 3);
-	assert_int_equal(f.count[2], UINT16_MAX);
+	assert_int_equal(f.term[0], 3);         /* in rising order */
+	assert_int_equal(f.count[0], UINT16_MAX);
+	assert_int_equal(f.term[1], 5);
+	assert_int_equal(f.count[1], 2);
 	assert_true(facts_get(&t, b, &f) && f.type == FACTS_TEXT && f.n_terms == 3);
 	assert_int_equal(t.term.n, 3);          /* equal words are kept once */
 	facts_release(&t);
