@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * graph_text.h - graphs as text: lists of links, and adjacency by URL.
+ *
+ *   link list    from to          numbers, or names (URLs), one link a line, blanks
+ *                                 or tabs between; what follows is ignored
+ *   adjacency    url TAB alive TAB link link ...
+ *                                 alive is 0 or 1; a link counts if its target
+ *                                 is a page of the set; "/x" is on the page's host
+ *
+ * Lines that begin with # or % are comments.  The first line that is none
+ * decides what the file is; several files of one kind make one graph.  Names are
+ * bytes here: this folder knows no URL beyond "scheme://host" before a path.
+ * Compressed files are read as they are (base/input.h).
+ */
+#ifndef GRAPH_GRAPH_TEXT_H
+#define GRAPH_GRAPH_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/input.h"
+#include "base/map.h"
+#include "graph/graph.h"
+
+#define GRAPH_TEXT_LINE_MAX ((size_t)64 << 20)
+
+enum graph_text_kind {
+	GRAPH_TEXT_UNKNOWN, GRAPH_TEXT_NUMBERS, GRAPH_TEXT_NAMES, GRAPH_TEXT_ADJACENCY
+};
+
+struct graph_text {
+	struct graph graph;
+	enum graph_text_kind kind;
+	struct strtab names;            /* by node; empty with numbers */
+	uint8_t *alive;                 /* by node; adjacency only, else NULL */
+	uint64_t n_outside;             /* links whose target is no page of the set */
+};
+
+struct graph_text_reader;
+
+struct graph_text_reader *graph_text_new(const struct graph_build_opts *opts);
+/* Read one more file; E_PARSE tells its name and the line. */
+MUST_CHECK int graph_text_add(struct graph_text_reader *r, struct input *in,
+                              struct err *err);
+/* The graph of all of them; frees the reader, also on failure. */
+MUST_CHECK int graph_text_finish(struct graph_text_reader *r, struct graph_text *ret,
+                                 struct err *err);
+void graph_text_free(struct graph_text_reader *r);      /* NULL is fine */
+void graph_text_release(struct graph_text *t);
+
+/* A link a line; by name if names is not NULL.  False: writing failed. */
+bool graph_text_write(const struct graph *g, const struct strtab *names, FILE *out);
+
+#endif
