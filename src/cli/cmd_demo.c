@@ -60,14 +60,17 @@ static int demo_run(struct cli *cli, void *opts, int n_args, char **args, struct
 {
 	struct world_opts *o = opts;
 	char path[] = "/tmp/freshet-demo-XXXXXX";
-	int fd = mkstemp(path), rc;
+	int fd, rc;
 
 	(void)n_args;
 	(void)args;
+	o->seed = cli->common.seed;
+	if (o->write)
+		return world_write(o, o->write, err);
+	fd = mkstemp(path);
 	if (fd < 0)
 		return err_errno(err, E_IO, "%s", path);
 	close(fd);
-	o->seed = cli->common.seed;
 	if (!cli->common.json)
 		puts("A made-up web with sites, directories and bursts; every policy may download "
 		     "2 % of it each cycle.\n");
@@ -82,7 +85,8 @@ const struct command command_demo = {
 	.name = "demo",
 	.arguments = "",
 	.summary = "a small made-up web, refreshed by several policies side by side",
-	.examples = "  freshet demo\n",
+	.examples = "  freshet demo\n"
+	            "  freshet demo --burst 0 --write quiet.cdxj\n",
 	.options = world_options,
 	.opts_size = sizeof(struct world_opts),
 	.n_args_min = 0,

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `freshet replay`: same bytes whatever the threads, sweeps, JSON and CSV that
+# parse and agree, measures of a trace worked out by hand, errors.
+set -eu
+cd "$TMP"
+fail() { echo "replay.sh: $*" >&2; exit 1; }
+
+"$FRESHET" demo --sites 3 --steps 12 --write world.cdxj
+"$FRESHET" demo --sites 3 --steps 12 --write again.cdxj
+cmp world.cdxj again.cdxj || fail "the same seed makes another world"
+LC_ALL=C sort world.cdxj > sorted.cdxj
+gzip -k sorted.cdxj
+
+# same seed, same bytes, for every number of threads, input order and packing
+P="--policy random --policy site --policy neighbour:by=link,d=2 --policy frequency --policy oracle"
+for form in --json --csv ""; do
+	"$FRESHET" replay world.cdxj $P --seeds 3 --no-time --threads 1 $form > one
+	"$FRESHET" replay world.cdxj $P --seeds 3 --no-time --threads 2 $form > two
+	cmp one two || fail "threads change the output ($form)"
+	"$FRESHET" replay sorted.cdxj.gz $P --seeds 3 --no-time $form > packed
+	cmp one packed || fail "order and packing of the input change the output ($form)"
+	"$FRESHET" replay world.cdxj $P --seeds 3 --no-time --seed 9 $form > other
+	! cmp -s one other || fail "the seed changes nothing ($form)"
+done
+
+# JSON has the keys of the contract and agrees with CSV
+"$FRESHET" replay world.cdxj --policy random --policy 'neighbour:by=dir,d=-1..1' --seeds 1 \
+	--budget 5% --json > r.json
+"$FRESHET" replay world.cdxj --policy random --policy 'neighbour:by=dir,d=-1..1' --seeds 1 \
+	--budget 5% --csv > r.csv
+python3 - <<'PY'
+import csv, json, math
+d = json.load(open("r.json"))
+assert d["schema"] == "freshet.replay/1"
+for k in ("pages", "repository", "sites", "captures", "start", "end"):
+    assert k in d["trace"], k
+assert d["trace"]["sites"] == 3 and d["cycle_seconds"] == 14 * 86400
+assert d["seeds"] == 1 and d["budget"] == max(1, round(d["trace"]["repository"] * .05))
+names = [r["policy"] for r in d["runs"]]
+assert names == ["random"] + ["neighbour:by=dir,d=%d" % i for i in (-1, 0, 1)], names
+rows = list(csv.DictReader(open("r.csv")))
+assert len(rows) == 4 * 12
+at = 0
+for r in d["runs"]:
+    for k in ("change_ratio", "change_ratio_se", "change_ratio_cycle", "weighted_change_ratio",
+              "freshness", "age_days", "max_unvisited_days"):
+        assert math.isfinite(r["mean"][k]), k
+    assert set(r["seconds"]) == {"plan", "total"}
+    assert len(r["cycles"]) == 12
+    for i, c in enumerate(r["cycles"]):
+        assert c["cycle"] == i + 1 and c["downloads"] == d["budget"]
+        assert abs(c["change_ratio"] - c["changed"] / c["downloads"]) < 1e-6
+        assert 0 <= c["freshness"] <= 1
+        row = rows[at]; at += 1
+        assert row["policy"] == r["policy"] and int(row["changed"]) == c["changed"]
+        assert abs(float(row["freshness"]) - c["freshness"]) < 1e-5
+    mean = sum(c["change_ratio"] for c in r["cycles"]) / 12
+    assert abs(mean - r["mean"]["change_ratio"]) < 1e-6
+PY
+
+# sweeps: one document for each cycle length and budget
+"$FRESHET" replay world.cdxj --policy random --seeds 1 --cycle 2w,4w --budget 1%,2%,5% --json > s.json
+"$FRESHET" replay world.cdxj --policy random --seeds 1 --cycle 2w,4w --budget 1%,2%,5% --csv > s.csv
+python3 - <<'PY'
+import csv, json
+text, docs, at = open("s.json").read(), [], 0
+while text[at:].strip():
+    d, end = json.JSONDecoder().raw_decode(text[at:].lstrip())
+    at += len(text[at:]) - len(text[at:].lstrip()) + end
+    docs.append(d)
+assert [d["cycle_seconds"] // 604800 for d in docs] == [2, 2, 2, 4, 4, 4]
+assert len({d["budget"] for d in docs}) == 3
+rows = list(csv.DictReader(open("s.csv")))          # one header
+assert len(rows) == 3 * 12 + 3 * 6
+PY
+
+# a trace by hand: a changes, b stays, c goes, j appears
+cat > hand.cdxj <<'CDXJ'
+example,t)/a 20220101000000 {"url": "http://t.example/a", "status": "200", "digest": "A0"}
+example,t)/a 20220105000000 {"url": "http://t.example/a", "status": "200", "digest": "A1"}
+example,t)/b 20220101000000 {"url": "http://t.example/b", "status": "200", "digest": "B0"}
+example,t)/c 20220101000000 {"url": "http://t.example/c", "status": "200", "digest": "C0"}
+example,t)/c 20220112000000 {"url": "http://t.example/c", "status": "404"}
+example,t)/j 20220113000000 {"url": "http://t.example/j", "status": "200", "digest": "J0"}
+example,t)/j 20220122000000 {"url": "http://t.example/j", "status": "200", "digest": "J1"}
+example,t)/j 20220131000000 {"url": "http://t.example/j", "status": "200", "digest": "J1"}
+CDXJ
+"$FRESHET" replay hand.cdxj --cycle 10d --budget 100% --seeds 1 --policy random --json > h.json
+"$FRESHET" replay hand.cdxj --cycle 10d --budget 100% --seeds 1 --policy random --join --json > j.json
+python3 - <<'PY'
+import json
+c = json.load(open("h.json"))["runs"][0]["cycles"]
+assert [(x["downloads"], x["changed"], x["gone"], x["pages"]) for x in c] == \
+    [(3, 1, 0, 3), (3, 1, 1, 2), (2, 0, 0, 2)], c
+assert all(x["freshness"] == 1 for x in c)
+c = json.load(open("j.json"))["runs"][0]["cycles"]
+assert [(x["downloads"], x["changed"], x["pages"]) for x in c] == [(3, 1, 3), (3, 1, 3), (3, 1, 3)], c
+PY
+
+# a guarantee that holds, and one that cannot
+"$FRESHET" replay world.cdxj --policy random --budget 20% --max-age 10w --seeds 2 --json > g.json
+python3 -c '
+import json
+m = json.load(open("g.json"))["runs"][0]["mean"]["max_unvisited_days"]
+assert m <= 70, m'
+"$FRESHET" replay world.cdxj --policy random --budget 5% --max-age 2 --seeds 1 | grep -q 'cannot keep' ||
+	fail "a guarantee that cannot be kept is not reported"
+
+# what is wrong is said, with status 2 (usage) or 3 (file)
+status() { rc=0; "$FRESHET" "$@" >/dev/null 2>msg || rc=$?; echo $rc; }
+[ "$(status replay world.cdxj --policy nonsense)" = 2 ] || fail "unknown policy: $(cat msg)"
+grep -q nonsense msg
+[ "$(status replay world.cdxj --policy neighbour:d=9)" = 2 ] || fail "d=9 is out of range"
+[ "$(status replay world.cdxj --policy neighbour:d=3..1)" = 2 ] || fail "empty range"
+[ "$(status replay world.cdxj --cycle soon)" = 2 ] || fail "bad cycle"
+[ "$(status replay world.cdxj --budget many)" = 2 ] || fail "bad budget"
+[ "$(status replay world.cdxj --max-age 1d)" = 2 ] || fail "max-age below a cycle"
+[ "$(status replay no-such-file.cdxj)" = 3 ] || fail "missing file"

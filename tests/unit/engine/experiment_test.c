@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sweeps, threads, and what policies can and cannot know.
+ *
+ * In a world of independent pages of one rate every download is a coin of the
+ * same bias, whatever was seen before: under `cycle` observation a policy that
+ * differs from random has peeked.  The standard error is that of the coins, not
+ * an estimate.  In a world of bursts following changed samples must pay.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "engine/experiment.h"
+#include "../../lib/trace.h"
+
+static void expect_expansion(const char *spec, const char *const *want, size_t n)
+{
+	struct option_list list = { 0 };
+	struct arena keep = { 0 };
+	struct err err;
+
+	assert_int_equal(policy_expand(spec, &list, &keep, &err), 0);
+	assert_int_equal(list.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(list.v[i], want[i]);
+	free(list.v);
+	arena_release(&keep);
+}
+
+static void ranges_stand_for_each_value(void **state)
+{
+	static const char *const plain[] = { "site:sample=sqrt" };
+	static const char *const d[] = { "neighbour:by=dir,d=-1,phi=always",
+		"neighbour:by=dir,d=0,phi=always", "neighbour:by=dir,d=1,phi=always" };
+	static const char *const two[] = { "x:a=1,b=3", "x:a=1,b=4", "x:a=2,b=3", "x:a=2,b=4" };
+	struct option_list list = { 0 };
+	struct arena keep = { 0 };
+	struct err err;
+	size_t n = 0;
+
+	(void)state;
+	expect_expansion(plain[0], plain, 1);
+	expect_expansion("neighbour:by=dir,d=-1..1,phi=always", d, 3);
+	expect_expansion("x:a=1..2,b=3..4", two, 4);
+	assert_int_equal(policy_expand("x:a=3..1", &list, &keep, &err), E_USAGE);
+	assert_int_equal(policy_expand("x:a=1..100000000", &list, &keep, &err), E_USAGE);
+	list.n = 0;
+	assert_int_equal(policy_expand("all", &list, &keep, &err), 0);
+	while (policy_at(n))
+		n++;
+	assert_int_equal(list.n, n);
+	list.n = 0;
+	assert_int_equal(policy_expand("nothing:d=1..2", &list, &keep, &err), 0);
+	assert_int_equal(policy_list_needs(&list, &(unsigned){ 0 }, &err), E_USAGE);
+	free(list.v);
+	arena_release(&keep);
+}
+
+struct bench { struct history h; struct replay r; struct option_list specs; };
+
+static void bench_open(struct bench *b, const struct world_opts *o, struct replay_opts *ro)
+{
+	unsigned needs = 0;
+	struct err err;
+
+	history_init(&b->h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS | WANT_FACTS);
+	trace_world(&b->h, o);
+	assert_int_equal(history_finish(&b->h, &err), 0);
+	ro->cycle_seconds = o->step_seconds;
+	ro->start = o->start;
+	ro->end = o->start + o->steps * o->step_seconds;
+	if (policy_list_needs(&b->specs, &needs, &err) < 0 ||
+	    replay_open(&b->r, &b->h, ro, needs, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void bench_close(struct bench *b)
+{
+	replay_close(&b->r);
+	history_release(&b->h);
+	free(b->specs.v);
+}
+
+static void add_spec(struct bench *b, const char *spec)
+{
+	mem_grow((void **)&b->specs.v, &b->specs.cap, b->specs.n + 1, sizeof *b->specs.v);
+	b->specs.v[b->specs.n++] = spec;
+}
+
+static void add_everything(struct bench *b)
+{
+	static const char *const more[] = {
+		"site:variant=adaptive", "site:variant=proportional", "frequency:estimator=mle",
+		"neighbour:by=link,d=3", "neighbour:by=link,d=-2", "neighbour:by=dir,d=2",
+		"neighbour:by=dir,d=-3", "neighbour:by=dir,phi=always", "neighbour:phi=history",
+		"neighbour:phi=weighted", "neighbour:phi=pagerank",
+	};
+
+	for (size_t i = 0; policy_at(i); i++)
+		add_spec(b, policy_at(i)->name);
+	for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+		add_spec(b, more[i]);
+}
+
+static void nobody_peeks(void **state)
+{
+	struct replay_opts ro = { .budget = { 10, true }, .observe = OBSERVE_CYCLE };
+	struct bench b = { 0 };
+	struct experiment x;
+	struct world_opts o;
+	struct err err;
+	double random = 0, n_downloads, se;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 12;
+	o.steps = 30;
+	o.rate = 0.1;
+	o.rate_spread = o.site_spread = o.dir_spread = o.burst = o.death = 0;
+	add_everything(&b);
+	bench_open(&b, &o, &ro);
+	assert_int_equal(experiment_run(&x, &b.r, &b.specs, 1, 1, 2, NULL, NULL, &err), 0);
+	n_downloads = (double)b.r.n_cycles * b.r.budget;
+	se = sqrt(2 * o.rate * (1 - o.rate) / n_downloads);
+	for (size_t i = 0; i < x.n_results; i++)
+		if (!strcmp(x.results[i].spec, "random"))
+			random = x.results[i].change_ratio_cycle.mean;
+	assert_true(fabs(random - o.rate) < 3 * se);
+	for (size_t i = 0; i < x.n_results; i++) {
+		const struct policy_result *p = &x.results[i];
+		double z = (p->change_ratio_cycle.mean - random) / se;
+		bool knows = policy_find(p->spec, strcspn(p->spec, ":"))->only_replay;
+
+		if (knows ? z < 3 : fabs(z) > 3)
+			fail_msg("%s: ChangeRatio %.4f, random %.4f: %.1f standard errors", p->spec,
+			         p->change_ratio_cycle.mean, random, z);
+	}
+	experiment_release(&x);
+	bench_close(&b);
+}
+
+static void neighbours_follow_bursts(void **state)
+{
+	struct replay_opts ro = { .budget = { 5, true }, .observe = OBSERVE_CYCLE };
+	struct bench b = { 0 };
+	struct experiment x;
+	struct world_opts o;
+	struct err err;
+	double sum = 0, squares = 0;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 12;
+	o.steps = 30;
+	o.rate_spread = o.site_spread = o.dir_spread = 0;
+	add_spec(&b, "random");
+	add_spec(&b, "neighbour:by=dir,d=0");
+	bench_open(&b, &o, &ro);
+	assert_int_equal(experiment_run(&x, &b.r, &b.specs, 1, 5, 2, NULL, NULL, &err), 0);
+	assert_true(x.results[1].change_ratio_cycle.mean - x.results[0].change_ratio_cycle.mean >
+	            3 * hypot(x.results[0].change_ratio_cycle.se,
+	                      x.results[1].change_ratio_cycle.se));
+	/* the paired test over cycles, of the local reading, by the textbook */
+	for (uint32_t c = 0; c < b.r.n_cycles; c++) {
+		double d = 0;
+
+		for (int k = 0; k < 5; k++)
+			d += (x.results[1].runs[k].cycles[c].change_ratio -
+			      x.results[0].runs[k].cycles[c].change_ratio) / 5;
+		sum += d;
+		squares += d * d;
+	}
+	sum /= b.r.n_cycles;
+	squares = (squares / b.r.n_cycles - sum * sum) / (b.r.n_cycles - 1);
+	assert_true(fabs(experiment_compare(&x, 1, 0).t - sum / sqrt(squares)) < 1e-6);
+	experiment_release(&x);
+	bench_close(&b);
+}
+
+/* All that is not a time must be the same, whoever did the work. */
+static void threads_do_not_matter(void **state)
+{
+	struct replay_opts ro = { .budget = { 5, true } };
+	struct bench b = { 0 };
+	struct experiment one, four;
+	struct world_opts o;
+	struct err err;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 5;
+	o.steps = 10;
+	add_spec(&b, "site");
+	add_spec(&b, "neighbour:by=link,d=2");
+	add_spec(&b, "random");
+	bench_open(&b, &o, &ro);
+	assert_int_equal(experiment_run(&one, &b.r, &b.specs, 7, 4, 1, NULL, NULL, &err), 0);
+	assert_int_equal(experiment_run(&four, &b.r, &b.specs, 7, 4, 4, NULL, NULL, &err), 0);
+	for (size_t i = 0; i < 3; i++) {
+		for (uint32_t k = 0; k < 4; k++) {
+			for (uint32_t c = 0; c < b.r.n_cycles; c++) {
+				struct cycle_measure u = one.results[i].runs[k].cycles[c];
+				struct cycle_measure v = four.results[i].runs[k].cycles[c];
+
+				u.plan_seconds = v.plan_seconds = u.total_seconds = v.total_seconds = 0;
+				assert_memory_equal(&u, &v, sizeof u);
+			}
+		}
+		/* and seeds do matter */
+		assert_true(one.results[i].change_ratio.se > 0);
+	}
+	experiment_release(&one);
+	experiment_release(&four);
+	bench_close(&b);
+}
+
+/* The mean and its error over seeds, from the runs by the textbook. */
+static void means_are_means(void **state)
+{
+	struct replay_opts ro = { .budget = { 5, true } };
+	struct bench b = { 0 };
+	struct experiment x;
+	struct world_opts o;
+	struct err err;
+	double sum = 0, squares = 0, by_seed[4] = { 0 };
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 5;
+	o.steps = 10;
+	add_spec(&b, "random");
+	bench_open(&b, &o, &ro);
+	assert_int_equal(experiment_run(&x, &b.r, &b.specs, 7, 4, 2, NULL, NULL, &err), 0);
+	for (int k = 0; k < 4; k++) {
+		for (uint32_t c = 0; c < b.r.n_cycles; c++) {
+			const struct cycle_measure *m = &x.results[0].runs[k].cycles[c];
+
+			by_seed[k] += (double)m->changed / m->downloads / b.r.n_cycles;
+		}
+		sum += by_seed[k];
+	}
+	for (int k = 0; k < 4; k++)
+		squares += (by_seed[k] - sum / 4) * (by_seed[k] - sum / 4);
+	assert_true(fabs(x.results[0].change_ratio.mean - sum / 4) < 1e-9);
+	assert_true(fabs(x.results[0].change_ratio.se - sqrt(squares / 3 / 4)) < 1e-9);
+	experiment_release(&x);
+	bench_close(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ranges_stand_for_each_value),
+		cmocka_unit_test(nobody_peeks),
+		cmocka_unit_test(neighbours_follow_bursts),
+		cmocka_unit_test(threads_do_not_matter),
+		cmocka_unit_test(means_are_means),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
