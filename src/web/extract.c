@@ -110,6 +110,15 @@ static bool step_regions(struct extract *x, bool *seen)
 	return outside;
 }
 
+static inline void add_piece(struct extract *x, const struct html_str *s)
+{
+	const struct html *t = &x->html;
+	bool in_page = s->data >= t->start && s->data < t->end;
+
+	extract_add_text(&x->text, &x->pending, s->data, s->size,
+	                 in_page ? t->end : s->data + s->size);
+}
+
 static void read_html(struct extract *x)
 {
 	struct html *t = &x->html;
@@ -124,7 +133,7 @@ static void read_html(struct extract *x)
 			if (k->text.size == 1 && !*k->text.data)
 				break;
 			if (!x->hidden.open)
-				extract_add_text(&x->text, &x->pending, k->text.data, k->text.size);
+				add_piece(x, &k->text);
 			else if (x->in_title.open && x->title.size < EXTRACT_TITLE_MAX)
 				buf_add(&x->title, k->text.data, k->text.size);
 			break;
@@ -160,7 +169,7 @@ static void read_lines(struct extract *x, const char *p, size_t size)
 
 		if (!eol)
 			eol = end;
-		extract_add_text(&x->text, &x->pending, p, (size_t)(eol - p));
+		extract_add_text(&x->text, &x->pending, p, (size_t)(eol - p), end);
 		x->pending = PENDING_LINE;
 		p = eol + 1;
 	}
@@ -169,11 +178,14 @@ static void read_lines(struct extract *x, const char *p, size_t size)
 /* Words and simhash, the parts that do not count left out of the latter. */
 static void read_words(struct extract *x)
 {
-	struct words w = { .fold_digits = x->options->fold_digits,
-	                   .each = x->options->word, .arg = x->options->arg };
+	struct words w;
 	const char *text = buf_text(&x->text);
 	size_t from = 0;
 
+	memset(&w, 0, offsetof(struct words, batch));
+	w.fold_digits = x->options->fold_digits;
+	w.each = x->options->word;
+	w.arg = x->options->arg;
 	for (size_t i = 0; i < x->gaps.n; i++) {
 		words_add(&w, text + from, x->gaps.v[i].from - from);
 		w.no_simhash = true;

@@ -7,8 +7,10 @@
 
 enum { PENDING_NONE, PENDING_SPACE, PENDING_LINE };
 
-/* Append text, white space runs as one space; *pending goes on between calls. */
-void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size);
+/* Append text, white space runs as one space; *pending goes on between calls.
+ * The bytes up to `readable` (at least to the text's end) may be read. */
+void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size,
+                      const char *readable);
 
 /* Links, images and the like of the current start tag. */
 void extract_start_tag(struct extract *x);

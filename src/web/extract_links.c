@@ -29,7 +29,7 @@ static void add_link(struct extract *x, enum link_kind kind, const char *ref, si
 
 static void read_anchor(struct extract *x, enum link_kind kind)
 {
-	const struct html_attr *href = html_attr(&x->html, "href");
+	const struct html_attr *href = HTML_ATTR(&x->html, "href");
 	const char *p;
 	size_t size;
 
@@ -38,7 +38,7 @@ static void read_anchor(struct extract *x, enum link_kind kind)
 	x->page.outlinks++;
 	p = href->value.data;
 	size = href->value.size;
-	if (size > 7 && !strncasecmp(p, "mailto:", 7))
+	if (size > 7 && (*p | 0x20) == 'm' && !strncasecmp(p, "mailto:", 7))
 		x->page.emails += extract_count_emails(p + 7, size - 7);
 	/* "#part" is the page itself */
 	else if (x->url && !(size && *p == '#'))
@@ -82,7 +82,7 @@ static void read_refresh(struct extract *x, const char *p, size_t size)
 
 static void read_base(struct extract *x)
 {
-	const struct html_attr *href = html_attr(&x->html, "href");
+	const struct html_attr *href = HTML_ATTR(&x->html, "href");
 
 	if (!href || x->has_base)
 		return;
@@ -136,17 +136,17 @@ void extract_start_tag(struct extract *x)
 			read_base(x);
 		break;
 	case TAG_link:
-		if (x->url && rel_has(html_attr(t, "rel"), "canonical") &&
-		    (a = html_attr(t, "href")))
+		if (x->url && rel_has(HTML_ATTR(t, "rel"), "canonical") &&
+		    (a = HTML_ATTR(t, "href")))
 			add_link(x, LINK_CANONICAL, a->value.data, a->value.size);
 		break;
 	case TAG_meta:
 		if (x->url && attr_is(html_attr(t, "http-equiv"), "refresh") &&
-		    (a = html_attr(t, "content")))
+		    (a = HTML_ATTR(t, "content")))
 			read_refresh(x, a->value.data, a->value.size);
 		break;
 	case TAG_frame: case TAG_iframe:
-		if (x->url && (a = html_attr(t, "src")))
+		if (x->url && (a = HTML_ATTR(t, "src")))
 			add_link(x, LINK_FRAME, a->value.data, a->value.size);
 		break;
 	default:
@@ -181,15 +181,19 @@ void extract_add_tag(struct extract *x)
 	struct html_token *k = &x->html.token;
 	const struct extract_options *o = x->options;
 	struct buf *out = &x->tags;
-	char *p = buf_room(out, k->text.size + 2), *q = p;
+	char *p = buf_room(out, k->text.size + 18), *q = p;
 
 	if (!p)
 		return;
 	if (k->kind == HTML_END_TAG)
 		*q++ = '/';
-	memcpy(q, k->text.data, k->text.size);
-	q += k->text.size;
-	*q++ = '\n';
+	if (k->tag != TAG_OTHER) {
+		memcpy(q, html_tag_rows[k->tag].line, 16);
+	} else {
+		memcpy(q, k->text.data, k->text.size);
+		q[k->text.size] = '\n';
+	}
+	q += k->text.size + 1;
 	out->size += (size_t)(q - p);
 	if (k->kind == HTML_END_TAG || !(o->tag_attributes || o->tag_values))
 		return;

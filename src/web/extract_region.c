@@ -195,11 +195,11 @@ bool region_is_hidden(struct html *t)
 	for (size_t i = 0; i < t->token.n_attrs; i++) {
 		struct html_attr *a = &t->token.attrs[i];
 
-		if (a->name_size == 6 && !memcmp(a->name, "hidden", 6))
+		if (html_name_is(a, HTML_KEY("hidden"), 6))
 			return true;
-		if (a->name_size == 4 && !memcmp(a->name, "open", 4))
+		if (html_name_is(a, HTML_KEY("open"), 4))
 			open = true;
-		if (a->name_size != 5 || memcmp(a->name, "style", 5))
+		if (!html_name_is(a, HTML_KEY("style"), 5))
 			continue;
 		html_value(t, a);
 		if (style_says(a->value.data, a->value.size, "display", "none") ||
@@ -288,8 +288,8 @@ bool ignore_matches(const struct ignore *g, struct html *t)
 	if (!g || !g->n)
 		return false;
 	if (t->token.n_attrs) {
-		id = html_attr(t, "id");
-		class = html_attr(t, "class");
+		id = HTML_ATTR(t, "id");
+		class = HTML_ATTR(t, "class");
 	}
 	for (size_t i = 0; i < g->n; i++) {
 		const struct ignore_rule *r = &g->rules[i];

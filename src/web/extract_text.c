@@ -19,10 +19,10 @@ static inline bool is_blank(char c)
 
 /*
  * Copy from p to q up to the first white space that is not one plain space
- * between two other characters; returns how much.  Sixteen bytes may be written
- * even if fewer count.
+ * between two other characters; returns how much.  Up to `readable`, bytes behind
+ * end may be read, and sixteen bytes may be written even if fewer count.
  */
-static inline size_t copy_plain(const char *p, const char *end, char *q)
+static inline size_t copy_plain(const char *p, const char *end, const char *readable, char *q)
 {
 	const char *from = p;
 
@@ -30,7 +30,7 @@ static inline size_t copy_plain(const char *p, const char *end, char *q)
 	const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t');
 	const __m128i four = _mm_set1_epi8(4);
 
-	for (; end - p >= 16; p += 16, q += 16) {
+	for (; p < end && readable - p >= 16; p += 16, q += 16) {
 		__m128i v = _mm_loadu_si128((const void *)p);
 		__m128i x = _mm_sub_epi8(v, tab);
 		__m128i other = _mm_cmpeq_epi8(_mm_min_epu8(x, four), x);
@@ -38,6 +38,11 @@ static inline size_t copy_plain(const char *p, const char *end, char *q)
 		unsigned others = (unsigned)_mm_movemask_epi8(other);
 		unsigned stop = others | (spaces & ((spaces | others) >> 1 | 0x8000));
 
+		if (end - p < 16) {     /* a space right before the end may not stay */
+			unsigned n = (unsigned)(end - p);
+
+			stop |= (spaces & 1u << (n - 1)) | 1u << n;
+		}
 		_mm_storeu_si128((void *)q, v);
 		if (stop)
 			return (size_t)(p - from) + (size_t)__builtin_ctz(stop);
@@ -48,7 +53,8 @@ static inline size_t copy_plain(const char *p, const char *end, char *q)
 	return (size_t)(p - from);
 }
 
-void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size)
+void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size,
+                      const char *readable)
 {
 	const char *end = p + size;
 	char *room = buf_room(out, size + 17), *q = room;
@@ -69,7 +75,7 @@ void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t 
 				*q++ = *pending == PENDING_LINE ? '\n' : ' ';
 			*pending = PENDING_NONE;
 		}
-		n = copy_plain(p, end, q);
+		n = copy_plain(p, end, readable, q);
 		p += n;
 		q += n;
 	}

@@ -148,11 +148,43 @@ static inline void html_value(struct html *t, struct html_attr *a)
 /* The attribute of the current start tag, value clean, or NULL. */
 struct html_attr *html_attr(struct html *t, const char *name);
 
+/* The key of a name: its last eight bytes, packed; and the attribute of the
+ * current start tag whose name, of at most eight bytes, has this key. */
+uint64_t html_key(const char *name, size_t size);
+#define HTML_BYTE(s, i) \
+	(sizeof s - 1 > (i) ? (uint64_t)(unsigned char)s[sizeof s - 2 - (i)] << 8 * (i) : 0)
+#define HTML_KEY(s) \
+	(HTML_BYTE(s, 0u) | HTML_BYTE(s, 1u) | HTML_BYTE(s, 2u) | HTML_BYTE(s, 3u) | \
+	 HTML_BYTE(s, 4u) | HTML_BYTE(s, 5u) | HTML_BYTE(s, 6u) | HTML_BYTE(s, 7u))
+static inline bool html_name_is(const struct html_attr *a, uint64_t key, size_t size)
+{
+	return a->key == key && a->name_size == size;
+}
+static inline struct html_attr *html_attr_by_key(struct html *t, uint64_t key, size_t size)
+{
+	for (size_t i = 0; i < t->token.n_attrs; i++)
+		if (html_name_is(&t->token.attrs[i], key, size)) {
+			html_value(t, &t->token.attrs[i]);
+			return &t->token.attrs[i];
+		}
+	return NULL;
+}
+#define HTML_ATTR(t, name) html_attr_by_key(t, HTML_KEY(name), sizeof name - 1)
+
 /* Are we inside svg or math (and outside its integration points)? */
 bool html_in_foreign_content(const struct html *t);
 
-unsigned html_tag_flags(enum html_tag tag);
-const char *html_tag_name(enum html_tag tag);
+struct html_tag_row {
+	char line[16];                  /* the name, a line end, NULs */
+	uint8_t size, flags;            /* of the name; enum html_tag_flag */
+	uint64_t key;
+};
+extern const struct html_tag_row html_tag_rows[TAG_COUNT];
+
+static inline unsigned html_tag_flags(enum html_tag tag)
+{
+	return html_tag_rows[tag].flags;
+}
 /* The tag of a lower-case name. */
 enum html_tag html_tag_find(const char *name, size_t size);
 

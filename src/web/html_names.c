@@ -15,11 +15,8 @@
 #include "web/html_scan.h"
 #include "web/html_tags.inc"
 
-static const struct {
-	char name[14];
-	uint8_t size, flags;
-} tags[TAG_COUNT] = {
-	[TAG_OTHER] = { "", 0, 0 },
+const struct html_tag_row html_tag_rows[TAG_COUNT] = {
+	[TAG_OTHER] = { "\n", 0, 0, 0 },
 #define VOID TAG_VOID
 #define BLOCK TAG_BLOCK
 #define RCDATA TAG_RCDATA
@@ -28,37 +25,35 @@ static const struct {
 #define PLAIN TAG_PLAIN
 #define BREAK TAG_BREAK
 #define SKIP TAG_SKIP
-#define TAG(name, flags) [TAG_##name] = { #name, sizeof #name - 1, flags },
+#define TAG(name, flags) [TAG_##name] = { #name "\n", sizeof #name - 1, flags, HTML_KEY(#name) },
 #include "web/html_tags.def"
 #undef TAG
 };
 
-unsigned html_tag_flags(enum html_tag tag)
-{
-	return tags[tag].flags;
-}
-
-const char *html_tag_name(enum html_tag tag)
-{
-	return tags[tag].name;
-}
-
+/* Names longer than eight bytes: the key is their end, the rest is compared. */
 enum html_tag html_tag_find_key(uint64_t key, const char *name, size_t size)
 {
 	unsigned tag = tag_slots[key * TAG_MULTIPLIER >> TAG_SHIFT];
+	const struct html_tag_row *r = &html_tag_rows[tag];
 
-	if (tags[tag].size == size && !memcmp(tags[tag].name, name, size))
+	if (r->key == key && r->size == size &&
+	    (size <= 8 || !memcmp(r->line, name, size - 8)))
 		return (enum html_tag)tag;
 	return TAG_OTHER;
 }
 
-enum html_tag html_tag_find(const char *name, size_t size)
+uint64_t html_key(const char *name, size_t size)
 {
 	uint64_t key = 0;
 
 	for (size_t i = 0; i < size; i++)
 		key = key << 8 | (unsigned char)name[i];
-	return html_tag_find_key(key, name, size);
+	return key;
+}
+
+enum html_tag html_tag_find(const char *name, size_t size)
+{
+	return html_tag_find_key(html_key(name, size), name, size);
 }
 
 static bool is_integration_point(enum html_tag tag, enum html_tag root)
@@ -118,7 +113,7 @@ static bool foreign_start(struct html *t, enum html_tag tag)
 void html_tag_feedback(struct html *t)
 {
 	enum html_tag tag = t->token.tag;
-	unsigned flags = tags[tag].flags;
+	unsigned flags = html_tag_flags(tag);
 
 	if (t->token.kind == HTML_END_TAG) {
 		if (t->n_foreign)
@@ -137,6 +132,6 @@ void html_tag_feedback(struct html *t)
 	t->state = flags & TAG_RCDATA ? HTML_RCDATA : flags & TAG_RAWTEXT ? HTML_RAWTEXT :
 	           flags & TAG_SCRIPT ? HTML_SCRIPT : HTML_PLAINTEXT;
 	t->raw_end = NULL;
-	t->last_start = tags[tag].name;
-	t->last_start_size = tags[tag].size;
+	t->last_start = html_tag_rows[tag].line;        /* the line end is not counted */
+	t->last_start_size = html_tag_rows[tag].size;
 }

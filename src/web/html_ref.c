@@ -16,11 +16,22 @@ struct entity {
 	char text[6];
 };
 
+#define FIRST(letter, number)
 #define ENTITY(name, text) { name, sizeof name - 1, sizeof text - 1, text },
 static const struct entity entities[] = {
 #include "web/entities.inc"
 };
+#undef FIRST
 #undef ENTITY
+
+/* Where the names of a letter begin; they end where the next letter's begin. */
+static const uint16_t first_row[128] = {
+#define FIRST(letter, number) [letter] = number,
+#define ENTITY(name, text)
+#include "web/entities.inc"
+#undef FIRST
+#undef ENTITY
+};
 
 #define N_ENTITIES (sizeof entities / sizeof entities[0])
 #define NAME_MAX_SIZE 32
@@ -40,13 +51,17 @@ static size_t lower_row(size_t lo, size_t hi, size_t i, unsigned char c)
 	return lo;
 }
 
-/* The longest entity that begins the text, or NULL. */
+/* The longest entity that begins the text (a letter), or NULL. */
 static const struct entity *find_entity(const char *data, size_t size)
 {
 	const struct entity *best = NULL;
-	size_t lo = 0, hi = N_ENTITIES;
+	unsigned char letter = (unsigned char)data[0];
+	size_t lo = first_row[letter];
+	size_t hi = letter == 'Z' ? first_row['a'] :
+	            letter == 'z' ? N_ENTITIES : first_row[letter + 1];
 
-	for (size_t i = 0; i < size && i < NAME_MAX_SIZE; i++) {
+	/* all letters begin names, so no row of first_row is unset */
+	for (size_t i = 1; i < size && i < NAME_MAX_SIZE; i++) {
 		unsigned char c = (unsigned char)data[i];
 
 		lo = lower_row(lo, hi, i, c);
@@ -140,6 +155,22 @@ size_t html_reference(const char *data, size_t size, bool in_attribute,
 		return numeric_reference(data, size, out, ret_out_size);
 	if (!(scan_class_of(data[1]) & IS_ALPHA))
 		return 0;
+	/* most references by far are these */
+	if (size >= 4 && data[3] == ';' && data[2] == 't' && (data[1] == 'l' || data[1] == 'g')) {
+		*out = data[1] == 'l' ? '<' : '>';
+		*ret_out_size = 1;
+		return 4;
+	}
+	if (size >= 5 && !memcmp(data + 1, "amp;", 4)) {
+		*out = '&';
+		*ret_out_size = 1;
+		return 5;
+	}
+	if (size >= 6 && !memcmp(data + 1, "nbsp;", 5)) {
+		memcpy(out, "\xc2\xa0", 2);
+		*ret_out_size = 2;
+		return 6;
+	}
 	e = find_entity(data + 1, size - 1);
 	if (!e)
 		return 0;

@@ -227,11 +227,12 @@ bool html_read_tag(struct html *t, enum html_kind kind, const char *name)
 struct html_attr *html_attr(struct html *t, const char *name)
 {
 	size_t size = strlen(name);
+	uint64_t key = html_key(name, size);
 
 	for (size_t i = 0; i < t->token.n_attrs; i++) {
 		struct html_attr *a = &t->token.attrs[i];
 
-		if (a->name_size == size && !memcmp(a->name, name, size)) {
+		if (html_name_is(a, key, size) && !memcmp(a->name, name, size)) {
 			html_value(t, a);
 			return a;
 		}

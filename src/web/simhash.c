@@ -21,34 +21,37 @@ static inline uint64_t carry_save(uint64_t *sum, uint64_t b, uint64_t c)
 	return (a & b) | (half & c);
 }
 
-void simhash_add_8(struct simhash *s)
+void simhash_add(struct simhash *s, const uint64_t *w, size_t n)
 {
-	const uint64_t *w = s->waiting;
-	uint64_t *p = s->plane, a, b, c, d;
+	uint64_t p0 = s->plane[0], p1 = s->plane[1], p2 = s->plane[2], a, b, c, d;
 
-	a = carry_save(&p[0], w[0], w[1]);
-	b = carry_save(&p[0], w[2], w[3]);
-	c = carry_save(&p[1], a, b);
-	a = carry_save(&p[0], w[4], w[5]);
-	b = carry_save(&p[0], w[6], w[7]);
-	d = carry_save(&p[1], a, b);
-	add_at(s, 3, carry_save(&p[2], c, d));
+	s->n += n;
+	for (; n >= 8; n -= 8, w += 8) {
+		a = carry_save(&p0, w[0], w[1]);
+		b = carry_save(&p0, w[2], w[3]);
+		c = carry_save(&p1, a, b);
+		a = carry_save(&p0, w[4], w[5]);
+		b = carry_save(&p0, w[6], w[7]);
+		d = carry_save(&p1, a, b);
+		add_at(s, 3, carry_save(&p2, c, d));
+	}
+	s->plane[0] = p0;
+	s->plane[1] = p1;
+	s->plane[2] = p2;
+	while (n--)
+		add_at(s, 0, *w++);
 }
 
+/* All 64 counters are compared with n / 2 at once, highest plane first. */
 uint64_t simhash_value(const struct simhash *s)
 {
-	struct simhash all = *s;
-	uint64_t value = 0;
+	uint64_t half = s->n / 2, more = 0, equal = ~(uint64_t)0;
 
-	for (unsigned i = 0; i < (s->n & 7); i++)
-		add_at(&all, 0, s->waiting[i]);
-	for (int bit = 0; bit < 64; bit++) {
-		uint64_t count = 0;
+	for (int k = SIMHASH_PLANES; k-- > 0;) {
+		uint64_t bit = half >> k & 1 ? ~(uint64_t)0 : 0;
 
-		for (int k = 0; k < SIMHASH_PLANES; k++)
-			count |= (all.plane[k] >> bit & 1) << k;
-		if (count * 2 > s->n)
-			value |= (uint64_t)1 << bit;
+		more |= equal & s->plane[k] & ~bit;
+		equal &= ~(s->plane[k] ^ bit);
 	}
-	return value;
+	return more;
 }

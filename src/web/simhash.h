@@ -13,24 +13,17 @@
 #ifndef WEB_SIMHASH_H
 #define WEB_SIMHASH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define SIMHASH_PLANES 40               /* counts to 2^40 */
 
 struct simhash {                        /* zeroed: empty */
 	uint64_t plane[SIMHASH_PLANES];
-	uint64_t waiting[8];
 	uint64_t n;
 };
 
-void simhash_add_8(struct simhash *s);  /* takes in the eight waiting */
-
-static inline void simhash_add(struct simhash *s, uint64_t hash)
-{
-	s->waiting[s->n++ & 7] = hash;
-	if (!(s->n & 7))
-		simhash_add_8(s);
-}
+void simhash_add(struct simhash *s, const uint64_t *hashes, size_t n);
 
 /* The fingerprint; 0 for no features.  Adding may go on afterwards. */
 uint64_t simhash_value(const struct simhash *s);

@@ -17,16 +17,20 @@
 #include "web/simhash.h"
 
 #define WORD_SIZE_MAX 64
+#define WORDS_BATCH 256
 
-struct words {                          /* zeroed: ready to count */
+struct words {                          /* zero up to `batch`: ready */
 	uint64_t n;
-	uint64_t last;                  /* hash of the word before */
-	struct simhash simhash;
+	struct simhash simhash;         /* complete after each words_add() */
 	bool fold_digits;               /* for the simhash only: 0 for digits */
 	bool no_simhash;                /* words that do not take part in it */
 	/* called for each word, lower case, not NUL-terminated; may be NULL */
 	void (*each)(void *arg, const char *word, size_t size, uint64_t hash);
 	void *arg;
+
+	uint64_t last;                  /* hash of the last word taken in */
+	size_t n_batch;
+	uint64_t batch[WORDS_BATCH];    /* hashes not yet taken in */
 };
 
 /* Add the words of a text (valid UTF-8).  A word does not go on in the next call. */
