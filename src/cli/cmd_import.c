@@ -71,8 +71,8 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 {
 	const struct import_opts *o = opts;
 	struct reporting r = { .all = o->all_errors };
-	struct import i = { .now = clock_now(), .report = show_bad, .progress = show_progress,
-	                    .arg = &r };
+	struct import i = { .folder = cli->common.repository, .now = clock_now(),
+	                    .report = show_bad, .progress = show_progress, .arg = &r };
 	int rc = repository_open(cli, &i.store, err);
 
 	if (rc < 0)

@@ -72,6 +72,14 @@ static struct slice to_slice(struct cdx_slice s)
 	return (struct slice){ s.data, s.size };
 }
 
+/* Some writers give a 304 the digest of its own, empty, body. */
+bool archive_is_empty_digest(struct slice digest)
+{
+	static const char empty[] = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+
+	return digest.size == sizeof empty - 1 && !memcmp(digest.s, empty, digest.size);
+}
+
 static void to_record(const struct cdx_line *l, struct record *r)
 {
 	*r = (struct record){
@@ -85,8 +93,17 @@ static void to_record(const struct cdx_line *l, struct record *r)
 	};
 	r->has_simhash = cdx_has(l, CDX_simhash) && cdx_hex64(l->simhash, &r->simhash);
 	r->revisit = l->mime.size == 12 && !memcmp(l->mime.data, "warc/revisit", 12);
-	if (l->status > 999)
+	if (l->status < 0 || l->status > 999)
 		r->status = 0;
+	if (r->digest.size > 5 && !strncasecmp(r->digest.s, "sha1:", 5)) {
+		r->digest.s += 5;       /* the bare form is ours */
+		r->digest.size -= 5;
+	}
+	if (r->revisit && archive_is_empty_digest(r->digest))
+		r->digest = (struct slice){ 0 };
+	/* of an index over WARC files the length is that of the record */
+	if (r->file.s && r->offset >= 0)
+		r->record_size = l->length;
 }
 
 struct canonical {              /* of the line before */
@@ -151,6 +168,8 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 
 	if (kind == ARCHIVE_CDX)
 		return read_cdx(a, in, err);
+	if (kind == ARCHIVE_WARC)
+		return archive_read_warc(a, in, err);
 	rc = err_set(err, E_USAGE, "%s: a %s has no captures; give a CDX, CDXJ or WARC file",
 	             input_name(in), archive_kind_name(kind));
 	input_close(in);

@@ -42,6 +42,10 @@ struct archive_reader {
  * sitemaps are E_USAGE here. */
 MUST_CHECK int archive_read_input(struct archive_reader *r, struct input *in,
                                   enum archive_kind kind, struct err *err);
+/* The digest of no bytes at all. */
+bool archive_is_empty_digest(struct slice digest);
+/* The part of it that lives in archive_warc.c. */
+MUST_CHECK int archive_read_warc(struct archive_reader *r, struct input *in, struct err *err);
 MUST_CHECK int archive_read(struct archive_reader *r, const char *path, struct err *err);
 
 #endif

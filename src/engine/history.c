@@ -17,9 +17,8 @@
 #include "base/buf.h"
 #include "web/url.h"
 
-#define LINKS_PER_PAGE_MAX 4096
 #define CAPTURES_MAX ((uint64_t)1 << 30)
-#define LIST_MASK 0x3fffffffu
+#define LIST_MASK 0x1fffffffu
 
 int detect_parse(const char *s, struct detect *ret, struct err *err)
 {
@@ -61,6 +60,8 @@ void history_release(struct history *h)
 	vec_release(&h->targets);
 	map_release(&h->lists);
 	facts_release(&h->facts);
+	map_release(&h->digests);
+	vec_release(&h->revisits);
 	*h = (struct history){ 0 };
 }
 
@@ -92,7 +93,7 @@ static uint32_t add_links(struct history *h, const struct record *r)
 	if (!fresh)
 		return list;
 	buf_init(&url, URL_SIZE_MAX);
-	while (p < end && n < LINKS_PER_PAGE_MAX) {
+	while (p < end && n < RECORD_LINKS_MAX) {
 		const char *space = memchr(p, ' ', (size_t)(end - p));
 		const char *stop = space ? space : end;
 
@@ -111,19 +112,54 @@ static uint32_t add_links(struct history *h, const struct record *r)
 	return list;
 }
 
+/* Is it a state of the page?  A revisit may have no status of its own. */
+static bool is_state(const struct record *r)
+{
+	if (r->revisit && (r->status == 0 || r->status == 304))
+		return true;
+	return (r->status >= 200 && r->status <= 399 && r->status != 304) ||
+	       r->status == 404 || r->status == 410;
+}
+
+/* Remember which capture has a digest, and which revisit asks for one.  Several
+ * captures of one digest: the one with the least key, so that order is nothing. */
+static void note_digest(struct history *h, const struct record *r, const struct capture *c)
+{
+	uint64_t digest;
+	uint32_t at = (uint32_t)h->captures.n, known;
+	bool fresh;
+
+	if (!r->digest.s || c->gone || (h->detect.kind == DETECT_BYTES &&
+	                                !(h->want & WANT_FACTS)))
+		return;
+	digest = hash_bytes(r->digest.s, r->digest.size, 0);
+	if (r->revisit) {
+		vec_push(&h->revisits, ((struct history_revisit){
+			digest, at, c->same && r->status != 304 }));
+		return;
+	}
+	known = map_intern(&h->digests, digest, at, &fresh);
+	if (!fresh && c->key < h->captures.v[known].key)
+		map_put(&h->digests, digest, at);
+}
+
 int history_add(struct history *h, const struct record *r, struct err *err)
 {
 	struct capture c = { .time = r->time };
 
-	c.gone = r->status == 404 || r->status == 410;
-	c.moved = r->status >= 300 && r->status <= 399;
-	if (!c.gone && !r->revisit && (r->status < 200 || r->status > 399 || r->status == 304)) {
+	if (!is_state(r)) {
 		h->n_skipped++;
 		return 0;
 	}
+	c.gone = r->status == 404 || r->status == 410;
+	c.moved = r->status >= 300 && r->status <= 399 && r->status != 304;
 	if (!c.gone && !record_key(h, r, &c.key)) {
-		h->n_no_key++;
-		return 0;
+		if (!r->revisit) {
+			h->n_no_key++;
+			return 0;
+		}
+		c.same = 1;
+		h->n_same++;
 	}
 	if (h->captures.n >= CAPTURES_MAX)
 		return err_set(err, E_LIMIT, "more than %llu captures: split the trace",
@@ -133,6 +169,7 @@ int history_add(struct history *h, const struct record *r, struct err *err)
 		c.links = add_links(h, r) & LIST_MASK;
 	if (h->want & WANT_FACTS)
 		c.facts = facts_add(&h->facts, r);
+	note_digest(h, r, &c);
 	vec_push(&h->captures, c);
 	if (c.time < h->begin)
 		h->begin = c.time;
@@ -220,10 +257,57 @@ static void drop_doubles(struct history *h)
 	h->captures.n = kept;
 }
 
+/* Revisits take the key of what has their digest, or else of the capture before;
+ * those that find neither are dropped. */
+static void join_revisits(struct history *h)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->revisits.n; i++) {
+		const struct history_revisit *v = &h->revisits.v[i];
+		struct capture *c = &h->captures.v[v->capture];
+		uint32_t k = map_get(&h->digests, v->digest);
+
+		if (k != MAP_NONE) {
+			const struct capture *from = &h->captures.v[k];
+
+			h->n_same -= c->same;
+			c->key = from->key;
+			c->same = 0;
+			c->moved = from->moved;
+			c->facts = c->facts ? c->facts : from->facts;
+		} else if (v->needed) {
+			c->time = INT64_MIN;    /* first, so there is none before it */
+		}
+	}
+	map_release(&h->digests);
+	vec_release(&h->revisits);
+	if (!h->n_same)
+		return;
+	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);
+	for (size_t i = 0; i < h->captures.n; i++) {
+		struct capture c = h->captures.v[i];
+		const struct capture *before = kept ? &h->captures.v[kept - 1] : NULL;
+
+		if (c.same && (!before || before->page != c.page || before->gone)) {
+			h->n_no_key++;
+			continue;
+		}
+		if (c.same) {
+			c.key = before->key;
+			c.moved = before->moved;
+			c.same = 0;
+		}
+		h->captures.v[kept++] = c;
+	}
+	h->captures.n = kept;
+}
+
 int history_finish(struct history *h, struct err *err)
 {
 	uint32_t *number;
 
+	join_revisits(h);
 	if (!h->captures.n)
 		return err_set(err, E_PARSE, h->n_no_key ?
 		               "no record has the digest that this detector compares; try "
@@ -244,6 +328,8 @@ int history_finish(struct history *h, struct err *err)
 		/* a revisit tells nothing new: what was counted before still holds */
 		if (!c->facts && !c->gone && i && c[-1].page == c->page)
 			c->facts = c[-1].facts;
+		if (!c->links && !c->gone && i && c[-1].page == c->page && c[-1].key == c->key)
+			c->links = c[-1].links;
 	}
 	return 0;
 }

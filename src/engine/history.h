@@ -8,8 +8,11 @@
  * comparing two numbers.
  *
  * Statuses: 2xx and 3xx are states of a living page (a redirect is a state like
- * any other, but puts no page into a repository), 404 and 410 say that it is gone, and all else (refusals, failures
- * of the server) says nothing and is left out.
+ * any other, but puts no page into a repository), 404 and 410 say that it is gone,
+ * and all else (refusals, failures of the server) says nothing and is left out.
+ *
+ * A revisit is the content whose digest it gives, wherever that was captured;
+ * without a digest it is the page's capture before.
  */
 #ifndef ENGINE_HISTORY_H
 #define ENGINE_HISTORY_H
@@ -31,11 +34,15 @@ struct capture {
 	int64_t time;
 	uint64_t key;
 	uint32_t page;                  /* while loading */
-	uint32_t links : 30;            /* link list, 0: none known */
+	uint32_t links : 29;            /* link list, 0: none known */
+	uint32_t same : 1;              /* while loading: a revisit without a key */
 	uint32_t gone : 1;
 	uint32_t moved : 1;             /* a redirect */
 	uint32_t facts;                 /* number in facts, or FACTS_NONE */
 };
+
+/* A revisit, to be joined with a capture of its digest. */
+struct history_revisit { uint64_t digest; uint32_t capture; bool needed; };
 
 enum history_want { WANT_LINKS = 1, WANT_FACTS = 2 };
 
@@ -54,6 +61,10 @@ struct history {
 	VEC(uint32_t) targets;
 	struct map lists;               /* hash of (host, text) -> list */
 	struct facts_table facts;
+	/* while loading, for revisits: hash of a digest -> capture */
+	struct map digests;
+	VEC(struct history_revisit) revisits;
+	uint64_t n_same;
 };
 
 void history_init(struct history *h, struct detect detect, unsigned want);

@@ -16,6 +16,7 @@
 #include "base/input.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/place.h"
 #include "web/url.h"
 
 #define BATCH_URLS 200000
@@ -147,6 +148,8 @@ static int import_urls(struct import *i, struct input *in, const char *path, str
 
 struct archiving {
 	struct import *i;
+	const char *path;               /* of the archive */
+	struct buf told, place;         /* a record's file, and the name we keep for it */
 	VEC(uint32_t) touched;          /* pages to settle at the end of the batch */
 	uint32_t in_batch;
 	bool open;
@@ -201,6 +204,18 @@ static void to_capture(const struct record *r, uint32_t page, struct store_captu
 	};
 }
 
+/* Where the record lies, as the repository will look for it. */
+static struct text file_name(struct archiving *a, struct slice told)
+{
+	if (a->told.size != told.size || memcmp(a->told.data, told.s, told.size)) {
+		buf_clear(&a->told);
+		buf_clear(&a->place);
+		buf_add(&a->told, told.s, told.size);
+		place_name(a->i->folder, a->path, buf_text(&a->told), &a->place);
+	}
+	return (struct text){ a->place.data, a->place.size };
+}
+
 static int add_record(void *arg, const struct record *r, struct err *err)
 {
 	struct archiving *a = arg;
@@ -220,6 +235,8 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		return rc;
 	i->stats.n_pages += rc == 1;
 	to_capture(r, page, &c);
+	if (r->file.s)
+		c.file = file_name(a, r->file);
 	rc = store_capture_add(i->store, &c, err);
 	if (rc < 0)
 		return rc;
@@ -241,22 +258,27 @@ static void report_archive(void *arg, const char *text)
 		a->i->report(a->i->arg, text);
 }
 
-static int import_archive(struct import *i, struct input *in, enum archive_kind kind,
-                          struct err *err)
+static int import_archive(struct import *i, struct input *in, const char *path,
+                          enum archive_kind kind, struct err *err)
 {
-	struct archiving a = { .i = i };
+	struct archiving a = { .i = i, .path = path };
 	struct archive_reader reader = { .record = add_record, .report = report_archive,
 	                                 .arg = &a };
-	int rc = archive_read_input(&reader, in, kind, err);
+	int rc, kept;
 
-	if (rc >= 0)
-		rc = end_batch(&a, err);
-	else
+	buf_init(&a.told, PLACE_SIZE_MAX);
+	buf_init(&a.place, PLACE_SIZE_MAX);
+	rc = archive_read_input(&reader, in, kind, err);
+	/* what was read before the file failed us is kept; what the store failed is not */
+	kept = rc == E_STORE ? rc : end_batch(&a, rc < 0 ? NULL : err);
+	if (kept < 0)
 		store_rollback(i->store);
 	i->stats.n_bad += reader.stats.n_bad;
 	i->stats.n_other += reader.stats.n_other;
 	vec_release(&a.touched);
-	return rc;
+	buf_release(&a.told);
+	buf_release(&a.place);
+	return rc < 0 ? rc : kept;
 }
 
 int import_file(struct import *i, const char *path, struct err *err)
@@ -269,7 +291,7 @@ int import_file(struct import *i, const char *path, struct err *err)
 		return rc;
 	rc = archive_sniff(in, &kind, err);
 	if (rc == 0 && kind != ARCHIVE_URLS)
-		return import_archive(i, in, kind, err);        /* closes it */
+		return import_archive(i, in, path, kind, err);        /* closes it */
 	if (rc == 0)
 		rc = import_urls(i, in, path, err);
 	input_close(in);

@@ -26,6 +26,7 @@ struct import_stats {
 
 struct import {
 	struct store *store;
+	const char *folder;             /* of the repository; NULL: none */
 	int64_t now;                    /* when pages are said to be added */
 	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);

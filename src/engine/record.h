@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RECORD_LINKS_MAX 4096           /* of one capture; more are not read */
+
 struct slice { const char *s; size_t size; };   /* s == NULL: not told */
 
 /* What was counted in a page; -1: not told. */
@@ -24,7 +26,8 @@ struct record {
 	struct slice url;               /* canonical */
 	int64_t time;
 	int status;                     /* 200 ...; 0: not told */
-	bool revisit;                   /* same content as the capture before */
+	bool revisit;                   /* the content that has this digest or, without
+	                                   one, that of the page's capture before */
 	struct slice mime;
 	int64_t length;                 /* bytes of the payload or the record; -1 */
 	struct slice digest;            /* of the payload: what `bytes` compares */

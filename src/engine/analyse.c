@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* analyse.c - bodies into records; see analyse.h. */
+#include "engine/analyse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "warc/http.h"
+#include "web/url.h"
+
+#define TYPE_SIZE_MAX 1024
+
+void analyser_init(struct analyser *a)
+{
+	*a = (struct analyser){ 0 };
+	buf_init(&a->url, URL_SIZE_MAX);
+	buf_init(&a->type, TYPE_SIZE_MAX);
+	buf_init(&a->decoded, EXTRACT_SIZE_MAX);
+	buf_init(&a->links, BUF_NO_LIMIT);
+}
+
+void analyser_release(struct analyser *a)
+{
+	extract_release(&a->extract);
+	buf_release(&a->url);
+	buf_release(&a->type);
+	buf_release(&a->decoded);
+	buf_release(&a->links);
+	map_release(&a->seen);
+}
+
+static void add_links(struct analyser *a, const struct page *page)
+{
+	struct url_parts parts;
+	size_t n = 0;
+
+	buf_clear(&a->links);
+	map_release(&a->seen);
+	url_split(a->url.data, a->url.size, &parts);
+	for (size_t i = 0; i < page->n_links && n < RECORD_LINKS_MAX; i++) {
+		const char *link = page_link_url(page, i);
+		size_t size = page->links[i].size;
+		bool fresh;
+
+		map_intern(&a->seen, hash_bytes(link, size, 0), 0, &fresh);
+		if (!fresh)
+			continue;
+		/* up to its path the page's URL is scheme, host and port */
+		if (size > parts.path && link[parts.path] == '/' &&
+		    !memcmp(link, a->url.data, parts.path)) {
+			link += parts.path;
+			size -= parts.path;
+		}
+		/* "//x" would be read as a host */
+		if (size > 1 && link[0] == '/' && link[1] == '/') {
+			link -= parts.path;
+			size += parts.path;
+		}
+		if (n++)
+			buf_byte(&a->links, ' ');
+		buf_add(&a->links, link, size);
+	}
+}
+
+void analyse(struct analyser *a, const struct analyse_input *in, struct record *r)
+{
+	struct extract_input x = { .data = in->body, .size = in->size };
+	const struct page *page;
+
+	buf_clear(&a->url);
+	buf_clear(&a->type);
+	buf_clear(&a->decoded);
+	buf_add(&a->url, in->url.s, in->url.size);
+	if (in->content_type.s && in->content_type.size < TYPE_SIZE_MAX) {
+		buf_add(&a->type, in->content_type.s, in->content_type.size);
+		x.content_type = buf_text(&a->type);
+	}
+	if (in->content_encoding.s && in->size) {
+		int rc = http_decode(&a->decoded, in->content_encoding.s,
+		                     in->content_encoding.size, in->body, in->size, NULL);
+
+		if (rc == 0 || rc == E_LIMIT) {
+			x.data = buf_text(&a->decoded);
+			x.size = a->decoded.size;
+		} else {
+			x.content_type = "application/octet-stream";
+		}
+	}
+	if (!x.data)
+		x.data = "";
+	x.url = buf_text(&a->url);
+	page = extract_page(&a->extract, &x, &a->options);
+	snprintf(a->prose, sizeof a->prose, "%016llx", (unsigned long long)page->digest.text);
+	snprintf(a->tags, sizeof a->tags, "%016llx", (unsigned long long)page->digest.tags);
+	r->prose = (struct slice){ a->prose, 16 };
+	r->tags = (struct slice){ a->tags, 16 };
+	r->simhash = page->digest.simhash;
+	r->has_simhash = true;
+	if (page->type == PAGE_OTHER)
+		return;
+	add_links(a, page);
+	r->facts = (struct facts){
+		(int64_t)page->text_size, (int64_t)page->words, page->images, page->tables,
+		page->emails, page->outlinks,
+	};
+	if (page->title_size)
+		r->title = (struct slice){ page->title, page->title_size };
+	r->links = (struct slice){ buf_text(&a->links), a->links.size };
+}
