@@ -11,10 +11,10 @@
  * Resync.  A damaged deflate stream may run on through the members behind it
  * before it is found out, so the search for the next one begins right behind the
  * damaged member's first byte; only when the stream ended, merely its checksum is
- * wrong, and a member follows, is the end taken as found.  A place that looks like a header must also
- * decode for TRIAL_OUT bytes.  Blind spot: a .gz file stored inside a damaged
- * member without compression looks like a member; what reads the data must
- * judge what it finds (the WARC reader does).
+ * wrong, and a member follows, is the end taken as found.  A place that looks like
+ * a header must also decode for TRIAL_OUT bytes.  Blind spot: a .gz file stored
+ * inside a damaged member without compression looks like a member; what reads the
+ * data must judge what it finds.
  */
 #include "base/input_raw.h"
 

@@ -94,9 +94,9 @@ static FILE *open_run(const char *folder, struct err *err)
 {
 	char path[4096];
 	FILE *f = NULL;
-	int fd;
+	int fd, n = snprintf(path, sizeof path, "%s/freshet-sort-XXXXXX", folder);
 
-	if (snprintf(path, sizeof path, "%s/freshet-sort-XXXXXX", folder) >= (int)sizeof path) {
+	if (n < 0 || (size_t)n >= sizeof path) {
 		err_set(err, E_IO, "%s: path too long", folder);
 		return NULL;
 	}

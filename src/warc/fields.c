@@ -54,9 +54,10 @@ static char *line_end(char *p, char *end)
 {
 	for (;;) {
 		char *lf = memchr(p, '\n', (size_t)(end - p)), *stop = lf ? lf : end;
+		char *cr = p;
 
-		for (char *cr = p; cr < stop && (cr = memchr(cr, '\r', (size_t)(stop - cr))); cr++)
-			*cr = ' ';
+		while (cr < stop && (cr = memchr(cr, '\r', (size_t)(stop - cr))))
+			*cr++ = ' ';
 		if (!lf)
 			return end;
 		if (lf + 1 >= end || !is_blank(lf[1]))

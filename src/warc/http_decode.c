@@ -19,7 +19,8 @@
 #define ZSTD_WINDOW_LOG 27
 
 /* Room for the next piece, or NULL if no more may come out. */
-static uint8_t *next_piece(struct buf *out, size_t start, size_t in_size, size_t *ret_room)
+static uint8_t *next_piece(struct buf *out, size_t start, size_t in_size,
+                           size_t *ret_room)
 {
 	size_t made = out->size - start;
 	size_t left = out->max - out->size;
@@ -32,7 +33,8 @@ static uint8_t *next_piece(struct buf *out, size_t start, size_t in_size, size_t
 
 static int too_large(struct err *err, const char *what, size_t in_size)
 {
-	return err_set(err, E_LIMIT, "%s body of %zu bytes grows beyond the limit", what, in_size);
+	return err_set(err, E_LIMIT, "%s body of %zu bytes grows beyond the limit", what,
+	               in_size);
 }
 
 /* One deflate stream in any wrapper, or several gzip members.  *ret_used: bytes

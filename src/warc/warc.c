@@ -66,8 +66,8 @@ void warc_report(struct warc_reader *r, uint64_t offset, const char *reason)
 
 	if (!r->report)
 		return;
-	snprintf(text, sizeof text, "%s: record at %" PRIu64 ": %s", input_name(r->in), offset,
-	         reason);
+	snprintf(text, sizeof text, "%s: record at %" PRIu64 ": %s", input_name(r->in),
+	         offset, reason);
 	r->report(r->report_arg, text);
 }
 
@@ -184,7 +184,11 @@ static void strip_brackets(struct field *f)
 static const char *take_fields(struct warc_record *rec)
 {
 	const struct field *type = NULL, *date = NULL, *length = NULL, *profile = NULL;
-	const struct { const char *name; const struct field **to; bool once, uri; } wanted[] = {
+	const struct {
+		const char *name;
+		const struct field **to;
+		bool once, uri;
+	} wanted[] = {
 		{ "WARC-Type", &type, true, false },
 		{ "WARC-Record-ID", &rec->id, true, false },
 		{ "WARC-Date", &date, true, false },

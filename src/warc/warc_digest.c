@@ -59,7 +59,8 @@ static bool decode_digits(const char *s, size_t size, unsigned bits,
 	return n == want && (acc & ((1u << held) - 1)) == 0;
 }
 
-static bool decode(const char *s, size_t size, enum warc_hash hash, struct warc_digest *ret)
+static bool decode(const char *s, size_t size, enum warc_hash hash,
+                   struct warc_digest *ret)
 {
 	struct warc_digest d = { .hash = hash, .size = hashes[hash].size };
 
@@ -143,7 +144,8 @@ void warc_digest_format(const struct warc_digest *d, char out[WARC_DIGEST_TEXT])
 
 bool warc_digest_equal(const struct warc_digest *a, const struct warc_digest *b)
 {
-	return a->hash == b->hash && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+	return a->hash == b->hash && a->size == b->size &&
+	       memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
 static const EVP_MD *method(enum warc_hash hash)

@@ -206,7 +206,8 @@ int warc_file_create(struct warc_writer *w, int64_t time, struct err *err)
 	return 0;
 }
 
-int warc_file_append(struct warc_writer *w, const void *data, size_t size, struct err *err)
+int warc_file_append(struct warc_writer *w, const void *data, size_t size,
+                     struct err *err)
 {
 	buf_add(&w->out, data, size);
 	w->file_size += size;

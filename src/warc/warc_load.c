@@ -51,7 +51,8 @@ static void begin_check(const struct field *f, struct warc_hasher *h,
 	warc_hasher_begin(h, want->hash);
 }
 
-static enum warc_check compare(const struct warc_digest *want, const struct warc_digest *got)
+static enum warc_check compare(const struct warc_digest *want,
+                               const struct warc_digest *got)
 {
 	if (got->hash != want->hash)
 		return WARC_CHECK_UNKNOWN;
@@ -60,8 +61,8 @@ static enum warc_check compare(const struct warc_digest *want, const struct warc
 
 /* The HTTP head, if the block begins with one.  0 or error; *ret_damaged if the
  * block breaks off. */
-static int read_http_head(struct warc_reader *r, struct warc_content *c, bool *ret_damaged,
-                          struct err *err)
+static int read_http_head(struct warc_reader *r, struct warc_content *c,
+                          bool *ret_damaged, struct err *err)
 {
 	size_t want = 4096, size, head;
 	const char *data;
@@ -90,7 +91,8 @@ static int read_http_head(struct warc_reader *r, struct warc_content *c, bool *r
 	return 0;
 }
 
-static void keep(struct warc_reader *r, struct warc_content *c, const char *data, size_t size)
+static void keep(struct warc_reader *r, struct warc_content *c, const char *data,
+                 size_t size)
 {
 	size_t room = c->body_max - c->body.size;
 

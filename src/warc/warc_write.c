@@ -29,8 +29,8 @@ static int check_value(const char *what, const char *s, bool uri, struct err *er
 {
 	if (!s || (*s && is_clean(s, uri)))
 		return 0;
-	return err_set(err, E_USAGE, "%s is empty or holds %scontrol bytes: not written", what,
-	               uri ? "blanks or " : "");
+	return err_set(err, E_USAGE, "%s is empty or holds %scontrol bytes: not written",
+	               what, uri ? "blanks or " : "");
 }
 
 static bool is_name(const char *s)
@@ -230,8 +230,8 @@ static int check_revisit(const struct warc_capture *c, struct err *err)
 
 	if (!c->refers_to_url || !c->payload_digest ||
 	    c->payload_digest->hash == WARC_HASH_NONE)
-		return err_set(err, E_USAGE, "revisit of %s without the original's URL and digest",
-		               c->url);
+		return err_set(err, E_USAGE, "revisit of %s without the original's URL or "
+		               "digest", c->url);
 	if (c->revisit == WARC_NOT_MODIFIED &&
 	    (!space || c->head_size - (size_t)(space - c->head) < 4 ||
 	     memcmp(space, " 304", 4)))
