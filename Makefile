@@ -19,6 +19,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidde
 	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	$(shell pkg-config --cflags $(PC) 2>/dev/null)
 LIBS    = $(shell pkg-config --libs $(PC) 2>/dev/null) -lstemmer -lm
+JOBS    := $(shell nproc)
 LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
 LIB_SRC  := $(wildcard $(addprefix src/,$(addsuffix /*.c,base web warc graph cluster repo fetch policy engine)))
@@ -58,16 +59,16 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(B)/libfreshet.a
 tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
 check: deps
 ifdef SAN
-	@$(MAKE) --no-print-directory SAN=$(SAN) tests
+	@$(MAKE) --no-print-directory -j$(JOBS) SAN=$(SAN) tests
 	@scripts/run-tests $(B)
 else
-	@$(MAKE) --no-print-directory all tests
-	@$(MAKE) --no-print-directory SAN=address,undefined tests
+	@$(MAKE) --no-print-directory -j$(JOBS) all tests
+	@$(MAKE) --no-print-directory -j$(JOBS) SAN=address,undefined tests
 	@scripts/run-tests build build-san
 endif
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@$(B)/freshet demo
 
 # Fuzzing: every target is also a plain program that replays its corpus.

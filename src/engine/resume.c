@@ -16,11 +16,13 @@
 struct told { int64_t time; uint32_t cycle, page; float score, probability;
               uint8_t outcome, reason; };
 
+struct past_cycle { int64_t time; uint32_t budget; };
+
 struct reading {
 	VEC(struct told) imported;
 	VEC(struct told) own;
 	VEC(struct seen) seen;          /* of the cycle being told */
-	VEC(int64_t) cycle_times;       /* by own cycle, from 1 */
+	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	uint8_t *known;                 /* by page: the copy we began with is there */
 	uint32_t n_pages, before_cycle;
 };
@@ -48,8 +50,11 @@ static int read_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	(void)err;
 	if (r->before_cycle && c->number >= r->before_cycle)
 		return 0;
-	while (r->cycle_times.n < c->number)
-		vec_push(&r->cycle_times, c->time);
+	while (r->cycles.n < c->number) {
+		struct past_cycle past = { c->time, c->budget };
+
+		vec_push(&r->cycles, past);
+	}
 	return 0;
 }
 
@@ -116,15 +121,16 @@ static void tell_own(struct resumed *r, struct reading *in)
 	struct engine *e = &r->engine;
 	size_t i = 0;
 
-	for (uint32_t cycle = 1; cycle <= in->cycle_times.n; cycle++) {
+	for (uint32_t cycle = 1; cycle <= in->cycles.n; cycle++) {
+		const struct past_cycle *past = &in->cycles.v[cycle - 1];
+
 		in->seen.n = 0;
 		for (; i < in->own.n && in->own.v[i].cycle == cycle; i++)
 			vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
-		engine_recall(e, in->cycle_times.v[cycle - 1], (uint32_t)in->seen.n, in->seen.v,
-		              in->seen.n);
+		engine_recall(e, past->time, past->budget, in->seen.v, in->seen.n);
 		r->n_told += in->seen.n;
 	}
-	r->n_own_cycles = (uint32_t)in->cycle_times.n;
+	r->n_own_cycles = (uint32_t)in->cycles.n;
 }
 
 /* The links of each page's newest capture that has any, as page numbers. */
@@ -221,7 +227,7 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 	vec_release(&in.imported);
 	vec_release(&in.own);
 	vec_release(&in.seen);
-	vec_release(&in.cycle_times);
+	vec_release(&in.cycles);
 	return rc;
 }
 
