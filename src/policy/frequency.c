@@ -27,6 +27,7 @@
 #include "policy/plan.h"
 
 #define RATE_MAX 20.0           /* changes a cycle: certainty */
+#define MLE_STEPS 60
 
 enum estimator { CHO, NAIVE, MLE, EM };
 
@@ -57,27 +58,38 @@ static double cho_rate(double visits, double changes, double exposure)
 	return -log((visits - changes + 0.5) / (visits + 0.5)) * visits / exposure;
 }
 
-/* exposure holds the unchanged intervals; by bisection, the left side of the
- * equation falling as the rate grows. */
+/* Newton's steps for sum t/(e^{rt}-1) = exposure (of the unchanged intervals) from
+ * the rate before; the left side falls as r grows, so each step also narrows the
+ * bracket, and one that leaves it is replaced by its middle. */
 static double mle_rate(const struct frequency_state *s, const struct page_history *h)
 {
-	double low = 0, high = RATE_MAX;
+	double low = 0, high = RATE_MAX, r = h->rate > 0 ? (double)h->rate : 0.1;
 
 	if (!h->changed)
 		return 0;
 	if (h->exposure <= 0)
 		return RATE_MAX;
-	for (int step = 0; step < 40; step++) {
-		double mid = (low + high) / 2, sum = 0;
+	for (int step = 0; step < MLE_STEPS; step++) {
+		double sum = 0, slope = 0, next;
 
-		for (uint32_t k = h->changed; k; k = s->intervals.v[k].before)
-			sum += s->intervals.v[k].cycles / expm1(mid * s->intervals.v[k].cycles);
+		for (uint32_t k = h->changed; k; k = s->intervals.v[k].before) {
+			double t = s->intervals.v[k].cycles, e = expm1(r * t);
+
+			sum += t / e;
+			slope -= t * t * (e + 1) / (e * e);
+		}
 		if (sum > h->exposure)
-			low = mid;
+			low = r;
 		else
-			high = mid;
+			high = r;
+		next = r - (sum - h->exposure) / slope;
+		if (!(next > low && next < high))
+			next = (low + high) / 2;
+		if (fabs(next - r) < 1e-7 * r)
+			return next;
+		r = next;
 	}
-	return (low + high) / 2;
+	return r;
 }
 
 static double page_rate(const struct frequency_state *s, const struct page_history *h,
