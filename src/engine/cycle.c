@@ -105,7 +105,7 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 
 	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
 	e->seen[e->n_seen++] = seen;
-	e->n_spent += d->outcome != OUTCOME_BLOCKED;
+	e->n_spent += d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
 	policy_tell(e->policy, &e->view, &seen);
 	if (!seen.known)
 		return;
@@ -136,18 +136,23 @@ static void end_cycle(struct engine *e)
 		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
 }
 
-void engine_recall(struct engine *e, int64_t now, uint32_t budget,
-                   const struct seen *visits, size_t n)
+static void recall_visits(struct engine *e, const struct seen *visits, size_t n)
 {
-	begin_cycle(e, now, budget);
 	for (size_t i = 0; i < n; i++) {
 		const struct seen *s = &visits[i];
 		struct offer o = { s->page, s->score, s->probability, s->reason };
-		struct delivery d = { s->outcome, s->hit };
+		struct delivery d = { .outcome = s->outcome, .hit = s->hit };
 
 		e->visits.state[s->page] |= PAGE_TAKEN;
 		note_visit(e, &o, &d);
 	}
+}
+
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n)
+{
+	begin_cycle(e, now, budget);
+	recall_visits(e, visits, n);
 	end_cycle(e);
 }
 
@@ -158,6 +163,7 @@ static int deliver(struct engine *e, struct err *err)
 	int rc;
 
 	mem_grow((void **)&e->deliveries, &e->cap_deliveries, n, sizeof *e->deliveries);
+	memset(e->deliveries, 0, n * sizeof *e->deliveries);
 	rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
 	e->fetch_seconds += clock_seconds() - before;
 	if (rc < 0)
@@ -168,12 +174,11 @@ static int deliver(struct engine *e, struct err *err)
 	return 0;
 }
 
-int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
+/* The rounds of a cycle that has begun, and its end. */
+static int run_rounds(struct engine *e, double from, struct err *err)
 {
-	double from = clock_seconds();
 	int rc = 0;
 
-	begin_cycle(e, now, budget);
 	for (bool guaranteed = e->max_age == 0; e->view.room > 0;) {
 		plan_begin(&e->plan, &e->view, e->visits.state);
 		if (!guaranteed) {
@@ -198,4 +203,24 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
 	e->plan_seconds = clock_seconds() - from - e->fetch_seconds;
 	return rc;
+}
+
+int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
+{
+	double from = clock_seconds();
+
+	begin_cycle(e, now, budget);
+	return run_rounds(e, from, err);
+}
+
+int engine_continue(struct engine *e, int64_t now, uint32_t budget, const struct seen *visits,
+                    size_t n, uint32_t spent, struct err *err)
+{
+	double from = clock_seconds();
+
+	begin_cycle(e, now, budget);
+	recall_visits(e, visits, n);
+	e->n_spent = spent;
+	e->view.room = spent < budget ? budget - spent : 0;
+	return run_rounds(e, from, err);
 }

@@ -19,6 +19,7 @@
 struct delivery {
 	enum outcome outcome;
 	bool hit;               /* by goal and observation; not for failures */
+	uint32_t extra;         /* requests beyond the first that it cost: redirects ... */
 };
 
 /* Delivers pages at the cycle's moment.  Fills one delivery for each offer, in
@@ -57,6 +58,12 @@ void engine_release(struct engine *e);
 /* Run one cycle at `now` with budget R; on error what was told stays told. */
 MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
                             struct err *err);
+
+/* Go on with a cycle that was broken off: what it had visited, in order, and the
+ * budget that this had cost. */
+MUST_CHECK int engine_continue(struct engine *e, int64_t now, uint32_t budget,
+                               const struct seen *visits, size_t n, uint32_t spent,
+                               struct err *err);
 
 /* Tell the policy of a cycle that is past, from its stored visits in their order
  * (page, outcome, hit, score, probability, reason; gaps are found anew).  A fresh
