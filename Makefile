@@ -4,7 +4,7 @@
 #   make demo                install what is missing, build, run the demo
 #   make check               install what is missing, run every test, plain and under sanitizers
 #   make SAN=address,undefined check    only the sanitized half
-#   make CC=clang            another compiler
+#   make CC=clang            another compiler (V=1 shows the commands)
 #
 # Objects live under build/ (build-san/ with SAN); folders are found by wildcard,
 # so a new file needs no line here.
@@ -19,6 +19,8 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidde
 	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	$(shell pkg-config --cflags $(PC) 2>/dev/null)
 LIBS    = $(shell pkg-config --libs $(PC) 2>/dev/null) -lstemmer -lm
+Q       := $(if $(V),,@)
+say     = @$(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,echo '  ')
 JOBS    := $(shell nproc)
 LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
@@ -35,17 +37,20 @@ all: $(B)/freshet $(B)/libfreshet.a $(B)/libfreshet.so $(B)/freshet.pc
 
 $(B)/%.o: %.c | deps-quiet
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(say) $@
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/libfreshet.a: $(LIB_OBJ)
 	@rm -f $@
-	ar rcs $@ $^
+	$(Q)ar rcs $@ $^
 
 $(B)/libfreshet.so: $(LIB_OBJ)
-	$(CC) $(LDALL) -shared -Wl,-soname,libfreshet.so.0 -o $@ $^ $(LIBS)
+	$(say) $@
+	$(Q)$(CC) $(LDALL) -shared -Wl,-soname,libfreshet.so.0 -o $@ $^ $(LIBS)
 
 $(B)/freshet: $(CLI_OBJ) $(B)/libfreshet.a
-	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+	$(say) $@
+	$(Q)$(CC) $(LDALL) -o $@ $^ $(LIBS)
 
 $(B)/freshet.pc: Makefile
 	@mkdir -p $(@D)
@@ -54,7 +59,8 @@ $(B)/freshet.pc: Makefile
 
 # Tests: each file under tests/unit is one program; tests/e2e are scripts.
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(B)/libfreshet.a
-	$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
+	$(say) $@
+	$(Q)$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
 
 tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
 check: deps
@@ -75,7 +81,8 @@ demo: deps
 FUZZ_REPLAY := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 fuzz-replay-bins: $(FUZZ_REPLAY)
 $(B)/fuzz/%: $(B)/fuzz/%.o $(B)/fuzz/replay.o $(B)/libfreshet.a
-	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+	$(say) $@
+	$(Q)$(CC) $(LDALL) -o $@ $^ $(LIBS)
 fuzz: deps
 	@scripts/run-fuzz $(FUZZ_SECONDS)
 
@@ -84,7 +91,8 @@ bench: deps $(BENCH_BIN) all
 bench-big: deps $(BENCH_BIN) all
 	@scripts/run-bench-big $(B)
 $(B)/bench/%: $(B)/bench/%.o $(B)/libfreshet.a
-	$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
+	$(say) $@
+	$(Q)$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
 -include $(wildcard bench/*.mk tests/*.mk)
 
 install: all
@@ -107,7 +115,7 @@ deps-quiet:
 clean:
 	rm -rf build build-san build-fuzz
 help:
-	@sed -n '2,10p' Makefile | cut -c3-
+	@sed -n '3,11p' Makefile | cut -c3-
 
 .PHONY: all tests check demo fuzz fuzz-replay-bins bench bench-big install deps deps-quiet clean help
 .SECONDARY:

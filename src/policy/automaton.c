@@ -235,6 +235,21 @@ static void automaton_tell(struct policy *p, const struct view *v, const struct 
 	*f = (uint32_t)fmin(fmax((double)*f + (double)move, 1), s->n);
 }
 
+/* Before the first cycle nobody has a state yet. */
+static double automaton_probability(struct policy *p, const struct view *v, uint32_t page)
+{
+	const struct automaton_opts *o = p->opts;
+	struct automaton_state *s = p->state;
+
+	if (o->kind == HTRAA)
+		return s->tree.nodes ? fmin(1, v->budget * automaton_tree_share(&s->tree, page)) : NAN;
+	if (!s->f)
+		return NAN;
+	if (s->main_page && s->main_page[v->site[page]] != page)
+		return NAN;
+	return s->f[s->main_page ? v->site[page] : page] / s->n;
+}
+
 static void automaton_release(struct policy *p)
 {
 	struct automaton_state *s = p->state;
@@ -259,4 +274,5 @@ const struct policy_ops policy_automaton = {
 	.ask = automaton_ask,
 	.tell = automaton_tell,
 	.release = automaton_release,
+	.probability = automaton_probability,
 };

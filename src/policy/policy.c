@@ -2,6 +2,8 @@
 /* policy.c - the catalogue, and the memory of a policy; see policy.h. */
 #include "policy/policy.h"
 
+#include <math.h>
+
 #include "policy/plan.h"
 
 #define POLICY(name) extern const struct policy_ops policy_##name;
@@ -87,6 +89,11 @@ void policy_size(struct policy *p, uint32_t n_pages)
 	mem_big_free(p->page_mem, (size_t)p->n_pages * p->ops->page_size);
 	p->page_mem = size ? mem_big(size) : NULL;
 	p->n_pages = n_pages;
+}
+
+double policy_probability(struct policy *p, const struct view *v, uint32_t page)
+{
+	return p->ops->probability ? p->ops->probability(p, v, page) : NAN;
 }
 
 void policy_begin(struct policy *p, const struct view *v)

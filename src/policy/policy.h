@@ -81,6 +81,9 @@ struct policy_ops {
 	void (*tell)(struct policy *, const struct view *, const struct seen *);
 	void (*end)(struct policy *, const struct view *);
 	void (*release)(struct policy *);       /* memory that state points to */
+	/* With which a page would be drawn in the next cycle, between cycles; NULL:
+	 * the policy cannot say. */
+	double (*probability)(struct policy *, const struct view *, uint32_t page);
 };
 
 struct policy {
@@ -99,6 +102,9 @@ void policy_free(struct policy *p);
 unsigned policy_needs(const struct policy *p);
 /* Memory for n_pages pages; called before the first begin(). */
 void policy_size(struct policy *p, uint32_t n_pages);
+
+/* With which a page would be drawn in the next cycle; NAN: unknown. */
+double policy_probability(struct policy *p, const struct view *v, uint32_t page);
 
 void policy_begin(struct policy *p, const struct view *v);
 void policy_ask(struct policy *p, const struct view *v, struct plan *plan);

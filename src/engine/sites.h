@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sites.h - what the visits say of each site.
+ *
+ * Change rate: of n visits with a visit before them, X found a change, the mean
+ * interval being I; the rate is -log(1 - X/n) / I with (X+0.5)/(n+1) for X/n, and
+ * its interval follows from the 95 % Wilson interval of X/n.
+ */
+#ifndef ENGINE_SITES_H
+#define ENGINE_SITES_H
+
+#include "engine/resume.h"
+
+struct site_status {
+	uint32_t site, pages, gone;
+	uint64_t visits, updates;
+	double probability;             /* mean of what the policy says; NAN: it does not */
+	double rate, rate_low, rate_high;       /* changes a day of a page; NAN: unknown */
+	int64_t last_visit;             /* 0: never */
+	int64_t next;                   /* expected; 0: unknown */
+};
+
+/* One row a site, in the order of sites; in new memory. */
+MUST_CHECK int sites_status(struct resumed *r, struct store *s, int64_t cycle_seconds,
+                            struct site_status **ret, struct err *err);
+
+#endif
