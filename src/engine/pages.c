@@ -130,7 +130,8 @@ void pages_init(struct pages *p, char *pool, uint64_t *offset, uint32_t n,
 {
 	struct builder b = { .p = p, .opts = opts };
 
-	*p = (struct pages){ .n = n, .pool = pool, .offset = offset };
+	*p = (struct pages){ .n = n, .pool = pool, .offset = offset,
+	                     .borrowed = opts->borrow };
 	p->site = mem_array(n, sizeof *p->site);
 	p->dir = mem_array(n, sizeof *p->dir);
 	buf_init(&b.name, BUF_NO_LIMIT);
@@ -151,8 +152,10 @@ void pages_release(struct pages *p)
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		free((void *)(uintptr_t)all[i]);
-	free(p->pool);
-	free(p->offset);
+	if (!p->borrowed) {
+		free(p->pool);
+		free(p->offset);
+	}
 	strtab_release(&p->site_names);
 	strtab_release(&p->dir_names);
 	*p = (struct pages){ 0 };

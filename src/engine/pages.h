@@ -20,14 +20,16 @@ struct pages {
 	struct tree tree;               /* its arrays are owned here */
 	struct strtab site_names;
 	struct strtab dir_names;        /* kept only if asked for */
+	bool borrowed;                  /* pool and offset are not ours */
 };
 
 struct pages_opts {
 	bool site_by_domain;            /* registrable domain instead of host */
 	bool dir_names;
+	bool borrow;                    /* pool and offset stay the caller's */
 };
 
-/* Takes over pool and offset (from malloc). */
+/* Takes over pool and offset (from malloc), or borrows them. */
 void pages_init(struct pages *p, char *pool, uint64_t *offset, uint32_t n,
                 const struct pages_opts *opts);
 void pages_release(struct pages *p);

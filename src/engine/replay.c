@@ -138,9 +138,7 @@ static uint32_t find_budget(const struct replay *r)
 int replay_open(struct replay *r, const struct history *h, const struct replay_opts *opts,
                 unsigned needs, struct err *err)
 {
-	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
-	char *pool;
-	uint64_t *offset;
+	struct pages_opts po = { .site_by_domain = opts->site_by_domain, .borrow = true };
 	int rc;
 
 	*r = (struct replay){ .history = h, .opts = *opts };
@@ -152,11 +150,7 @@ int replay_open(struct replay *r, const struct history *h, const struct replay_o
 		return err_set(err, E_USAGE, "no page has a capture at or before the start: "
 		               "choose a later --start");
 	r->budget = find_budget(r);
-	pool = mem_alloc(h->urls.pool_size);
-	memcpy(pool, h->urls.pool, h->urls.pool_size);
-	offset = mem_array((size_t)h->n_pages + 1, sizeof *offset);
-	memcpy(offset, h->urls.offset, ((size_t)h->n_pages + 1) * sizeof *offset);
-	pages_init(&r->pages, pool, offset, h->n_pages, &po);
+	pages_init(&r->pages, h->urls.pool, h->urls.offset, h->n_pages, &po);
 	rc = prepare_all(r, needs | NEED_PAGERANK, err);
 	if (rc < 0)
 		return rc;
