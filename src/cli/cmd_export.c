@@ -1,28 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_export.c - `freshet export`: what the repository holds, for other
- * programs.  One kind is one line in the table below.
+ * programs.  One kind is one line in the table below; docs/formats.md says what
+ * each one writes.
  */
 #include <math.h>
 #include <stdio.h>
 
+#include "base/output.h"
 #include "cli/repository.h"
+#include "engine/export.h"
 #include "policy/policy.h"
 
-struct export_opts { const char *since; };
+struct export_opts { const char *since, *output; bool extended; };
 
 static const struct option_spec export_options[] = {
 	OPT_TEXT(export_opts, since, NULL, "TIME|last",
-	         "changed: only what was seen since then, or in the last cycle"),
+	         "changed, visits: only what was seen since then, or in the last cycle"),
+	OPT_FLAG(export_opts, extended, "cdxj: with what was read out of the pages, so that the "
+	         "history can be replayed without its content"),
+	{ .name = "output", .type = OPTION_TEXT, .offset = offsetof(struct export_opts, output),
+	  .arg = "FILE", .letter = 'o', .help = "where to; .gz and .zst are compressed; warc: a "
+	  "folder" },
 	OPT_END
 };
 
 struct exporting {
+	struct cli *cli;
+	const struct export_opts *opts;
 	struct store *store;
+	struct output *out;
 	struct json j;
-	int64_t since;
-	uint32_t last_cycle;
-	uint64_t n;
+	int64_t since;                  /* INT64_MIN: everything */
+	uint32_t last_cycle, from, to;  /* cycles [from, to) */
+	struct store_page page;         /* the one looked up last */
+	bool has_page;
+	VEC(struct store_visit) changes;
+	VEC(uint32_t) by_page;          /* number of its change + 1 */
 };
 
 static void json_time(struct json *j, const char *key, int64_t t)
@@ -35,6 +49,20 @@ static void json_time(struct json *j, const char *key, int64_t t)
 	json_kstr(j, key, text);
 }
 
+static void json_text(struct json *j, const char *key, struct text t)
+{
+	if (!t.s)
+		return;
+	json_key(j, key);
+	json_strn(j, t.s, t.size);
+}
+
+static void end_line(struct json *j)
+{
+	json_end_object(j);
+	json_newline(j);
+}
+
 static int export_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct exporting *e = arg;
@@ -42,8 +70,7 @@ static int export_page(void *arg, const struct store_page *p, struct err *err)
 
 	(void)err;
 	json_object(j);
-	json_key(j, "url");
-	json_strn(j, p->url.s, p->url.size);
+	json_text(j, "url", p->url);
 	json_kstr(j, "state", p->state == STORE_PAGE_HERE ? "here" :
 	          p->state == STORE_PAGE_GONE ? "gone" : "left");
 	json_time(j, "added", p->added);
@@ -51,8 +78,8 @@ static int export_page(void *arg, const struct store_page *p, struct err *err)
 	json_time(j, "last_change", p->last_change);
 	json_kint(j, "visits", p->visits);
 	json_kint(j, "changes", p->changes);
-	json_end_object(j);
-	json_newline(j);
+	json_time(j, "lastmod", p->hint);
+	end_line(j);
 	return 0;
 }
 
@@ -61,16 +88,201 @@ static int export_pages(struct exporting *e, struct err *err)
 	return store_pages(e->store, export_page, e, err);
 }
 
-struct export_kind { const char *name; int (*run)(struct exporting *e, struct err *err); };
+static int write_url(struct exporting *e, uint32_t page, struct err *err)
+{
+	int rc = 1;
+
+	if (!e->has_page || e->page.number != page)
+		rc = store_page_get(e->store, page, &e->page, err);
+	if (rc <= 0)
+		return rc < 0 ? rc : err_set(err, E_STORE, "a visit of page %u, which is not there",
+		                             page);
+	e->has_page = true;
+	json_text(&e->j, "url", e->page.url);
+	return 0;
+}
+
+/* What came of a visit, as every export names it. */
+static void write_outcome(struct json *j, const struct store_visit *v)
+{
+	bool first = v->outcome == OUTCOME_CHANGED && !v->hit;
+
+	json_kint(j, "cycle", v->cycle);
+	json_time(j, "time", v->time);
+	json_kstr(j, "outcome", first ? "new" : outcome_name((enum outcome)v->outcome));
+	if (v->status)
+		json_kint(j, "status", v->status);
+}
+
+static int export_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct exporting *e = arg;
+	struct json *j = &e->j;
+	int rc;
+
+	if (v->time < e->since)
+		return 0;
+	json_object(j);
+	rc = write_url(e, v->page, err);
+	if (rc < 0)
+		return rc;
+	write_outcome(j, v);
+	json_kbool(j, "hit", v->hit);
+	if (v->reason)
+		json_kstr(j, "reason", reason_name(v->reason));
+	if (!isnan(v->score))
+		json_knum(j, "score", (double)v->score);
+	if (!isnan(v->probability))
+		json_knum(j, "probability", (double)v->probability);
+	end_line(j);
+	return 0;
+}
+
+static int export_visits(struct exporting *e, struct err *err)
+{
+	return store_visits(e->store, STORE_NONE, e->from, e->to, export_visit, e, err);
+}
+
+/* Of each page the last visit that found it new, changed or gone. */
+static int note_change(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct exporting *e = arg;
+	uint32_t *k;
+
+	(void)err;
+	if (v->time < e->since || (v->outcome != OUTCOME_CHANGED && v->outcome != OUTCOME_GONE))
+		return 0;
+	while (e->by_page.n <= v->page)
+		vec_push(&e->by_page, 0);
+	k = &e->by_page.v[v->page];
+	if (!*k) {
+		vec_push(&e->changes, *v);
+		*k = (uint32_t)e->changes.n;
+	} else if (v->time >= e->changes.v[*k - 1].time) {
+		e->changes.v[*k - 1] = *v;
+	}
+	return 0;
+}
+
+static int export_change(struct exporting *e, const struct store_visit *v, struct err *err)
+{
+	struct json *j = &e->j;
+	struct store_capture c;
+	int rc;
+
+	json_object(j);
+	rc = write_url(e, v->page, err);
+	if (rc < 0)
+		return rc;
+	write_outcome(j, v);
+	rc = v->capture ? store_capture_get(e->store, v->capture, &c, err) : 0;
+	if (rc > 0) {
+		json_text(j, "mime", c.mime);
+		json_text(j, "title", c.title);
+		json_text(j, "digest", c.digest);
+		json_text(j, "file", c.file);
+		if (c.offset >= 0)
+			json_kint(j, "offset", c.offset);
+		if (c.size >= 0)
+			json_kint(j, "size", c.size);
+	}
+	end_line(j);
+	return rc < 0 ? rc : 0;
+}
+
+static int export_changed(struct exporting *e, struct err *err)
+{
+	int rc = store_visits(e->store, STORE_NONE, e->from, e->to, note_change, e, err);
+
+	for (size_t i = 0; i < e->by_page.n && rc == 0; i++)
+		if (e->by_page.v[i])
+			rc = export_change(e, &e->changes.v[e->by_page.v[i] - 1], err);
+	vec_release(&e->changes);
+	vec_release(&e->by_page);
+	return rc;
+}
+
+static int export_index(struct exporting *e, struct err *err)
+{
+	struct export x = { .store = e->store, .folder = e->cli->common.repository };
+
+	return export_cdxj(&x, e->opts->extended, output_file(e->out), err);
+}
+
+static void show_lost(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("%s", text);
+}
+
+static int export_archive(struct exporting *e, struct err *err)
+{
+	struct export x = { .store = e->store, .folder = e->cli->common.repository,
+	                    .report = show_lost };
+	uint64_t seed = (uint64_t)e->cli->common.seed ^ (uint64_t)clock_now() << 20;
+	int rc = export_warc(&x, e->opts->output, seed, err);
+
+	if (rc < 0)
+		return rc;
+	if (e->cli->common.json) {
+		struct json j;
+
+		cli_json_begin(&j, "export");
+		json_kint(&j, "written", (int64_t)x.n_written);
+		json_kint(&j, "without_content", (int64_t)x.n_missing);
+		json_kint(&j, "lost", (int64_t)x.n_lost);
+		cli_json_end(&j);
+	} else {
+		printf("%llu records written to %s; %llu captures without content; %llu lost\n",
+		       (unsigned long long)x.n_written, e->opts->output,
+		       (unsigned long long)x.n_missing, (unsigned long long)x.n_lost);
+	}
+	return 0;
+}
+
+struct export_kind {
+	const char *name;
+	int (*run)(struct exporting *e, struct err *err);
+	bool own_output;                /* opens what it writes itself */
+};
 
 static const struct export_kind kinds[] = {
-	{ "pages", export_pages },
+	{ "pages", export_pages, false },
+	{ "changed", export_changed, false },
+	{ "visits", export_visits, false },
+	{ "cdxj", export_index, false },
+	{ "warc", export_archive, true },
 };
+
+static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	if (!c->open)
+		*(uint32_t *)arg = c->number;
+	return 0;
+}
+
+/* --since: a time, or the last complete cycle (no cycle yet: nothing). */
+static int parse_since(struct exporting *e, struct err *err)
+{
+	const char *s = e->opts->since;
+	int rc;
+
+	e->since = INT64_MIN;
+	e->to = UINT32_MAX;
+	if (!s)
+		return 0;
+	if (strcmp(s, "last"))
+		return when_parse(s, strlen(s), &e->since) ? 0 :
+		       err_set(err, E_USAGE, "since: '%s' is neither a time nor `last`", s);
+	rc = store_cycles(e->store, last_cycle, &e->from, err);
+	e->to = e->from ? e->from + 1 : 0;
+	return rc;
+}
 
 static int export_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
-	const struct export_opts *o = opts;
-	struct exporting e = { 0 };
+	struct exporting e = { .cli = cli, .opts = opts };
 	const struct export_kind *kind = NULL;
 	int rc;
 
@@ -80,24 +292,46 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 			kind = &kinds[i];
 	if (!kind)
 		return err_set(err, E_USAGE, "export: '%s' is none of the kinds in --help", args[0]);
-	if (o->since && strcmp(o->since, "last") &&
-	    !when_parse(o->since, strlen(o->since), &e.since))
-		return err_set(err, E_USAGE, "since: '%s' is neither a time nor `last`", o->since);
+	if (kind->own_output && !e.opts->output)
+		return err_set(err, E_USAGE, "export %s: wants -o FOLDER", kind->name);
 	rc = repository_open(cli, &e.store, err);
 	if (rc < 0)
 		return rc;
-	json_to_file(&e.j, stdout);
-	rc = kind->run(&e, err);
+	rc = parse_since(&e, err);
+	if (rc == 0 && !kind->own_output)
+		rc = output_open(&e.out, e.opts->output, err);
+	if (rc == 0) {
+		if (e.out)
+			json_to_file(&e.j, output_file(e.out));
+		rc = kind->run(&e, err);
+		if (rc == 0 && e.out)
+			rc = output_close(e.out, err);
+		else
+			output_abandon(e.out);
+	}
 	store_close(e.store);
 	return rc;
 }
 
 const struct command command_export = {
 	.name = "export",
-	.arguments = "pages",
-	.summary = "what the repository holds, as JSON Lines",
-	.description = "pages: every page, one JSON object a line.",
-	.examples = "  freshet -C crawl export pages > pages.jsonl\n",
+	.arguments = "pages|changed|visits|cdxj|warc",
+	.summary = "what the repository holds, for other programs",
+	.description =
+		"pages: every page, one JSON object a line.\n\n"
+		"changed: the pages that were found new, changed or gone, each once, with what was\n"
+		"found last and where its content lies; --since TIME, or --since last for the last\n"
+		"complete cycle.\n\n"
+		"visits: every visit with its outcome, and with what probability and why the page\n"
+		"was asked for.\n\n"
+		"cdxj: an index of all captures, sorted; with --extended a trace that `freshet\n"
+		"replay` reads.\n\n"
+		"warc: the records of all captures whose content is at hand, as WARC/1.1 files in\n"
+		"the folder -o names.",
+	.examples =
+		"  freshet -C crawl export changed --since last\n"
+		"  freshet -C crawl export cdxj --extended -o history.cdxj.gz\n"
+		"  freshet -C crawl export warc -o archive/\n",
 	.options = export_options,
 	.opts_size = sizeof(struct export_opts),
 	.n_args_min = 1,

@@ -168,7 +168,8 @@ static int end_batch(struct archiving *a, struct err *err)
 
 	if (!a->open)
 		return 0;
-	qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
+	if (a->touched.n)
+		qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
 	for (size_t k = 0; k < a->touched.n && rc >= 0; k++)
 		if (!k || a->touched.v[k] != a->touched.v[k - 1])
 			rc = settle_page(a->i->store, a->touched.v[k], err);
