@@ -76,7 +76,7 @@ static void warn_bad(void *arg, const char *text)
 static int open_files(struct origin *o, struct cli *cli, int n, char **files, struct err *err)
 {
 	struct trace_report report = { .report = warn_bad };
-	struct detect detect = { DETECT_BYTES, 0 };
+	struct detector detect = { .kind = DETECT_BYTES };
 	int rc;
 
 	history_init(&o->history, detect, WANT_LINKS | WANT_FACTS);

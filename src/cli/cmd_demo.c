@@ -32,7 +32,7 @@ static int compare(const char *trace, const struct cli *cli, struct err *err)
 		rc = policy_expand(shown[i], &specs, &keep, err);
 	if (rc == 0)
 		rc = policy_list_needs(&specs, &needs, err);
-	history_init(&h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	if (rc == 0)
 		rc = trace_load(&h, &trace, 1, &report, err);
 	if (rc == 0)

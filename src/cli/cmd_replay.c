@@ -180,9 +180,9 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	struct trace_report report = { .report = show_bad, .progress = show_read,
 	                               .arg = &progress };
 	struct history h = { 0 };
-	struct detect detect;
+	struct detector detect;
 	unsigned needs = 0;
-	int rc = detect_parse(o->detect, &detect, err);
+	int rc = detector_parse(&detect, o->detect, err);
 
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
 		rc = policy_expand(o->policy.v[i], &specs, &keep, err);

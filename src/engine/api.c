@@ -198,7 +198,7 @@ int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
 	unsigned needs = 0;
 	int rc;
 
-	history_init(&h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	if ((rc = policy_list_needs(&specs, &needs, &f->err)) == 0 &&
 	    (rc = trace_load(&h, paths, (size_t)n_paths, &report, &f->err)) == 0 &&
 	    (rc = replay_open(&r, &h, &ro, needs, &f->err)) == 0) {

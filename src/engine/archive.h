@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "engine/record.h"
+#include "web/change.h"
 
 enum archive_kind {
 	ARCHIVE_URLS,           /* one URL a line */
@@ -35,6 +36,8 @@ struct archive_reader {
 	/* Called for what was lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	void *arg;
+	/* For which detector the pages of a WARC are read; NULL: plainly. */
+	const struct detector *detector;
 	struct archive_stats stats;
 };
 

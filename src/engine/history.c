@@ -20,30 +20,7 @@
 #define CAPTURES_MAX ((uint64_t)1 << 30)
 #define LIST_MASK 0x1fffffffu
 
-int detect_parse(const char *s, struct detect *ret, struct err *err)
-{
-	static const char *const names[] = { "bytes", "text", "tags" };
-	char *end;
-	long bits;
-
-	for (int i = 0; i < 3; i++) {
-		if (!strcmp(s, names[i])) {
-			*ret = (struct detect){ (enum detect_kind)i, 0 };
-			return 0;
-		}
-	}
-	if (!strncmp(s, "near:", 5)) {
-		bits = strtol(s + 5, &end, 10);
-		if (end != s + 5 && !*end && bits >= 0 && bits <= 64) {
-			*ret = (struct detect){ DETECT_NEAR, (unsigned)bits };
-			return 0;
-		}
-	}
-	return err_set(err, E_USAGE, "detect: '%s' is none of bytes, text, tags, near:BITS "
-	               "(0..64)", s);
-}
-
-void history_init(struct history *h, struct detect detect, unsigned want)
+void history_init(struct history *h, struct detector detect, unsigned want)
 {
 	*h = (struct history){ .detect = detect, .want = want, .begin = INT64_MAX,
 	                       .end = INT64_MIN };

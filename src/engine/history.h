@@ -22,13 +22,7 @@
 #include "base/mem.h"
 #include "engine/facts.h"
 #include "engine/record.h"
-
-enum detect_kind { DETECT_BYTES, DETECT_TEXT, DETECT_TAGS, DETECT_NEAR };
-
-struct detect { enum detect_kind kind; unsigned bits; };
-
-/* "bytes", "text", "tags", "near:BITS". */
-MUST_CHECK int detect_parse(const char *s, struct detect *ret, struct err *err);
+#include "web/change.h"
 
 struct capture {
 	int64_t time;
@@ -47,7 +41,7 @@ struct history_revisit { uint64_t digest; uint32_t capture; bool needed; };
 enum history_want { WANT_LINKS = 1, WANT_FACTS = 2 };
 
 struct history {
-	struct detect detect;
+	struct detector detect;
 	unsigned want;
 	struct strtab urls;             /* pages and link targets, by first mention */
 	VEC(struct capture) captures;   /* by page, then time */
@@ -67,7 +61,7 @@ struct history {
 	uint64_t n_same;
 };
 
-void history_init(struct history *h, struct detect detect, unsigned want);
+void history_init(struct history *h, struct detector detect, unsigned want);
 void history_release(struct history *h);
 /* The URL must be canonical. */
 MUST_CHECK int history_add(struct history *h, const struct record *r, struct err *err);

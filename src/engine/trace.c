@@ -37,7 +37,8 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
                struct trace_report *report, struct err *err)
 {
 	struct loader l = { h, report };
-	struct archive_reader reader = { .record = add_record, .report = report_bad, .arg = &l };
+	struct archive_reader reader = { .record = add_record, .report = report_bad, .arg = &l,
+	                                 .detector = &h->detect };
 	uint64_t done = 0, total = 0;
 	int rc = 0;
 

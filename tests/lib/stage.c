@@ -11,7 +11,7 @@
 void stage_open(struct stage *s)
 {
 	*s = (struct stage){ 0 };
-	history_init(&s->h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(&s->h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	/* replay wants a history of some length */
 	trace_add(&s->h, "http://end.example/", 0, "a", NULL);
 	trace_add(&s->h, "http://end.example/", 9, "b", NULL);

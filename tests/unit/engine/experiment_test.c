@@ -68,7 +68,7 @@ static void bench_open(struct bench *b, const struct world_opts *o, struct repla
 	unsigned needs = 0;
 	struct err err;
 
-	history_init(&b->h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS | WANT_FACTS);
+	history_init(&b->h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS | WANT_FACTS);
 	trace_world(&b->h, o);
 	assert_int_equal(history_finish(&b->h, &err), 0);
 	ro->cycle_seconds = o->step_seconds;

@@ -57,7 +57,7 @@ static void build(struct history *h, const struct plain *all)
 {
 	struct err err;
 
-	history_init(h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	for (int i = 0; i < RECORDS; i++) {
 		char url[60];
 
@@ -161,7 +161,7 @@ static void links_belong_to_their_capture(void **state)
 	size_t n;
 
 	(void)state;
-	history_init(&h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	trace_add(&h, "http://a.example/x/p", 1, "2", "q http://b.example/");
 	trace_add(&h, "http://a.example/x/p", 0, "1", "/x/q /nowhere /x/p");
 	trace_add(&h, "http://a.example/x/q", 0, "1", "");
@@ -202,10 +202,10 @@ static void detectors_compare_what_they_say(void **state)
 		static const char *const text[] = { "t0", "t0", "t1", "t2" };
 		static const char *const tags[] = { "g0", "g0", "g0", "g1" };
 		static const uint64_t simhash[] = { 0, 3, 0x700, UINT64_MAX };
-		struct detect d;
+		struct detector d;
 		struct history h;
 
-		assert_int_equal(detect_parse(cases[k].name, &d, &err), 0);
+		assert_int_equal(detector_parse(&d, cases[k].name, &err), 0);
 		history_init(&h, d, 0);
 		for (int i = 0; i < 4; i++) {
 			struct record r = { .status = 200, .time = TRACE_START + i,
@@ -221,9 +221,9 @@ static void detectors_compare_what_they_say(void **state)
 		history_release(&h);
 	}
 	for (const char *bad = "near:\0near:65\0near:x\0byte\0\0"; *bad; bad += strlen(bad) + 1) {
-		struct detect d;
+		struct detector d;
 
-		assert_int_equal(detect_parse(bad, &d, &err), E_USAGE);
+		assert_int_equal(detector_parse(&d, bad, &err), E_USAGE);
 	}
 }
 
@@ -233,12 +233,12 @@ static void what_has_no_digest_is_counted(void **state)
 	struct err err;
 
 	(void)state;
-	history_init(&h, (struct detect){ DETECT_TAGS, 0 }, 0);
+	history_init(&h, (struct detector){ .kind = DETECT_TAGS }, 0);
 	trace_add(&h, "http://a.example/", 0, "1", NULL);
 	assert_int_equal(h.n_no_key, 1);
 	assert_int_equal(history_finish(&h, &err), E_PARSE);
 	history_release(&h);
-	history_init(&h, (struct detect){ DETECT_BYTES, 0 }, 0);
+	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, 0);
 	assert_int_equal(history_finish(&h, &err), E_PARSE);
 	history_release(&h);
 }

@@ -28,7 +28,7 @@ struct play {
 static void play_open(struct play *p)
 {
 	*p = (struct play){ .o = { .cycle_seconds = 10 * DAY_SECONDS, .budget = { 100, true } } };
-	history_init(&p->h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(&p->h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 }
 
 static void play_run(struct play *p, const char *spec)

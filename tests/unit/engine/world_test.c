@@ -144,7 +144,7 @@ static void a_new_regime_draws_rates_anew(void **state)
 		int64_t middle = o.start + 26 * o.step_seconds;
 
 		o.regime = k ? 26 : 0;
-		history_init(&h[k], (struct detect){ DETECT_BYTES, 0 }, 0);
+		history_init(&h[k], (struct detector){ .kind = DETECT_BYTES }, 0);
 		trace_world(&h[k], &o);
 		assert_int_equal(history_finish(&h[k], &err), 0);
 		for (uint32_t p = 0; p < h[k].n_pages; p++) {

@@ -77,7 +77,7 @@ static void world_open(struct small_world *w, void (*fill)(struct history *))
 	struct replay_opts o = { .cycle_seconds = DAY_SECONDS, .budget = { 10, true } };
 	struct err err;
 
-	history_init(&w->h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS | WANT_FACTS);
+	history_init(&w->h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS | WANT_FACTS);
 	fill(&w->h);
 	assert_int_equal(history_finish(&w->h, &err), 0);
 	if (replay_open(&w->r, &w->h, &o, ~0u, &err) < 0)
