@@ -231,10 +231,10 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 
 	if (s != 301 && s != 302 && s != 303 && s != 307 && s != 308)
 		return false;
-	buf_init(&to, URL_SIZE_MAX);
 	if (!fetch_header(t->head.data, t->head.size, "Location", &v, &n) || !n)
-		why = "redirect without a target";
-	else if (j->hops.n >= f->opt.max_redirects)
+		return false;           /* an answer like any other */
+	buf_init(&to, URL_SIZE_MAX);
+	if (j->hops.n >= f->opt.max_redirects)
 		why = "too many redirects";
 	else if (url_resolve(j->url.data, j->url.size, v, n, &to, &err))
 		why = err.text;

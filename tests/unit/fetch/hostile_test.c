@@ -75,7 +75,7 @@ static const struct attack attacks[] = {
 	{ "/loop-self", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
 	{ "/loop-a", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
 	{ "/chain/1", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
-	{ "/to-nowhere", FETCH_REDIRECT, 301, FETCH_WHOLE, "" },
+	{ "/to-nowhere", FETCH_OK, 301, FETCH_WHOLE, "" },
 	{ "/to-file", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
 	{ "/to-ftp", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },
 	{ "/to-gopher", FETCH_REDIRECT, 302, FETCH_WHOLE, "" },

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl.c - a cycle on the live web; see crawl.h.
+ *
+ * The budget.  A page that is handed to the fetcher takes one request of it; a
+ * redirect hop or a retry takes one more, asked for by the fetcher before it is
+ * made.  Pages are handed over as slots become free, so that the hops of the
+ * first pages come out of the share of the last: these are then left unasked.
+ * A page that was never asked of its server gives its request back.
+ */
+#include "engine/crawl_inner.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH 200
+#define BATCH_SECONDS 5
+#define WINDOW 4096             /* pages at the fetcher at a time */
+
+static bool may_spend(void *arg)
+{
+	struct crawl *c = arg;
+
+	if (c->spent >= c->budget)
+		return false;
+	c->spent++;
+	return true;
+}
+
+static bool is_stopped(const struct crawl *c)
+{
+	return c->opts->stop && *c->opts->stop;
+}
+
+/* Hand a page to the fetcher, with the validators of our copy. */
+static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, struct err *err)
+{
+	struct fetch_request q = { .page = o->page, .site = index };
+	struct store_capture copy;
+	struct store_page p;
+	struct buf etag, modified;
+	int rc = store_page_get(c->store, o->page, &p, err);
+
+	if (rc <= 0)
+		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", o->page);
+	buf_init(&etag, 4096);
+	buf_init(&modified, 4096);
+	q.url = pages_url(&c->resumed->loaded.pages, o->page);
+	if (p.capture && (rc = store_capture_get(c->store, p.capture, &copy, err)) > 0) {
+		if (copy.etag.s)
+			buf_add(&etag, copy.etag.s, copy.etag.size);
+		if (copy.modified.s)
+			buf_add(&modified, copy.modified.s, copy.modified.size);
+		q.etag = etag.size ? etag.data : NULL;
+		q.last_modified = modified.size ? modified.data : NULL;
+	}
+	if (rc >= 0)
+		fetch_add(c->fetch, &q);
+	buf_release(&etag);
+	buf_release(&modified);
+	return rc < 0 ? rc : 0;
+}
+
+static int take_outcome(struct crawl *c, const struct offer *offers, struct delivery *ret,
+                        double wait, struct err *err)
+{
+	const struct fetch_result *r;
+	enum fetch_next got = fetch_next(c->fetch, wait, &r);
+	int rc;
+
+	if (got != FETCH_GOT)
+		return 0;
+	if (r->error == FETCH_STOPPED) {
+		c->spent -= r->requests == 0;
+		return 0;
+	}
+	rc = crawl_keep(c, &offers[r->site], r, &ret[r->site], err);
+	if (rc < 0)
+		return rc;
+	if (ret[r->site].outcome == OUTCOME_BLOCKED)
+		c->spent--;
+	ret[r->site].extra = r->requests > 1 ? r->requests - 1 : 0;
+	c->report->visits++;
+	c->report->answered += r->status > 0;
+	c->in_batch++;
+	if (c->opts->progress)
+		c->opts->progress(c->opts->arg, c->spent, c->budget);
+	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
+	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
+		return crawl_commit(c, err);
+	return 0;
+}
+
+static int deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,
+                   struct err *err)
+{
+	struct crawl *c = self;
+	uint32_t next = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++)
+		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
+	while (rc == 0) {
+		for (; rc == 0 && next < n && !is_stopped(c) && c->spent < c->budget &&
+		       fetch_pending(c->fetch) < WINDOW; next++) {
+			rc = ask_page(c, &offers[next], next, err);
+			c->spent++;
+		}
+		if (is_stopped(c))
+			fetch_stop(c->fetch);
+		if (rc < 0 || !fetch_pending(c->fetch))
+			break;
+		rc = take_outcome(c, offers, ret, 0.2, err);
+	}
+	if (rc == 0)
+		rc = crawl_commit(c, err);
+	c->report->unasked += (uint32_t)n - next;
+	if (rc == 0 && is_stopped(c)) {
+		c->report->stopped = true;
+		rc = err_set(err, E_STOP, "stopped; what was fetched is kept, the next start "
+		             "goes on with this cycle");
+	}
+	return rc;
+}
+
+/* ---- the cycle around it ---- */
+
+struct last { struct store_cycle cycle; char policy[256]; bool any; };
+
+static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
+{
+	struct last *l = arg;
+
+	(void)err;
+	l->cycle = *row;
+	snprintf(l->policy, sizeof l->policy, "%.*s", (int)row->policy.size,
+	         row->policy.s ? row->policy.s : "");
+	l->any = true;
+	return 0;
+}
+
+/* The visits that an open cycle has made, for the policy to be told. */
+struct made { VEC(struct seen) seen; };
+
+static int see_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct made *m = arg;
+	struct seen s = { .page = v->page, .outcome = (enum outcome)v->outcome, .hit = v->hit,
+		.score = v->score, .probability = v->probability, .reason = v->reason };
+
+	(void)err;
+	vec_push(&m->seen, s);
+	return 0;
+}
+
+static int open_archive(struct crawl *c, struct err *err)
+{
+	char host[65];
+	struct warc_writer_options o = { .folder = c->opts->warc_folder, .prefix = "freshet",
+		.host = host, .software = "freshet/" FRESHET_VERSION, .robots = "obey",
+		.user_agent = c->opts->fetch.user_agent };
+
+	if (gethostname(host, sizeof host))
+		snprintf(host, sizeof host, "localhost");
+	host[sizeof host - 1] = '\0';
+	for (char *s = host; *s; s++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-", *s))
+			*s = '_';
+	/* another for every run: ids of records must never come again */
+	o.seed = hash_bytes(&(int64_t[]){ (int64_t)time(NULL), getpid(), (int64_t)clock() },
+	                    3 * sizeof(int64_t), c->report->cycle.number);
+	return warc_writer_open(&c->warc, &o, err);
+}
+
+/* Begin the cycle's row, or take up the one that is open. */
+static int begin_row(struct crawl *c, struct last *last, struct err *err)
+{
+	struct crawl_report *rep = c->report;
+	int rc = store_cycles(c->store, see_cycle, last, err);
+
+	if (rc < 0)
+		return rc;
+	rep->resumed = last->any && last->cycle.open;
+	if (rep->resumed) {
+		rep->cycle = last->cycle;
+		snprintf(rep->policy, sizeof rep->policy, "%s", last->policy);
+	} else {
+		rep->cycle = (struct store_cycle){
+			.number = last->any ? last->cycle.number + 1 : 1, .open = true,
+			.time = c->opts->now ? c->opts->now : (int64_t)time(NULL),
+			.seed = c->opts->seed,
+		};
+		snprintf(rep->policy, sizeof rep->policy, "%s", c->opts->policy);
+	}
+	rep->cycle.policy = (struct text){ rep->policy, strlen(rep->policy) };
+	return 0;
+}
+
+static int run_engine(struct crawl *c, struct err *err)
+{
+	struct crawl_report *rep = c->report;
+	struct engine *e = &c->resumed->engine;
+	struct made made = { 0 };
+	int rc = 0;
+
+	e->source = (struct source){ c, deliver };
+	e->max_age = c->opts->max_age;
+	if (rep->resumed) {
+		c->spent = rep->cycle.downloads;
+		rc = store_visits(c->store, STORE_NONE, rep->cycle.number, rep->cycle.number + 1,
+		                  see_visit, &made, err);
+	}
+	if (rc == 0 && (rc = store_begin(c->store, err)) == 0) {
+		c->batch_began = crawl_seconds();
+		rc = rep->resumed ?
+			engine_continue(e, rep->cycle.time, c->budget, made.seen.v, made.seen.n,
+			                c->spent, err) :
+			engine_cycle(e, rep->cycle.time, c->budget, err);
+		rep->guarantee_broken = e->guarantee_broken;
+		rep->cycle.seconds_plan += e->plan_seconds;
+	}
+	vec_release(&made.seen);
+	return rc;
+}
+
+/* The last commit: the cycle is over, unless it was stopped. */
+static int end_row(struct crawl *c, double began, int rc, struct err *err)
+{
+	struct err second;
+	int rc2;
+
+	c->report->cycle.seconds_total += crawl_seconds() - began;
+	if (rc < 0 && rc != E_STOP) {
+		store_rollback(c->store);
+		return rc;
+	}
+	c->report->cycle.open = rc == E_STOP;
+	rc2 = crawl_commit(c, rc == E_STOP ? &second : err);
+	store_rollback(c->store);
+	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered)
+		return err_set(err, E_NET, "nothing could be reached");
+	return rc < 0 ? rc : rc2;
+}
+
+static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
+                         struct err *err)
+{
+	const struct crawl_opts *o = c->opts;
+	struct crawl_report *rep = c->report;
+	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds };
+	struct fetch_options fo = o->fetch;
+	int rc;
+
+	if ((rc = crawl_repair(c->store, o->warc_folder, err)) < 0 ||
+	    (rc = begin_row(c, last, err)) < 0)
+		return rc;
+	ro.policy = rep->policy;
+	ro.seed = rep->cycle.seed;
+	ro.before_cycle = rep->cycle.number;
+	rc = resume(r, c->store, &ro, err);
+	if (rc < 0)
+		return rc;
+	c->resumed = r;
+	if (!rep->resumed)
+		rep->cycle.budget = (uint32_t)share_of(o->budget, r->loaded.n_here);
+	c->budget = rep->cycle.budget;
+	fo.spend = may_spend;
+	fo.arg = c;
+	fo.seed = rep->cycle.seed;
+	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0)
+		return rc;
+	return open_archive(c, err);
+}
+
+int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_report *ret,
+                struct err *err)
+{
+	struct crawl c = { .store = s, .opts = opts, .report = ret };
+	struct resumed r = { 0 };
+	struct last last = { 0 };
+	double began = crawl_seconds();
+	struct err closing;
+	int rc, rc2 = 0;
+
+	*ret = (struct crawl_report){ 0 };
+	buf_init(&c.head, BUF_NO_LIMIT);
+	analyser_init(&c.analyser);
+	rc = prepare_cycle(&c, &r, &last, err);
+	if (rc == 0)
+		rc = end_row(&c, began, run_engine(&c, err), err);
+	if (c.fetch)
+		fetch_stats(c.fetch, &ret->fetch);
+	if (c.warc)
+		rc2 = warc_writer_close(c.warc, rc < 0 ? &closing : err);
+	fetch_free(c.fetch);
+	resume_release(&r);
+	analyser_release(&c.analyser);
+	warc_hasher_release(&c.hasher);
+	buf_release(&c.head);
+	return rc < 0 ? rc : rc2;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl.h - cycles on the live web: the engine with the fetcher as its source.
+ *
+ * What comes back is judged against our copy, written to WARC (a revisit where
+ * nothing changed) and to the store, in batches: the archive is on the disk
+ * before the tables say so, and a batch is whole or not there.  A cycle that was
+ * broken off, by a signal or a crash, is gone on with at the next start: no page
+ * of it is asked for twice, and the budget counts what the store knows.
+ *
+ * The copy of a page is kept decoded: Content-Encoding and Transfer-Encoding are
+ * undone, their headers kept as X-Archive-Orig-..., so that digests do not depend
+ * on how a server felt like compressing.
+ */
+#ifndef ENGINE_CRAWL_H
+#define ENGINE_CRAWL_H
+
+#include <signal.h>
+
+#include "engine/history.h"
+#include "engine/resume.h"
+#include "fetch/fetch.h"
+
+struct crawl_opts {
+	const char *warc_folder;
+	const char *policy;
+	struct share budget;
+	uint64_t seed;
+	int64_t cycle_seconds;
+	int64_t now;                    /* 0: by the real clock */
+	uint32_t max_age;               /* cycles; 0: none */
+	unsigned confirmations;         /* times seen gone until it is believed */
+	struct detect detect;
+	struct fetch_options fetch;     /* spend, arg and seed are set here */
+	uint32_t batch;                 /* outcomes a commit; 0: a good number */
+	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
+	void (*progress)(void *arg, uint32_t spent, uint32_t budget);   /* or NULL */
+	void *arg;
+};
+
+struct crawl_report {
+	struct store_cycle cycle;       /* texts are in policy[] */
+	char policy[256];
+	bool resumed;                   /* it had been begun before */
+	bool stopped;                   /* and is not at its end */
+	bool guarantee_broken;
+	uint32_t visits;                /* pages with an outcome, blocked ones included */
+	uint32_t unasked;               /* planned, but redirects had taken their share */
+	uint32_t answered;              /* any status at all */
+	struct fetch_stats fetch;
+	uint32_t reasons[FETCH_N_ERRORS];       /* of failed and blocked */
+};
+
+/* One cycle, begun or gone on with.  E_STOP after a signal, E_NET if nothing at
+ * all could be reached; what was fetched is kept in both cases. */
+MUST_CHECK int crawl_cycle(struct store *s, const struct crawl_opts *opts,
+                           struct crawl_report *ret, struct err *err);
+
+#endif
