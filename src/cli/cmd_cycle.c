@@ -122,7 +122,7 @@ static int set_crawl(struct live *l, const struct cli *cli, const struct cycle_o
 
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = gate_allow(&l->gate, o->allow_net.v[i], err);
-	if (rc < 0 || (rc = detect_parse(o->detect, &l->crawl.detect, err)) < 0)
+	if (rc < 0 || (rc = detector_parse(&l->crawl.detect, o->detect, err)) < 0)
 		return rc;
 	snprintf(l->folder, sizeof l->folder, "%.4000s/warc", cli->common.repository);
 	if (mkdir(l->folder, 0777) && errno != EEXIST)

@@ -287,6 +287,7 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	*ret = (struct crawl_report){ 0 };
 	buf_init(&c.head, BUF_NO_LIMIT);
 	analyser_init(&c.analyser);
+	detector_options(&opts->detect, &c.analyser.options);
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);

@@ -17,9 +17,9 @@
 
 #include <signal.h>
 
-#include "engine/history.h"
 #include "engine/resume.h"
 #include "fetch/fetch.h"
+#include "web/change.h"
 
 struct crawl_opts {
 	const char *warc_folder;
@@ -30,7 +30,7 @@ struct crawl_opts {
 	int64_t now;                    /* 0: by the real clock */
 	uint32_t max_age;               /* cycles; 0: none */
 	unsigned confirmations;         /* times seen gone until it is believed */
-	struct detect detect;
+	struct detector detect;
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */

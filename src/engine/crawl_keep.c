@@ -75,7 +75,7 @@ static bool same_text(struct text a, struct slice b)
 static bool same_content(const struct crawl *c, const struct store_capture *copy,
                          const struct record *rec)
 {
-	const struct detect *d = &c->opts->detect;
+	const struct detector *d = &c->opts->detect;
 
 	if (same_text(copy->digest, rec->digest))
 		return true;
