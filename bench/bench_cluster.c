@@ -206,7 +206,9 @@ static double rows_bytes(const struct rows *r)
 static void bench(const char *kind, const struct rows *r, uint32_t k)
 {
 	static const char *const method[] = { "bisecting", "minibatch" };
-	static const enum bisect_choose choose[] = { BISECT_LARGEST, BISECT_BEST };
+	static const struct { const char *name; enum bisect_choose choose; unsigned refine; }
+		ours[] = { { "largest", BISECT_LARGEST, 0 }, { "best", BISECT_BEST, 0 },
+		           { "refined", BISECT_BEST, 3 } };
 	const char *peers = getenv("FRESHET_BENCH_PEERS");
 	char folder[] = "/tmp/bench_cluster.XXXXXX", command[64];
 	double peer[2][3] = { { 0 } };
@@ -228,7 +230,7 @@ static void bench(const char *kind, const struct rows *r, uint32_t k)
 		if (system(command) != 0)
 			fprintf(stderr, "%s is left behind\n", folder);
 	}
-	for (int c = 0; c < 2; c++) {
+	for (int c = 0; c < 3; c++) {
 		struct clusters got;
 		double cpu, wall, peak, cosine;
 
@@ -236,18 +238,18 @@ static void bench(const char *kind, const struct rows *r, uint32_t k)
 		cpu = cpu_seconds();
 		wall = wall_seconds();
 		bisect_run(r, NULL, 0, &(struct bisect_options){
-			.k = k, .choose = choose[c], .seed = 1 }, &got);
+			.k = k, .choose = ours[c].choose, .refine = ours[c].refine, .seed = 1 }, &got);
 		cpu = cpu_seconds() - cpu;
 		wall = wall_seconds() - wall;
 		peak = peak_bytes();
 		cosine = score(r, got.of, got.k);
 		printf("  freshet %-10s %7.2f s CPU  cosine %.5f  peak %4.0f MB = %.2f x data  "
-		       "%.2f s\n", c ? "best" : "largest", cpu, cosine, peak / 1e6,
+		       "%.2f s\n", ours[c].name, cpu, cosine, peak / 1e6,
 		       peak / rows_bytes(r), wall);
 		for (int m = 0; m < 2; m++)
 			if (have[m])
 				printf("ratio cluster-%s-%s/sklearn-%s cpu %.2f cosine %+.5f\n", kind,
-				       c ? "best" : "largest", method[m], peer[m][0] / cpu,
+				       ours[c].name, method[m], peer[m][0] / cpu,
 				       cosine - peer[m][2]);
 		clusters_release(&got);
 	}

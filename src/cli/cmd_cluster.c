@@ -14,7 +14,7 @@
 #define WORD_LINE_MAX 4096
 
 struct cluster_cli_opts {
-	int64_t k, folds, most, top, trials;
+	int64_t k, folds, most, top, trials, refine;
 	int features, choose;
 	bool choose_k;
 	const char *words;
@@ -27,6 +27,8 @@ static const struct option_spec cluster_options[] = {
 	OPT_CHOICE(cluster_cli_opts, choose, "best|largest", "best",
 	           "which cluster is divided next: by gain, or the largest"),
 	OPT_INT(cluster_cli_opts, trials, 10, 1, 1000, "pairs of seeds tried for a division"),
+	OPT_INT(cluster_cli_opts, refine, 0, 0, 1000,
+	        "passes at the end in which pages go to the nearest cluster of all"),
 	OPT_INT(cluster_cli_opts, top, 20, 1, 100000, "clusters shown, the largest first; "
 	        "--json shows all"),
 	OPT_FLAG(cluster_cli_opts, choose_k, "the mean cosine over k by cross-validation, and "
@@ -215,6 +217,7 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 	struct bisect_options bo = {
 		.k = (uint32_t)o->k, .seed = (uint64_t)cli->common.seed,
 		.choose = (enum bisect_choose)o->choose, .trials = (unsigned)o->trials,
+		.refine = o->choose_k ? 0 : (unsigned)o->refine,
 	};
 	struct cluster_output out = { .set = (enum feature_set)o->features, .words = &words,
 	                              .top = (uint32_t)o->top };

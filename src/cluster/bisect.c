@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cluster/kernel.h"
+#include "cluster/refine.h"
 #include "cluster/split.h"
 
 #define AT_ONCE 8               /* divisions looked for at the same time */
@@ -161,8 +162,7 @@ static int by_size(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Number the leaves by size and tell each row its cluster. */
-static void number_clusters(struct clusters *c)
+void clusters_number(struct clusters *c)
 {
 	struct cluster_node **leaves = mem_array(c->n_nodes, sizeof *leaves);
 
@@ -172,6 +172,8 @@ static void number_clusters(struct clusters *c)
 			leaves[c->k++] = &c->nodes[i];
 	if (c->k)
 		qsort(leaves, c->k, sizeof *leaves, by_size);
+	free(c->leaf);
+	free(c->size);
 	c->leaf = mem_array(c->k, sizeof *c->leaf);
 	c->size = mem_array(c->k, sizeof *c->size);
 	for (uint32_t i = 0; i < c->k; i++) {
@@ -238,7 +240,7 @@ void bisect_run(const struct rows *rows, const uint32_t *members, uint32_t n,
 			b.n_leaves = 1;
 			divide_all(&b);
 		}
-		number_clusters(ret);
+		clusters_number(ret);
 	}
 	for (uint32_t i = 0; i < ret->n_nodes; i++)
 		ret->nodes[i].norm = b.state[i].found.norm;
@@ -246,6 +248,8 @@ void bisect_run(const struct rows *rows, const uint32_t *members, uint32_t n,
 	for (uint32_t i = 0; i < ret->k; i++)
 		ret->criterion += ret->nodes[ret->leaf[i]].norm;
 	release(&b);
+	if (options->refine)
+		refine_run(ret, rows, options->refine, options->threads);
 }
 
 void clusters_release(struct clusters *c)

@@ -11,7 +11,8 @@
  *
  * The result depends on rows, members, options and seed only, not on threads.
  * The first j - 1 divisions are what a run with k = j would have made, so one run
- * gives the clusterings of every smaller k (clusters_at()).
+ * gives the clusterings of every smaller k (clusters_at()), unless `refine` moved
+ * rows at the end.
  */
 #ifndef CLUSTER_BISECT_H
 #define CLUSTER_BISECT_H
@@ -30,7 +31,8 @@ struct bisect_options {         /* zero: the default in brackets */
 	enum bisect_choose choose;
 	unsigned trials;        /* pairs of seeds for each division [10] */
 	unsigned sample;        /* rows on which pairs are tried [1024] */
-	unsigned passes;        /* of refinement [10] */
+	unsigned passes;        /* of refinement of a division [10] */
+	unsigned refine;        /* of all k together at the end (refine.h) [0] */
 	unsigned threads;       /* [as many as OpenMP gives] */
 	uint64_t seed;
 };

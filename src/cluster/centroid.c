@@ -8,8 +8,12 @@
  */
 #include "cluster/centroid.h"
 
+#include <math.h>
+
 #include "base/mem.h"
 #include "cluster/kernel.h"
+
+#define CHUNK 32                /* rows of one call of the kernel */
 
 /* Centroids first .. first + KERNEL_TILE, zeros behind the last. */
 static void fill_tile(const struct rows *c, uint32_t first, float *tile)
@@ -30,56 +34,89 @@ static void fill_tile(const struct rows *c, uint32_t first, float *tile)
 	}
 }
 
+/* What is done with the cosines of one row and one tile. */
+typedef void use_tile(void *arg, uint32_t i, uint32_t first, uint32_t width,
+                      const float *cosine);
+
+static void use_chunk(const struct rows *rows, const uint32_t *id, uint32_t from, uint32_t n,
+                      const float *tile, uint32_t first, uint32_t width, use_tile *use,
+                      void *arg)
+{
+	float out[CHUNK * KERNEL_TILE];
+	uint32_t all[CHUNK];
+
+	for (uint32_t i = 0; i < n && !id; i++)
+		all[i] = from + i;
+	kernel_dots_tile(rows, id ? id + from : all, n, tile, out);
+	for (uint32_t i = 0; i < n; i++)
+		use(arg, from + i, first, width, out + (size_t)i * KERNEL_TILE);
+}
+
+static void each_tile(const struct rows *rows, const uint32_t *id, uint32_t n,
+                      const struct rows *centroids, use_tile *use, void *arg)
+{
+	float *tile = mem_array((size_t)rows->dim * KERNEL_TILE, sizeof *tile);
+
+	for (uint32_t first = 0; first < centroids->n; first += KERNEL_TILE) {
+		uint32_t rest = centroids->n - first;
+		uint32_t width = rest < KERNEL_TILE ? rest : KERNEL_TILE;
+
+		fill_tile(centroids, first, tile);
+		#pragma omp parallel for schedule(static) if (n > 4 * CHUNK)
+		for (int64_t from = 0; from < (int64_t)n; from += CHUNK)
+			use_chunk(rows, id, (uint32_t)from,
+			          (int64_t)n - from < CHUNK ? n - (uint32_t)from : CHUNK, tile,
+			          first, width, use, arg);
+	}
+	free(tile);
+}
+
+struct table { float *out; uint32_t k; };
+
+static void put_table(void *arg, uint32_t i, uint32_t first, uint32_t width,
+                      const float *cosine)
+{
+	struct table *t = arg;
+
+	memcpy(t->out + (size_t)i * t->k + first, cosine, width * sizeof *cosine);
+}
+
 void centroid_cosines(const struct rows *rows, const uint32_t *id, uint32_t n,
                       const struct rows *centroids, float *ret)
 {
-	uint32_t k = centroids->n;
-	float *tile = mem_array((size_t)rows->dim * KERNEL_TILE, sizeof *tile);
+	struct table t = { ret, centroids->n };
 
-	for (uint32_t first = 0; first < k; first += KERNEL_TILE) {
-		uint32_t width = k - first < KERNEL_TILE ? k - first : KERNEL_TILE;
+	each_tile(rows, id, n, centroids, put_table, &t);
+}
 
-		fill_tile(centroids, first, tile);
-		#pragma omp parallel for schedule(static) if (n > 1000)
-		for (int64_t i = 0; i < (int64_t)n; i++) {
-			float out[KERNEL_TILE];
+struct nearest { uint32_t *cluster; float *cosine; };
 
-			kernel_dots_tile(rows, id ? id[i] : (uint32_t)i, tile, out);
-			memcpy(ret + (size_t)i * k + first, out, width * sizeof *out);
+static void put_nearest(void *arg, uint32_t i, uint32_t first, uint32_t width,
+                        const float *cosine)
+{
+	struct nearest *best = arg;
+	float top = best->cluster[i] == CLUSTER_NONE ? -HUGE_VALF : best->cosine[i];
+
+	for (uint32_t c = 0; c < width; c++) {
+		if (cosine[c] > top) {
+			top = cosine[c];
+			best->cluster[i] = first + c;
 		}
 	}
-	free(tile);
+	best->cosine[i] = top;
 }
 
 void centroid_assign(const struct rows *rows, const uint32_t *id, uint32_t n,
                      const struct rows *centroids, uint32_t *ret_cluster,
                      float *ret_cosine)
 {
-	float *tile = mem_array((size_t)rows->dim * KERNEL_TILE, sizeof *tile);
+	struct nearest best = { ret_cluster, ret_cosine };
 
 	for (uint32_t i = 0; i < n; i++) {
 		ret_cluster[i] = CLUSTER_NONE;
 		ret_cosine[i] = 0;
 	}
-	for (uint32_t first = 0; first < centroids->n; first += KERNEL_TILE) {
-		uint32_t rest = centroids->n - first;
-		uint32_t width = rest < KERNEL_TILE ? rest : KERNEL_TILE;
-
-		fill_tile(centroids, first, tile);
-		#pragma omp parallel for schedule(static) if (n > 1000)
-		for (int64_t i = 0; i < (int64_t)n; i++) {
-			float out[KERNEL_TILE];
-
-			kernel_dots_tile(rows, id ? id[i] : (uint32_t)i, tile, out);
-			for (uint32_t c = 0; c < width; c++) {
-				if (ret_cluster[i] != CLUSTER_NONE && out[c] <= ret_cosine[i])
-					continue;
-				ret_cosine[i] = out[c];
-				ret_cluster[i] = first + c;
-			}
-		}
-	}
-	free(tile);
+	each_tile(rows, id, n, centroids, put_nearest, &best);
 }
 
 struct ranked { float cosine; uint32_t number; };

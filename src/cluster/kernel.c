@@ -32,32 +32,39 @@ INLINE float lanes_sum(const float *s)
 	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
+INLINE void prefetch_dense(const struct rows *r, uint32_t i)
+{
+	const char *at = (const char *)rows_dense(r, i);
+
+	for (uint32_t b = 0; b < r->stride * 4; b += 64)
+		__builtin_prefetch(at + b);
+}
+
+/* Four rows at a time, in named variables: at -O2 arrays would live in memory. */
 INLINE void dense_dots(const struct rows *r, const uint32_t *id, uint32_t n,
                        const float *v, float *out)
 {
 	uint32_t stride = r->stride, i = 0;
 
 	for (; i + 4 <= n; i += 4) {
-		const float *x[4];
-		vec sum[4] = { { 0 } };
+		const float *a = rows_dense(r, id[i]), *b = rows_dense(r, id[i + 1]);
+		const float *c = rows_dense(r, id[i + 2]), *d = rows_dense(r, id[i + 3]);
+		vec sa = { 0 }, sb = { 0 }, sc = { 0 }, sd = { 0 };
 
-		for (uint32_t k = 0; k < 4; k++) {
-			x[k] = rows_dense(r, id[i + k]);
-			if (i + 4 + AHEAD < n) {
-				const char *next = (const char *)rows_dense(r, id[i + k + AHEAD]);
-
-				for (uint32_t b = 0; b < stride * 4; b += 64)
-					__builtin_prefetch(next + b);
-			}
-		}
+		for (uint32_t k = i + AHEAD; k < i + 4 + AHEAD && k < n; k++)
+			prefetch_dense(r, id[k]);
 		for (uint32_t j = 0; j < stride; j += ROWS_LANES) {
 			vec y = *(const vec *)(v + j);
 
-			for (int k = 0; k < 4; k++)
-				sum[k] += *(const vec *)(x[k] + j) * y;
+			sa += *(const vec *)(a + j) * y;
+			sb += *(const vec *)(b + j) * y;
+			sc += *(const vec *)(c + j) * y;
+			sd += *(const vec *)(d + j) * y;
 		}
-		for (uint32_t k = 0; k < 4; k++)
-			out[i + k] = lanes_sum((const float *)&sum[k]);
+		out[i] = lanes_sum((const float *)&sa);
+		out[i + 1] = lanes_sum((const float *)&sb);
+		out[i + 2] = lanes_sum((const float *)&sc);
+		out[i + 3] = lanes_sum((const float *)&sd);
 	}
 	for (; i < n; i++) {
 		const float *x = rows_dense(r, id[i]);
@@ -267,49 +274,82 @@ void kernel_dot_pair(const struct rows *r, uint32_t i, const double *a, const do
 	ret[2] = sq;
 }
 
-INLINE void dots_tile(const struct rows *r, uint32_t i, const float *tile, float *out)
+/* KERNEL_TILE is four registers wide. */
+struct wide { vec a, b, c, d; };
+#define WIDE_ZERO { { 0 }, { 0 }, { 0 }, { 0 } }
+
+INLINE void wide_add(struct wide *sum, float x, const float *tile)
 {
-	vec sum[KERNEL_TILE / ROWS_LANES] = { { 0 } };
+	sum->a += x * *(const vec *)tile;
+	sum->b += x * *(const vec *)(tile + ROWS_LANES);
+	sum->c += x * *(const vec *)(tile + 2 * ROWS_LANES);
+	sum->d += x * *(const vec *)(tile + 3 * ROWS_LANES);
+}
 
-	if (rows_is_dense(r)) {
-		const float *x = rows_dense(r, i);
+INLINE void wide_put(const struct wide *sum, float *out)
+{
+	*(vec *)out = sum->a;
+	*(vec *)(out + ROWS_LANES) = sum->b;
+	*(vec *)(out + 2 * ROWS_LANES) = sum->c;
+	*(vec *)(out + 3 * ROWS_LANES) = sum->d;
+}
 
-		for (uint32_t j = 0; j < r->dim; j++, tile += KERNEL_TILE)
-			for (int k = 0; k < KERNEL_TILE / ROWS_LANES; k++)
-				sum[k] += x[j] * *(const vec *)(tile + k * ROWS_LANES);
-	} else {
-		for (uint64_t j = r->start[i], end = r->start[i + 1]; j < end; j++) {
-			const float *t = tile + (size_t)r->term[j] * KERNEL_TILE;
+INLINE void dots_tile(const struct rows *r, const uint32_t *id, uint32_t n,
+                      const float *tile, float *out)
+{
+	uint32_t i = 0;
 
-			for (int k = 0; k < KERNEL_TILE / ROWS_LANES; k++)
-				sum[k] += r->weight[j] * *(const vec *)(t + k * ROWS_LANES);
+	/* dense: two rows share the loads of the tile */
+	for (; rows_is_dense(r) && i + 2 <= n; i += 2, out += 2 * KERNEL_TILE) {
+		const float *x = rows_dense(r, id[i]), *y = rows_dense(r, id[i + 1]);
+		struct wide sx = WIDE_ZERO, sy = WIDE_ZERO;
+
+		for (uint32_t j = 0; j < r->dim; j++) {
+			wide_add(&sx, x[j], tile + (size_t)j * KERNEL_TILE);
+			wide_add(&sy, y[j], tile + (size_t)j * KERNEL_TILE);
 		}
+		wide_put(&sx, out);
+		wide_put(&sy, out + KERNEL_TILE);
 	}
-	for (int k = 0; k < KERNEL_TILE / ROWS_LANES; k++)
-		*(vec *)(out + k * ROWS_LANES) = sum[k];
+	for (; rows_is_dense(r) && i < n; i++, out += KERNEL_TILE) {
+		const float *x = rows_dense(r, id[i]);
+		struct wide sum = WIDE_ZERO;
+
+		for (uint32_t j = 0; j < r->dim; j++)
+			wide_add(&sum, x[j], tile + (size_t)j * KERNEL_TILE);
+		wide_put(&sum, out);
+	}
+	for (; i < n; i++, out += KERNEL_TILE) {
+		struct wide sum = WIDE_ZERO;
+
+		for (uint64_t j = r->start[id[i]], end = r->start[id[i] + 1]; j < end; j++)
+			wide_add(&sum, r->weight[j], tile + (size_t)r->term[j] * KERNEL_TILE);
+		wide_put(&sum, out);
+	}
 }
 
 #ifdef HAVE_AVX2
-AVX2 static void dots_tile_avx2(const struct rows *r, uint32_t i, const float *tile,
-                                float *out)
+AVX2 static void dots_tile_avx2(const struct rows *r, const uint32_t *id, uint32_t n,
+                                const float *tile, float *out)
 {
-	dots_tile(r, i, tile, out);
+	dots_tile(r, id, n, tile, out);
 }
 #endif
 
-static void dots_tile_plain(const struct rows *r, uint32_t i, const float *tile,
-                            float *out)
+static void dots_tile_plain(const struct rows *r, const uint32_t *id, uint32_t n,
+                            const float *tile, float *out)
 {
-	dots_tile(r, i, tile, out);
+	dots_tile(r, id, n, tile, out);
 }
 
-void kernel_dots_tile(const struct rows *r, uint32_t i, const float *tile, float *out)
+void kernel_dots_tile(const struct rows *r, const uint32_t *id, uint32_t n,
+                      const float *tile, float *out)
 {
 #ifdef HAVE_AVX2
 	if (has_avx2()) {
-		dots_tile_avx2(r, i, tile, out);
+		dots_tile_avx2(r, id, n, tile, out);
 		return;
 	}
 #endif
-	dots_tile_plain(r, i, tile, out);
+	dots_tile_plain(r, id, n, tile, out);
 }

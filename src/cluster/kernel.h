@@ -25,8 +25,9 @@ void kernel_add_rows(const struct rows *r, const uint32_t *id, uint32_t n,
 /* The dot products of a row x with two such sums, and with itself: x.a, x.b, x.x */
 void kernel_dot_pair(const struct rows *r, uint32_t i, const double *a, const double *b,
                      double ret[3]);
-/* out[0..KERNEL_TILE) = row i . each of KERNEL_TILE vectors; number j of vector c
- * is at tile[j * KERNEL_TILE + c]. */
-void kernel_dots_tile(const struct rows *r, uint32_t i, const float *tile, float *out);
+/* out[i * KERNEL_TILE + c] = row id[i] . vector c, for KERNEL_TILE vectors; number j
+ * of vector c is at tile[j * KERNEL_TILE + c]. */
+void kernel_dots_tile(const struct rows *r, const uint32_t *id, uint32_t n,
+                      const float *tile, float *out);
 
 #endif

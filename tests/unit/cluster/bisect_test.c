@@ -117,12 +117,11 @@ static double naive_criterion(const struct rows *r, const uint32_t *of, uint32_t
 	return total;
 }
 
-/* Everything that must hold of any result. */
-static void check_clusters(const struct rows *r, const struct clusters *c)
+/* Everything that must hold of any result, refined or not. */
+static void check_partition(const struct rows *r, const struct clusters *c)
 {
 	uint8_t *seen = calloc(r->n + 1, 1);
 	uint32_t total = 0;
-	double last = 0;
 
 	assert_true(c->n_nodes == (c->k ? 2 * c->k - 1 : 0));
 	for (uint32_t i = 0; i < c->k; i++) {
@@ -149,12 +148,6 @@ static void check_clusters(const struct rows *r, const struct clusters *c)
 	}
 	assert_int_equal(total, c->n_members);
 	ASSERT_NEAR(c->criterion, naive_criterion(r, c->of, c->k), 1e-6 * (1 + c->criterion));
-	for (uint32_t k = 1; k <= c->k; k++) {
-		double now = clusters_criterion_at(c, k);
-
-		assert_true(isfinite(now) && now >= last - 1e-9 * now);
-		last = now;
-	}
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		const struct cluster_node *nd = &c->nodes[i];
 
@@ -165,6 +158,20 @@ static void check_clusters(const struct rows *r, const struct clusters *c)
 		assert_int_equal(c->nodes[nd->child[1]].parent, i);
 	}
 	free(seen);
+}
+
+/* ... and of one that was only divided: the criterion never falls. */
+static void check_clusters(const struct rows *r, const struct clusters *c)
+{
+	double last = 0;
+
+	check_partition(r, c);
+	for (uint32_t k = 1; k <= c->k; k++) {
+		double now = clusters_criterion_at(c, k);
+
+		assert_true(isfinite(now) && now >= last - 1e-9 * now);
+		last = now;
+	}
 }
 
 static void test_finds_planted_dense(void **state)
@@ -320,6 +327,49 @@ static void test_division_is_a_local_optimum(void **state)
 	rows_release(&r);
 }
 
+/* Rows that a division at the top parted wrongly come together again. */
+static void test_refinement_only_gains(void **state)
+{
+	static uint32_t label[6000];
+
+	(void)state;
+	for (int dense = 0; dense < 2; dense++) {
+		struct bisect_options o = { .k = 30, .seed = 3, .trials = 1 };
+		struct clusters plain, once, many, same;
+		struct rows r;
+
+		if (dense)
+			plant_dense(&r, 6000, 24, 40, 0.6, label, 21);
+		else
+			plant_sparse(&r, 6000, 400, 40, label, 21);
+		bisect_run(&r, NULL, 0, &o, &plain);
+		o.refine = 1;
+		bisect_run(&r, NULL, 0, &o, &once);
+		o.refine = 30;
+		bisect_run(&r, NULL, 0, &o, &many);
+		o.threads = 1;
+		bisect_run(&r, NULL, 0, &o, &same);
+		check_partition(&r, &many);
+		check_partition(&r, &once);
+		assert_int_equal(many.k, 30);
+		assert_true(once.criterion >= plain.criterion * (1 - 1e-9) + dense);
+		assert_true(many.criterion >= once.criterion * (1 - 1e-9) + dense);
+		assert_memory_equal(many.of, same.of, r.n * sizeof *many.of);
+		/* at rest every row is with its nearest centroid */
+		for (uint32_t i = 0; i < r.n; i += 7) {
+			double own = rows_dot(&r, i, &many.centroids, many.of[i]);
+
+			for (uint32_t k = 0; k < many.k; k++)
+				assert_true(rows_dot(&r, i, &many.centroids, k) < own + 1e-5);
+		}
+		clusters_release(&plain);
+		clusters_release(&once);
+		clusters_release(&many);
+		clusters_release(&same);
+		rows_release(&r);
+	}
+}
+
 static void test_some_members_only(void **state)
 {
 	static uint32_t label[1000];
@@ -411,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_same_for_any_threads),
 		cmocka_unit_test(test_prefix_is_smaller_k),
 		cmocka_unit_test(test_division_is_a_local_optimum),
+		cmocka_unit_test(test_refinement_only_gains),
 		cmocka_unit_test(test_some_members_only),
 		cmocka_unit_test(test_odd_input),
 		cmocka_unit_test(test_k_as_large_as_the_rows),
