@@ -28,9 +28,9 @@
 #define NORMALS 65536u
 #define NORMAL_MAX 4.9f
 #define WALK 12                 /* candidates looked at for each page taken */
-#define MULTIPLIER_MAX 20.0
-#define ODDS_MIN 1e-5
-#define ODDS_MAX 1e4
+#define MULTIPLIER_MAX 20.f
+#define ODDS_MIN 1e-5f
+#define ODDS_MAX 1e4f
 
 enum { RNG_BATCH = RNG_USER };
 
@@ -87,45 +87,70 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o, const st
 	s->ready = true;
 }
 
-static double family_effect(const struct tide_state *s, const struct view *v, uint32_t page)
+static void set_factor(struct tide_family *g, const struct tide_opts *o)
 {
-	double sum = 0;
-
-	for (int f = 0; f < N_FAMILIES; f++)
-		if (s->family[f]) {
-			const struct tide_family *g = &s->family[f][v->family[f][page]];
-
-			sum += g->sum / (1 + g->var);
-		}
-	return sum;
+	g->factor = expm1f((float)o->family * g->sum / (1 + g->var));
 }
 
-/* The chance that a visit now would be a hit; node: the page's directory's. */
-static double chance(const struct policy *p, const struct view *v, uint32_t page,
-                     double survival)
+/* What the page's families make of its odds. */
+static float family_factor(const struct tide_state *s, const struct view *v, uint32_t page)
 {
-	const struct tide_state *s = p->state;
-	const struct tide_opts *o = p->opts;
-	const struct tide_page *h = policy_page((struct policy *)p, page);
-	double k = o->k_page, odds, m = fmin(MULTIPLIER_MAX, (h->hits + k) / (h->expected + k));
+	float product = 1;
 
-	odds = fmin(fmax(expm1(-m * survival), ODDS_MIN), ODDS_MAX);
-	odds *= exp(o->family * family_effect(s, v, page));
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (s->family[f])
+			product *= 1 + s->family[f][v->family[f][page]].factor;
+	return product;
+}
+
+/* Odds of a page that would be unchanged with chance exp(-y). */
+static float odds_of(float y)
+{
+	float odds = y < 0.01f ? y * (1 + y / 2) : expf(y < 30 ? y : 30) - 1;
+
+	return odds < ODDS_MIN ? ODDS_MIN : odds > ODDS_MAX ? ODDS_MAX : odds;
+}
+
+static float multiplier(const struct tide_page *h, const struct tide_opts *o)
+{
+	float k = (float)o->k_page, m = (h->hits + k) / (h->expected + k);
+
+	return m < MULTIPLIER_MAX ? m : MULTIPLIER_MAX;
+}
+
+/* The chance that a visit now would be a hit. */
+static float chance(const struct policy *p, const struct view *v, uint32_t page,
+                    float survival)
+{
+	const struct tide_page *h = policy_page((struct policy *)p, page);
+	float odds = odds_of(-survival * multiplier(h, p->opts));
+
+	odds *= family_factor(p->state, v, page);
 	return odds / (1 + odds);
 }
 
+/* The same for all pages of a directory; most share one last visit. */
 static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, uint32_t node)
 {
 	const struct tide_state *s = p->state;
 	const struct tree *t = v->tree;
+	uint32_t last = PAGE_NONE;
+	float survival = 0, odds = 0, common = 0;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
 		uint32_t page = t->dir_pages[i];
 		struct tide_page *h = policy_page(p, page);
 
-		if (view_open(v, page))
-			h->chance = (float)chance(p, v, page,
-			        tide_model_survival(&s->model, node, v->last_cycle[page]));
+		if (!view_open(v, page))
+			continue;
+		if (v->last_cycle[page] != last) {
+			last = v->last_cycle[page];
+			survival = tide_model_survival(&s->model, node, last);
+			common = odds_of(-survival);
+		}
+		odds = h->expected > 0 ? odds_of(-survival * multiplier(h, p->opts)) : common;
+		odds *= family_factor(s, v, page);
+		h->chance = odds / (1 + odds);
 	}
 }
 
@@ -166,8 +191,13 @@ static void tide_begin(struct policy *p, const struct view *v)
 	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle);
 	for (int f = 0; f < N_FAMILIES; f++)
 		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
-			s->family[f][i].sum *= (float)o->memory;
-			s->family[f][i].var *= (float)o->memory;
+			struct tide_family *g = &s->family[f][i];
+
+			if (g->var <= 0)
+				continue;
+			g->sum *= (float)o->memory;
+			g->var *= (float)o->memory;
+			set_factor(g, o);
 		}
 	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
@@ -302,22 +332,24 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	struct tide_state *s = p->state;
 	struct tide_page *h = policy_page(p, seen->page);
 	uint32_t dir = v->dir[seen->page], last = v->last_cycle[seen->page], node;
-	double survival, c;
+	float survival;
+	double c;
 
 	if (!seen->known)
 		return;
 	node = tide_model_refresh(&s->model, dir);
 	survival = tide_model_survival(&s->model, node, last);
-	c = fmin(fmax(chance(p, v, seen->page, survival), 0.001), 0.999);
+	c = fmin(fmax((double)chance(p, v, seen->page, survival), 0.001), 0.999);
 	tide_model_learn(&s->model, dir, last, seen->hit);
 	h->hits += seen->hit ? 1.f : 0.f;
-	h->expected += (float)(seen->hit ? fmin(-survival, 1) : -survival);
+	h->expected += seen->hit ? fminf(-survival, 1) : -survival;
 	for (int f = 0; f < N_FAMILIES; f++)
 		if (s->family[f]) {
 			struct tide_family *g = &s->family[f][v->family[f][seen->page]];
 
 			g->sum += (float)((seen->hit ? 1 : 0) - c);
 			g->var += (float)(c * (1 - c));
+			set_factor(g, p->opts);
 		}
 	s->found[dir] += seen->hit;
 	mark_dirty(s, s->model.root[dir]);

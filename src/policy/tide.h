@@ -14,7 +14,10 @@ struct tide_opts {
 };
 
 /* Found more or less often than expected: a random effect on the log-odds. */
-struct tide_family { float sum, var; };
+struct tide_family {
+	float sum, var;                 /* hits less expected; its variance */
+	float factor;                   /* of the odds, less 1 */
+};
 
 struct tide_page {
 	float hits, expected;

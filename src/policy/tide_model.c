@@ -186,7 +186,7 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle)
 			tide_node_refresh(m, m->node[d] - 1, parent_node(m, m->node[d] - 1));
 }
 
-double tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t last)
+float tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t last)
 {
 	const struct tide_ring *r;
 
@@ -197,10 +197,10 @@ double tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t l
 	if (last + 1 < m->first)
 		last = m->first - 1;
 	if (node == PAGE_NONE)
-		return (double)(m->now - last) * log1p(-fmin(m->base, (double)HAZARD_MAX));
+		return (float)((double)(m->now - last) * log1p(-m->base));
 	r = &m->rings.v[node];
-	return (double)(r->alive[m->now % TIDE_CYCLES] -
-	                (last < m->first ? 0 : r->alive[last % TIDE_CYCLES]));
+	return r->alive[m->now % TIDE_CYCLES] -
+	       (last < m->first ? 0 : r->alive[last % TIDE_CYCLES]);
 }
 
 static void add_nodes(struct tide_model *m, uint32_t dir)

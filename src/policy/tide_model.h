@@ -78,7 +78,7 @@ uint32_t tide_model_refresh(struct tide_model *m, uint32_t dir);
 /* The same for one node, its parent being up to date (PAGE_NONE: a root). */
 void tide_node_refresh(struct tide_model *m, uint32_t node, uint32_t parent);
 /* Expected log-survival since `last`, at most 0, by a node (or PAGE_NONE). */
-double tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t last);
+float tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t last);
 /* A visit told what happened since `last`; the path must be fresh. */
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit);
 
