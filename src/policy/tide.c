@@ -48,17 +48,34 @@ static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, k_site, 8, 0.01, 1e6, "prior strength of a site's cycle"),
 	OPT_DOUBLE(tide_opts, k_dir, 2, 0.01, 1e6, "prior strength of a directory's cycle"),
 	OPT_DOUBLE(tide_opts, k_page, 1, 0.01, 1e6, "prior strength of a page's multiplier"),
+	OPT_FLAG(tide_opts, nofit, "keep the prior weights of the logistic correction"),
 	OPT_FLAG(tide_opts, nocap, "no limit of pages from one directory in a batch"),
 	OPT_CHOICE(tide_opts, weight, "none|pagerank", "none",
 	           "importance that scores are multiplied by"),
 	OPT_END
 };
 
+/* What the weights are drawn to where visits do not say; the means are the fit
+ * on half of the sites of our data. */
+static const struct logistic_prior prior[TIDE_FEATURES] = {
+	[TIDE_TREE] = { 1, 50 },
+	[TIDE_FAMILY + FAMILY_NAME] = { 0.6, 50 },
+	[TIDE_FAMILY + FAMILY_WORD] = { 0.6, 50 },
+	[TIDE_FAMILY + FAMILY_LAST] = { 0.3, 50 },
+	[TIDE_FAMILY + FAMILY_SHAPE] = { 0.6, 50 },
+	[TIDE_AGE] = { 0.15, 50 },
+	[TIDE_FOUND] = { 0.2, 50 },
+	[TIDE_SURPRISE] = { -0.8, 50 },
+	[TIDE_VISITED] = { 0.1, 50 },
+	[TIDE_RANK] = { 0.2, 50 },
+	[TIDE_ONE] = { -0.8, 50 },
+};
+
 static unsigned tide_needs(const void *opts)
 {
 	const struct tide_opts *o = opts;
 
-	return (o->family > 0 ? NEED_FAMILIES : 0u) | (o->weight ? NEED_PAGERANK : 0u);
+	return (o->family > 0 ? NEED_FAMILIES : 0u) | NEED_PAGERANK;
 }
 
 static void make_ready(struct tide_state *s, const struct tide_opts *o, const struct view *v)
@@ -70,6 +87,10 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o, const st
 	uint32_t n = v->tree->n_dirs;
 	struct rng r;
 
+	for (int i = 0; i < TIDE_FEATURES; i++)
+		s->weight[i] = prior[i].mean;
+	s->rows = mem_array((size_t)TIDE_ROWS * TIDE_FEATURES, sizeof *s->rows);
+	s->row_hit = mem_zalloc(TIDE_ROWS, 1);
 	tide_model_init(&s->model, v->tree, &par);
 	for (int f = 0; f < N_FAMILIES; f++)
 		if (v->family[f])
@@ -87,20 +108,14 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o, const st
 	s->ready = true;
 }
 
-static void set_factor(struct tide_family *g, const struct tide_opts *o)
+static float effect_of(const struct tide_family *g)
 {
-	g->factor = expm1f((float)o->family * g->sum / (1 + g->var));
+	return g->sum / (1 + g->var);
 }
 
-/* What the page's families make of its odds. */
-static float family_factor(const struct tide_state *s, const struct view *v, uint32_t page)
+static void set_factor(const struct tide_state *s, int f, struct tide_family *g)
 {
-	float product = 1;
-
-	for (int f = 0; f < N_FAMILIES; f++)
-		if (s->family[f])
-			product *= 1 + s->family[f][v->family[f][page]].factor;
-	return product;
+	g->factor = expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g));
 }
 
 /* Odds of a page that would be unchanged with chance exp(-y). */
@@ -118,24 +133,40 @@ static float multiplier(const struct tide_page *h, const struct tide_opts *o)
 	return m < MULTIPLIER_MAX ? m : MULTIPLIER_MAX;
 }
 
-/* The chance that a visit now would be a hit. */
-static float chance(const struct policy *p, const struct view *v, uint32_t page,
-                    float survival)
+static float surprise(const struct tide_page *h)
 {
-	const struct tide_page *h = policy_page((struct policy *)p, page);
-	float odds = odds_of(-survival * multiplier(h, p->opts));
-
-	odds *= family_factor(p->state, v, page);
-	return odds / (1 + odds);
+	return (h->hits - h->expected) / (1 + h->expected);
 }
 
-/* The same for all pages of a directory; most share one last visit. */
+static void features(const struct policy *p, const struct view *v, uint32_t page,
+                     float survival, float x[TIDE_FEATURES])
+{
+	const struct tide_state *s = p->state;
+	const struct tide_page *h = policy_page((struct policy *)p, page);
+	uint32_t age = view_age(v, page);
+
+	x[TIDE_TREE] = logf(odds_of(-survival * multiplier(h, p->opts)));
+	for (int f = 0; f < N_FAMILIES; f++)
+		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
+	x[TIDE_AGE] = logf((float)(age ? age : 1));
+	x[TIDE_FOUND] = log1pf((float)s->found[v->dir[page]]);
+	x[TIDE_SURPRISE] = surprise(h);
+	x[TIDE_VISITED] = h->expected > 0;
+	x[TIDE_RANK] = v->pagerank ? logf((float)(v->pagerank[page] * v->n_pages) + 1e-3f) : 0;
+	x[TIDE_ONE] = 1;
+}
+
+/* The chance that a visit now would be a hit, for all pages of a directory;
+ * most of them share one last visit. */
 static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, uint32_t node)
 {
 	const struct tide_state *s = p->state;
 	const struct tree *t = v->tree;
+	const double *w = s->weight;
 	uint32_t last = PAGE_NONE;
-	float survival = 0, odds = 0, common = 0;
+	float here = powf(1 + (float)s->found[dir], (float)w[TIDE_FOUND]) *
+	             expf((float)w[TIDE_ONE]);
+	float survival = 0, odds = 0, common = 0, by_age = 0;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
 		uint32_t page = t->dir_pages[i];
@@ -144,12 +175,22 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, ui
 		if (!view_open(v, page))
 			continue;
 		if (v->last_cycle[page] != last) {
+			uint32_t age = view_age(v, page);
+
 			last = v->last_cycle[page];
 			survival = tide_model_survival(&s->model, node, last);
-			common = odds_of(-survival);
+			by_age = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]);
+			common = by_age * powf(odds_of(-survival), (float)w[TIDE_TREE]);
 		}
-		odds = h->expected > 0 ? odds_of(-survival * multiplier(h, p->opts)) : common;
-		odds *= family_factor(s, v, page);
+		odds = common;
+		if (h->expected > 0)
+			odds = by_age * expf((float)w[TIDE_TREE] *
+			        logf(odds_of(-survival * multiplier(h, p->opts))) +
+			        (float)w[TIDE_SURPRISE] * surprise(h) + (float)w[TIDE_VISITED]);
+		odds *= h->fixed;
+		for (int f = 0; f < N_FAMILIES; f++)
+			if (s->family[f])
+				odds *= 1 + s->family[f][v->family[f][page]].factor;
 		h->chance = odds / (1 + odds);
 	}
 }
@@ -197,8 +238,14 @@ static void tide_begin(struct policy *p, const struct view *v)
 				continue;
 			g->sum *= (float)o->memory;
 			g->var *= (float)o->memory;
-			set_factor(g, o);
+			set_factor(s, f, g);
 		}
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		struct tide_page *h = policy_page(p, i);
+
+		h->fixed = v->pagerank ? powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
+		                              (float)s->weight[TIDE_RANK]) : 1;
+	}
 	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
@@ -236,13 +283,13 @@ static void collect(struct policy *p, const struct view *v, size_t want)
 			continue;
 		c = ((struct tide_page *)policy_page(p, i))->chance;
 		sd = noise * c * (1 - c);
-		if (!v->pagerank && c + sd * NORMAL_MAX < floor)
+		if (!o->weight && c + sd * NORMAL_MAX < floor)
 			continue;
 		h = (i ^ salt) * odd;
 		h ^= h >> 15;
 		h *= 0x85ebca6bu;
 		score = c + sd * s->normal[h >> 16] + 1e-6f * (float)(h & 0xffff) / 65536;
-		if (v->pagerank && o->weight)
+		if (o->weight)
 			score *= (float)(v->pagerank[i] * v->n_pages);
 		if (score < floor)
 			continue;
@@ -332,14 +379,20 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	struct tide_state *s = p->state;
 	struct tide_page *h = policy_page(p, seen->page);
 	uint32_t dir = v->dir[seen->page], last = v->last_cycle[seen->page], node;
-	float survival;
-	double c;
+	uint64_t at = s->n_rows % TIDE_ROWS;
+	float survival, *x = s->rows + at * TIDE_FEATURES;
+	double c = 0;
 
 	if (!seen->known)
 		return;
 	node = tide_model_refresh(&s->model, dir);
 	survival = tide_model_survival(&s->model, node, last);
-	c = fmin(fmax((double)chance(p, v, seen->page, survival), 0.001), 0.999);
+	features(p, v, seen->page, survival, x);
+	s->row_hit[at] = seen->hit;
+	s->n_rows++;
+	for (int i = 0; i < TIDE_FEATURES; i++)
+		c += s->weight[i] * (double)x[i];
+	c = fmin(fmax(1 / (1 + exp(-c)), 0.001), 0.999);
 	tide_model_learn(&s->model, dir, last, seen->hit);
 	h->hits += seen->hit ? 1.f : 0.f;
 	h->expected += seen->hit ? fminf(-survival, 1) : -survival;
@@ -349,10 +402,21 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 
 			g->sum += (float)((seen->hit ? 1 : 0) - c);
 			g->var += (float)(c * (1 - c));
-			set_factor(g, p->opts);
+			set_factor(s, f, g);
 		}
 	s->found[dir] += seen->hit;
 	mark_dirty(s, s->model.root[dir]);
+}
+
+static void tide_end(struct policy *p, const struct view *v)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	size_t n = s->n_rows < TIDE_ROWS ? s->n_rows : TIDE_ROWS;
+
+	(void)v;
+	if (!o->nofit)
+		logistic_fit(s->rows, s->row_hit, n, TIDE_FEATURES, prior, s->weight);
 }
 
 static void tide_release(struct policy *p)
@@ -371,6 +435,8 @@ static void tide_release(struct policy *p)
 	free(s->touched);
 	free(s->best);
 	free(s->normal);
+	free(s->rows);
+	free(s->row_hit);
 }
 
 const struct policy_ops policy_tide = {
@@ -385,5 +451,6 @@ const struct policy_ops policy_tide = {
 	.begin = tide_begin,
 	.ask = tide_ask,
 	.tell = tide_tell,
+	.end = tide_end,
 	.release = tide_release,
 };
