@@ -39,6 +39,8 @@ static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, explore, 0.03, 0, 1, "share of downloads drawn at random"),
 	OPT_DOUBLE(tide_opts, noise, 0.3, 0, 10, "noise on the scores of a batch"),
 	OPT_DOUBLE(tide_opts, family, 0.5, 0, 10, "weight of name families"),
+	OPT_DOUBLE(tide_opts, voi, 0, 0, 10, "weight of what a probe would reveal"),
+	OPT_DOUBLE(tide_opts, vpow, 0, 0, 10, "x"),
 	OPT_DOUBLE(tide_opts, memory, 0.7, 0, 1, "what families keep from cycle to cycle"),
 	OPT_DOUBLE(tide_opts, voice, 3, 0.01, 1e9,
 	           "visits for which a directory speaks in its parent, a cycle"),
@@ -97,6 +99,8 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o, const st
 			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
 	s->dirty = mem_zalloc(n, sizeof *s->dirty);
 	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
+	s->tests = mem_zalloc(n, sizeof *s->found);
+	s->bonus = mem_zalloc(n, sizeof *s->bonus);
 	s->found = mem_zalloc(n, sizeof *s->found);
 	s->taken = mem_zalloc(n, sizeof *s->taken);
 	s->touched = mem_array(n, sizeof *s->touched);
@@ -168,6 +172,12 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, ui
 	             expf((float)w[TIDE_ONE]);
 	float survival = 0, odds = 0, common = 0, by_age = 0;
 
+	{
+		const struct tide_opts *o = p->opts;
+		uint32_t n = t->dir_first[dir + 1] - t->dir_first[dir];
+		float size = o->vpow > 0 ? powf((float)n, (float)o->vpow) : log2f((float)n + 0.001f);
+		s->bonus[dir] = (float)o->voi * (n > 1 ? size : 0) / (1 + (float)s->tests[dir]);
+	}
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
 		uint32_t page = t->dir_pages[i];
 		struct tide_page *h = policy_page(p, page);
@@ -246,6 +256,7 @@ static void tide_begin(struct policy *p, const struct view *v)
 		h->fixed = v->pagerank ? powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
 		                              (float)s->weight[TIDE_RANK]) : 1;
 	}
+	memset(s->tests, 0, v->tree->n_dirs * sizeof *s->found);
 	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
@@ -283,6 +294,7 @@ static void collect(struct policy *p, const struct view *v, size_t want)
 			continue;
 		c = ((struct tide_page *)policy_page(p, i))->chance;
 		sd = noise * c * (1 - c);
+		c += s->bonus[v->dir[i]] * c * (1 - c);
 		if (!o->weight && c + sd * NORMAL_MAX < floor)
 			continue;
 		h = (i ^ salt) * odd;
@@ -405,6 +417,7 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 			set_factor(s, f, g);
 		}
 	s->found[dir] += seen->hit;
+	s->tests[dir]++;
 	mark_dirty(s, s->model.root[dir]);
 }
 

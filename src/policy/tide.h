@@ -8,7 +8,7 @@
 #include "policy/tide_model.h"
 
 struct tide_opts {
-	double batch, explore, noise, family, memory;
+	double batch, explore, noise, family, memory, voi, vpow;
 	double voice, voice_base, discount, k_base, k_site, k_dir, k_page;
 	bool nocap, nofit;
 	int weight;
@@ -52,6 +52,8 @@ struct tide_state {
 	/* for the cycle only */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
+	uint32_t *tests;
+	float *bonus;
 	uint32_t *found, *taken;        /* by directory: hits; taken in this batch */
 	uint32_t *touched;              /* directories with taken != 0 */
 	struct offer *best;
