@@ -214,7 +214,8 @@ const struct command command_replay = {
 	.arguments = "TRACE...",
 	.summary = "compare policies on recorded history",
 	.description =
-		"Reads the histories of pages from CDX, CDXJ or WARC files (gz and zst too), cuts\n"
+		"Reads the histories of pages from CDX, CDXJ or WARC files (gz and zst too) or from\n"
+		"repositories (folders with freshet.db), several as one history. Cuts\n"
 		"their time into cycles, and lets every policy spend the same budget in each. A\n"
 		"download sees the page as it was then. All measures are means over the cycles,\n"
 		"with the standard error over seeds.",

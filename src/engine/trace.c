@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trace.c - histories from archives; see trace.h. */
+/*
+ * trace.c - histories from archives and repositories; see trace.h.
+ *
+ * A repository's captures are its history, and so are the visits that kept none:
+ * one that found the page as it was is a revisit, one that found it gone says so,
+ * and a change that another crawler told without a digest is a content that is
+ * like no other.
+ */
 #include "engine/trace.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "engine/archive.h"
+#include "policy/policy.h"
+#include "repo/store.h"
 
 struct loader {
 	struct history *h;
 	struct trace_report *report;
+	struct archive_stats *stats;
+	struct store *store;
+	uint32_t page;                  /* whose URL is below */
+	struct buf url;
 };
 
 static int add_record(void *arg, const struct record *r, struct err *err)
@@ -33,19 +48,114 @@ static uint64_t file_size(const char *path)
 	return stat(path, &st) ? 0 : (uint64_t)st.st_size;
 }
 
+static int turn_to(struct loader *l, uint32_t page, struct err *err)
+{
+	struct store_page p;
+	int rc;
+
+	if (page == l->page)
+		return 0;
+	rc = store_page_get(l->store, page, &p, err);
+	if (rc <= 0)
+		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", page);
+	buf_clear(&l->url);
+	buf_add(&l->url, p.url.s, p.url.size);
+	l->page = page;
+	return 0;
+}
+
+static struct slice to_slice(struct text t)
+{
+	return (struct slice){ t.s, t.size };
+}
+
+static int add_capture(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct loader *l = arg;
+	struct record r = {
+		.time = c->time, .status = c->status, .revisit = c->revisit,
+		.mime = to_slice(c->mime), .length = c->length, .digest = to_slice(c->digest),
+		.prose = to_slice(c->prose), .tags = to_slice(c->tags),
+		.has_simhash = c->has_simhash, .simhash = c->simhash,
+		.facts = { c->bytes_text, c->words, c->images, c->tables, c->emails, c->outlinks },
+		.title = to_slice(c->title), .terms = to_slice(c->terms),
+		.links = to_slice(c->links), .offset = -1, .record_size = -1,
+	};
+	int rc = turn_to(l, c->page, err);
+
+	if (rc < 0)
+		return rc;
+	r.url = (struct slice){ l->url.data, l->url.size };
+	l->stats->n_records++;
+	return history_add(l->h, &r, err);
+}
+
+static int add_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct loader *l = arg;
+	struct record r = { .time = v->time, .length = -1, .facts = { -1, -1, -1, -1, -1, -1 },
+	                    .offset = -1, .record_size = -1 };
+	char unlike[48];
+	int rc;
+
+	if (v->capture || v->outcome > OUTCOME_GONE)
+		return 0;
+	rc = turn_to(l, v->page, err);
+	if (rc < 0)
+		return rc;
+	r.url = (struct slice){ l->url.data, l->url.size };
+	r.revisit = v->outcome == OUTCOME_SAME;
+	r.status = r.revisit ? 304 : v->outcome == OUTCOME_GONE ? 404 : 200;
+	if (v->outcome == OUTCOME_CHANGED) {
+		int n = snprintf(unlike, sizeof unlike, "told %u %lld", v->page, (long long)v->time);
+
+		r.digest = (struct slice){ unlike, (size_t)n };
+	}
+	l->stats->n_records++;
+	return history_add(l->h, &r, err);
+}
+
+static bool is_repository(const char *path, char *ret_store, size_t size)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       (size_t)snprintf(ret_store, size, "%s/freshet.db", path) < size &&
+	       stat(ret_store, &st) == 0;
+}
+
+static int load_repository(struct loader *l, const char *path, struct err *err)
+{
+	int rc = store_open(&l->store, path, STORE_READ, err);
+
+	if (rc < 0)
+		return rc;
+	l->page = STORE_NONE;
+	buf_init(&l->url, BUF_NO_LIMIT);
+	if ((rc = store_captures(l->store, STORE_NONE, add_capture, l, err)) == 0)
+		rc = store_visits(l->store, STORE_NONE, 1, UINT32_MAX, add_visit, l, err);
+	buf_release(&l->url);
+	store_close(l->store);
+	l->store = NULL;
+	return rc;
+}
+
 int trace_load(struct history *h, const char *const *paths, size_t n,
                struct trace_report *report, struct err *err)
 {
-	struct loader l = { h, report };
+	struct loader l = { .h = h, .report = report };
 	struct archive_reader reader = { .record = add_record, .report = report_bad, .arg = &l,
 	                                 .detector = &h->detect };
 	uint64_t done = 0, total = 0;
+	char store[4096];
 	int rc = 0;
 
+	l.stats = &reader.stats;
 	for (size_t i = 0; i < n; i++)
 		total += file_size(paths[i]);
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		rc = archive_read(&reader, paths[i], err);
+		rc = is_repository(paths[i], store, sizeof store) ?
+		     load_repository(&l, store, err) : archive_read(&reader, paths[i], err);
 		done += file_size(paths[i]);
 		if (report->progress)
 			report->progress(report->arg, done, total);
