@@ -291,6 +291,8 @@ int import_file(struct import *i, const char *path, struct err *err)
 	if (rc < 0)
 		return rc;
 	rc = archive_sniff(in, &kind, err);
+	if (rc == 0 && kind == ARCHIVE_SITEMAP)
+		return import_sitemap(i, in, path, 0, err);
 	if (rc == 0 && kind != ARCHIVE_URLS)
 		return import_archive(i, in, path, kind, err);        /* closes it */
 	if (rc == 0)

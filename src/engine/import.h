@@ -17,7 +17,7 @@
 #define IMPORT_LINE_MAX 65536           /* bytes of a line of a URL list */
 
 struct import_stats {
-	uint64_t n_lines;               /* of URL lists */
+	uint64_t n_lines;               /* of URL lists and sitemaps */
 	uint64_t n_pages, n_known;      /* new; already there */
 	uint64_t n_captures, n_doubles;
 	uint64_t n_bad;                 /* malformed, each reported */
@@ -39,6 +39,11 @@ struct import {
 MUST_CHECK int import_file(struct import *i, const char *path, struct err *err);
 /* One URL, as a user types it; a missing scheme is http. */
 MUST_CHECK int import_url(struct import *i, const char *url, struct err *err);
+
+/* In import_sitemap.c; depth: how many indexes led here.  Closes the input. */
+struct input;
+MUST_CHECK int import_sitemap(struct import *i, struct input *in, const char *path,
+                              unsigned depth, struct err *err);
 
 /* Set a page's counters and imported visits right from its captures. */
 MUST_CHECK int settle_page(struct store *s, uint32_t page, struct err *err);

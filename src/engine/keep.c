@@ -4,6 +4,49 @@
 
 #include <math.h>
 
+#include "base/buf.h"
+#include "web/lastmod.h"
+#include "web/url.h"
+
+int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret, struct err *err)
+{
+	struct store_hint h;
+	struct buf site;
+	int rc;
+
+	buf_init(&site, URL_SIZE_MAX);
+	url_site(url.s, url.size, false, &site);
+	rc = store_hint_get(s, (struct text){ site.data, site.size }, &h, err);
+	buf_release(&site);
+	if (rc >= 0)
+		*ret = (struct lastmod_trust){ .checks = h.checks, .hits = h.hits, .told = h.told };
+	return rc < 0 ? rc : 0;
+}
+
+/* Did the site's date tell what the visit found?  Only a date that was read since
+ * the visit before can have. */
+static int check_hint(struct store *s, const struct store_page *p, bool changed,
+                      struct err *err)
+{
+	struct lastmod_trust trust = { 0 };
+	struct store_hint h;
+	struct buf site;
+	int rc;
+
+	if (!p->hint || !p->last_visit || p->hint_seen <= p->last_visit)
+		return 0;
+	rc = keep_trust(s, p->url, &trust, err);
+	if (rc < 0)
+		return rc;
+	lastmod_check(&trust, p->hint > p->last_visit, changed);
+	h = (struct store_hint){ trust.checks, trust.hits, trust.told };
+	buf_init(&site, URL_SIZE_MAX);
+	url_site(p->url.s, p->url.size, false, &site);
+	rc = store_hint_put(s, (struct text){ site.data, site.size }, &h, err);
+	buf_release(&site);
+	return rc;
+}
+
 int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
                enum outcome *ret_outcome, struct err *err)
 {
@@ -17,6 +60,9 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 
 	if (rc <= 0)
 		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", v->page);
+	if ((o == OUTCOME_SAME || o == OUTCOME_CHANGED) &&
+	    (rc = check_hint(s, &p, o == OUTCOME_CHANGED, err)) < 0)
+		return rc;
 	if (o == OUTCOME_GONE) {
 		p.fails++;
 		if (p.fails < confirmations)

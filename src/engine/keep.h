@@ -27,6 +27,12 @@ struct kept_visit {
 MUST_CHECK int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
                           enum outcome *ret_outcome, struct err *err);
 
+/* How far the dates of a page's site are trusted: checked whenever a visit's
+ * outcome is known of a page whose date was read since the visit before. */
+struct lastmod_trust;
+MUST_CHECK int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret,
+                          struct err *err);
+
 /* Outcomes told by another crawler, JSON Lines:
  *   {"url":U, "outcome":"same|changed|gone|failed", "status":N, "digest":D,
  *    "time":T, "score":x, "probability":x, "reason":R}

@@ -86,6 +86,27 @@ int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *er
 	return s->ops->cycle_put(s, c, err);
 }
 
+int store_hint_get(struct store *s, struct text site, struct store_hint *ret, struct err *err)
+{
+	return s->ops->hint_get(s, site, ret, err);
+}
+
+int store_hint_put(struct store *s, struct text site, const struct store_hint *h,
+                   struct err *err)
+{
+	return s->ops->hint_put(s, site, h, err);
+}
+
+int store_word_add(struct store *s, uint32_t number, struct text word, struct err *err)
+{
+	return s->ops->word_add(s, number, word, err);
+}
+
+int store_words(struct store *s, store_word_each *each, void *arg, struct err *err)
+{
+	return s->ops->words(s, each, arg, err);
+}
+
 int store_setting_put(struct store *s, const char *key, const char *value, struct err *err)
 {
 	return s->ops->setting_put(s, key, value, err);

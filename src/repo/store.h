@@ -41,6 +41,7 @@ struct store_page {
 	uint8_t state;                  /* enum store_page_state */
 	uint64_t capture;               /* newest good one, 0: none */
 	int64_t hint;                   /* sitemap lastmod, 0: none */
+	int64_t hint_seen;              /* when it was read */
 };
 
 struct store_capture {
@@ -80,6 +81,9 @@ struct store_cycle {
 	uint32_t downloads, fresh, changed, same, gone, failed, blocked;
 	double seconds_plan, seconds_total;
 };
+
+/* How often a site's lastmod dates were right (web/lastmod.h). */
+struct store_hint { uint32_t checks, hits, told; };
 
 struct store_counts {
 	uint64_t pages, captures, visits, cycles, gone;
@@ -123,11 +127,22 @@ MUST_CHECK int store_setting_put(struct store *s, const char *key, const char *v
 /* 1: found, in a new string; 0: not set. */
 MUST_CHECK int store_setting_get(struct store *s, const char *key, char **ret, struct err *err);
 
+/* The trust in a site's dates.  1: found; 0: nothing known, all zero. */
+MUST_CHECK int store_hint_get(struct store *s, struct text site, struct store_hint *ret,
+                              struct err *err);
+MUST_CHECK int store_hint_put(struct store *s, struct text site, const struct store_hint *h,
+                              struct err *err);
+/* The word list that the numbers in `terms` mean: dense, from 0.  A word is never
+ * changed. */
+MUST_CHECK int store_word_add(struct store *s, uint32_t number, struct text word,
+                              struct err *err);
+
 /* Scans call each(arg, row) until it returns non-zero, which the scan returns. */
 typedef int store_page_each(void *arg, const struct store_page *p, struct err *err);
 typedef int store_capture_each(void *arg, const struct store_capture *c, struct err *err);
 typedef int store_visit_each(void *arg, const struct store_visit *v, struct err *err);
 typedef int store_cycle_each(void *arg, const struct store_cycle *c, struct err *err);
+typedef int store_word_each(void *arg, uint32_t number, struct text word, struct err *err);
 typedef int store_setting_each(void *arg, const char *key, const char *value, struct err *err);
 
 MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err);
@@ -139,6 +154,8 @@ MUST_CHECK int store_visits(struct store *s, uint32_t page, uint32_t from, uint3
                             store_visit_each *each, void *arg, struct err *err);
 MUST_CHECK int store_cycles(struct store *s, store_cycle_each *each, void *arg,
                             struct err *err);
+MUST_CHECK int store_words(struct store *s, store_word_each *each, void *arg,
+                           struct err *err);
 MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
                               struct err *err);
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);

@@ -25,6 +25,10 @@ struct store_ops {
 	int (*visits_forget)(struct store *, uint32_t, struct err *);
 	int (*cycle_put)(struct store *, const struct store_cycle *, struct err *);
 	int (*setting_put)(struct store *, const char *, const char *, struct err *);
+	int (*hint_get)(struct store *, struct text, struct store_hint *, struct err *);
+	int (*hint_put)(struct store *, struct text, const struct store_hint *, struct err *);
+	int (*word_add)(struct store *, uint32_t, struct text, struct err *);
+	int (*words)(struct store *, store_word_each *, void *, struct err *);
 	int (*pages)(struct store *, store_page_each *, void *, struct err *);
 	int (*captures)(struct store *, uint32_t, store_capture_each *, void *, struct err *);
 	int (*visits)(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each *, void *,

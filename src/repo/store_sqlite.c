@@ -34,8 +34,11 @@ static const char *const migrations[STORE_SCHEMA] = {
 	" last_change INTEGER NOT NULL DEFAULT 0, visits INTEGER NOT NULL DEFAULT 0,"
 	" changes INTEGER NOT NULL DEFAULT 0, fails INTEGER NOT NULL DEFAULT 0,"
 	" state INTEGER NOT NULL DEFAULT 0, capture INTEGER NOT NULL DEFAULT 0,"
-	" hint INTEGER NOT NULL DEFAULT 0);"
+	" hint INTEGER NOT NULL DEFAULT 0, hint_seen INTEGER NOT NULL DEFAULT 0);"
 	"CREATE INDEX pages_key ON pages (key);"
+	"CREATE TABLE hints (site TEXT PRIMARY KEY, checks INTEGER NOT NULL,"
+	" hits INTEGER NOT NULL, told INTEGER NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL);"
 	"CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT NOT NULL);"
 	"CREATE TABLE files (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
 	"CREATE TABLE captures (id INTEGER PRIMARY KEY, page INTEGER NOT NULL,"
@@ -331,6 +334,10 @@ const struct store_ops store_sqlite_ops = {
 	.visits_forget = sqlite_visits_forget,
 	.cycle_put = sqlite_cycle_put,
 	.setting_put = sqlite_setting_put,
+	.hint_get = sqlite_hint_get,
+	.hint_put = sqlite_hint_put,
+	.word_add = sqlite_word_add,
+	.words = sqlite_words,
 	.pages = sqlite_pages,
 	.captures = sqlite_captures,
 	.visits = sqlite_visits,

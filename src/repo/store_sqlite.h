@@ -41,6 +41,10 @@ int sqlite_page_find(struct store *, struct text, struct store_page *, struct er
 int sqlite_page_get(struct store *, uint32_t, struct store_page *, struct err *);
 int sqlite_page_update(struct store *, const struct store_page *, struct err *);
 int sqlite_pages(struct store *, store_page_each *, void *, struct err *);
+int sqlite_hint_get(struct store *, struct text, struct store_hint *, struct err *);
+int sqlite_hint_put(struct store *, struct text, const struct store_hint *, struct err *);
+int sqlite_word_add(struct store *, uint32_t, struct text, struct err *);
+int sqlite_words(struct store *, store_word_each *, void *, struct err *);
 int sqlite_capture_add(struct store *, struct store_capture *, struct err *);
 int sqlite_capture_get(struct store *, uint64_t, struct store_capture *, struct err *);
 int sqlite_captures(struct store *, uint32_t, store_capture_each *, void *, struct err *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_pages.c - the pages table; see store_sqlite.c. */
+/* store_sqlite_pages.c - pages, the trust in sites' dates, words; see store_sqlite.c. */
 #include <string.h>
 
 #include "base/map.h"
@@ -80,6 +80,7 @@ static void read_page(sqlite3_stmt *q, struct store_page *p)
 		.state = (uint8_t)sqlite3_column_int64(q, 8),
 		.capture = (uint64_t)sqlite3_column_int64(q, 9),
 		.hint = sqlite3_column_int64(q, 10),
+		.hint_seen = sqlite3_column_int64(q, 11),
 	};
 }
 
@@ -123,6 +124,7 @@ int sqlite_page_update(struct store *base, const struct store_page *p, struct er
 	sqlite3_bind_int64(q, 7, p->state);
 	sqlite3_bind_int64(q, 8, (int64_t)p->capture);
 	sqlite3_bind_int64(q, 9, p->hint);
+	sqlite3_bind_int64(q, 10, p->hint_seen);
 	return sql_run(s, q, err);
 }
 
@@ -138,6 +140,70 @@ int sqlite_pages(struct store *base, store_page_each *each, void *arg, struct er
 		read_page(q, &p);
 		rc = each(arg, &p, err);
 	}
+	if (q)
+		sqlite3_reset(q);
+	return rc;
+}
+
+int sqlite_hint_get(struct store *base, struct text site, struct store_hint *ret,
+                    struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_HINT_GET, err);
+	int rc;
+
+	if (!q)
+		return E_STORE;
+	sql_bind_text(q, 1, site);
+	rc = sql_step(s, q, err);
+	if (rc < 0)
+		return rc;
+	*ret = (struct store_hint){ 0 };
+	if (rc > 0)
+		*ret = (struct store_hint){
+			.checks = (uint32_t)sqlite3_column_int64(q, 0),
+			.hits = (uint32_t)sqlite3_column_int64(q, 1),
+			.told = (uint32_t)sqlite3_column_int64(q, 2),
+		};
+	sqlite3_reset(q);
+	return rc;
+}
+
+int sqlite_hint_put(struct store *base, struct text site, const struct store_hint *h,
+                    struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_HINT_PUT, err);
+
+	if (!q)
+		return E_STORE;
+	sql_bind_text(q, 1, site);
+	sqlite3_bind_int64(q, 2, h->checks);
+	sqlite3_bind_int64(q, 3, h->hits);
+	sqlite3_bind_int64(q, 4, h->told);
+	return sql_run(s, q, err);
+}
+
+int sqlite_word_add(struct store *base, uint32_t number, struct text word, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_WORD_INSERT, err);
+
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, (int64_t)number + 1);
+	sql_bind_text(q, 2, word);
+	return sql_run(s, q, err);
+}
+
+int sqlite_words(struct store *base, store_word_each *each, void *arg, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_WORD_SCAN, err);
+	int rc = q ? 0 : E_STORE;
+
+	while (rc == 0 && (rc = sql_step(s, q, err)) > 0)
+		rc = each(arg, (uint32_t)(sqlite3_column_int64(q, 0) - 1), sql_text(q, 1), err);
 	if (q)
 		sqlite3_reset(q);
 	return rc;
