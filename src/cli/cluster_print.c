@@ -25,7 +25,7 @@ static void traits_text(const struct cluster_output *o, const struct described *
 	for (uint32_t i = 0; i < d->n_traits && at < size; i++) {
 		char buf[32];
 		const char *name = describe_name(o->features, o->set, d->trait[i], o->words, buf);
-		const char *sign = o->set < FEATURES_STATIC ? "" :
+		const char *sign = o->set < SET_STATIC ? "" :
 		                   d->here[i] > d->everywhere[i] ? "+" : "-";
 
 		at += (size_t)snprintf(out + at, size - at, "%s%.24s%s", i ? " " : "", name, sign);

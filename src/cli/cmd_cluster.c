@@ -11,7 +11,7 @@
 #include "engine/resume.h"
 #include "engine/trace.h"
 
-#define WORD_LINE_MAX 4096
+#define WORDS_FILE_MAX ((size_t)64 << 20)
 
 struct cluster_cli_opts {
 	int64_t k, folds, most, top, trials, refine;
@@ -109,32 +109,30 @@ static void origin_close(struct origin *o)
 	history_release(&o->history);
 }
 
-/* Line i is the name of term i. */
-static int read_words(const char *path, bool must, struct strtab *ret, struct err *err)
+static int read_words(const char *path, bool must, struct vocabulary *ret, struct err *err)
 {
+	struct buf text;
 	struct input *in;
-	char *line;
-	size_t size;
 	int rc = input_open(&in, path, err);
+	long n = 0;
 
 	if (rc < 0)
 		return must ? rc : 0;
-	while ((rc = input_line(in, WORD_LINE_MAX, &line, &size, err)) > 0) {
-		bool fresh;
-		char twice[WORD_LINE_MAX + 16];
+	buf_init(&text, WORDS_FILE_MAX);
+	do {
+		char *room = buf_room(&text, 65536);
 
-		strtab_intern(ret, line, size, &fresh);
-		if (!fresh) {           /* numbers must go on: a name of its own */
-			snprintf(twice, sizeof twice, "%s'%u", line, ret->n);
-			strtab_intern(ret, twice, strlen(twice), NULL);
-		}
-	}
+		n = room ? input_read(in, room, 65536, err) : 0;
+		text.size += n > 0 ? (size_t)n : 0;
+	} while (n > 0);
+	rc = n < 0 ? (int)n : vocabulary_read(ret, buf_text(&text), text.size, path, err);
 	input_close(in);
+	buf_release(&text);
 	return rc;
 }
 
 static int find_words(const struct cluster_cli_opts *o, int n_args, char **args,
-                      struct strtab *ret, struct err *err)
+                      struct vocabulary *ret, struct err *err)
 {
 	char path[4096];
 	const char *slash;
@@ -213,13 +211,13 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 {
 	const struct cluster_cli_opts *o = opts;
 	struct origin from = { 0 };
-	struct strtab words = { 0 };
+	struct vocabulary words = { 0 };
 	struct bisect_options bo = {
 		.k = (uint32_t)o->k, .seed = (uint64_t)cli->common.seed,
 		.choose = (enum bisect_choose)o->choose, .trials = (unsigned)o->trials,
 		.refine = o->choose_k ? 0 : (unsigned)o->refine,
 	};
-	struct cluster_output out = { .set = (enum feature_set)o->features, .words = &words,
+	struct cluster_output out = { .set = (enum feature_set)o->features, .words = &words.words,
 	                              .top = (uint32_t)o->top };
 	struct rows rows, here;
 	int rc = n_args ? open_files(&from, cli, n_args, args, err)
@@ -244,7 +242,7 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 	clusters_release(&out.clusters);
 	free(out.described);
 	free(out.points);
-	strtab_release(&words);
+	vocabulary_release(&words);
 	origin_close(&from);
 	return rc;
 }

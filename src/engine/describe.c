@@ -154,14 +154,14 @@ struct described *describe(const struct clusters *c, const struct rows *rows,
 const char *describe_name(const struct features *f, enum feature_set set, uint32_t number,
                           const struct strtab *words, char buf[32])
 {
-	uint8_t column[N_COLUMNS];
+	uint8_t column[FEATURE_COUNT];
 	uint32_t n_columns = features_columns(set, column);
 
 	if (n_columns)
-		return number < n_columns ? feature_names[column[number]] : "?";
-	if (set != FEATURES_CONTENT && number < f->url_words.n)
+		return number < n_columns ? feature_rows[column[number]].name : "?";
+	if (set != SET_CONTENT && number < f->url_words.n)
 		return strtab_get(&f->url_words, number);
-	if (set == FEATURES_URL_CONTENT)
+	if (set == SET_URL_CONTENT)
 		number -= f->url_words.n;
 	if (words && number < words->n)
 		return strtab_get(words, number);

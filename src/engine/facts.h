@@ -4,7 +4,7 @@
  * features that pages are clustered by.
  *
  * 32 bytes a capture; the word counts of captures whose words are the same are
- * kept once, 6 bytes a word.
+ * kept once, 8 bytes a word.
  */
 #ifndef ENGINE_FACTS_H
 #define ENGINE_FACTS_H
@@ -12,18 +12,16 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/record.h"
+#include "web/extract.h"
+#include "web/terms.h"
 
 #define FACTS_NONE 0            /* number of "nothing is known" */
-#define FACTS_TERMS_MAX (1u << 20)      /* word numbers are below this */
-
-enum facts_type { FACTS_HTML, FACTS_TEXT, FACTS_OTHER };
 
 struct page_facts {
 	float text, words, images, tables, emails, outlinks;
-	enum facts_type type;
+	enum page_type type;
 	uint32_t n_terms;
-	const uint32_t *term;           /* numbers of a word list, as told */
-	const uint16_t *count;
+	const struct term *terms;       /* by number of a word list, rising */
 };
 
 struct facts_row { float number[6]; uint32_t terms; uint8_t type; };
@@ -31,10 +29,8 @@ struct facts_row { float number[6]; uint32_t terms; uint8_t type; };
 struct facts_table {            /* zeroed, it is empty */
 	VEC(struct facts_row) rows;     /* row i is number i + 1 */
 	VEC(uint64_t) first;            /* lists of words: [first[k], first[k + 1]) */
-	VEC(uint32_t) term;
-	VEC(uint16_t) count;
+	VEC(struct term) terms;
 	struct map lists;               /* hash of the text -> list */
-	uint32_t n_terms;               /* largest word number + 1 */
 };
 
 /* The number of what a record tells; FACTS_NONE if it tells nothing. */

@@ -3,8 +3,7 @@
  * features.c - the 48 features of pages; see features.h.
  *
  * Choices where the paper is silent (docs/results/paper2.md has them too):
- * changes are |new - old| / (1 + old), between the last two copies downloaded;
- * PageRank is taken times pages, as a count; its change and that of in-links are
+ * changes are between the last two copies downloaded (web/features.h); PageRank is taken times pages, as a count; its change and that of in-links are
  * between the link structures when features were last made and made before, for
  * pages with a second copy.  Counts and sizes go through ln(1 + x), changes do
  * not; both from the 1st to the 99th percentile (rows_scale()).  Ranks come from
@@ -20,25 +19,10 @@
 #include "cluster/centroid.h"
 #include "graph/graph.h"
 #include "graph/pagerank.h"
+#include "web/terms.h"
 #include "web/words.h"
 
-#define RANKS 10
 #define RANK_CLUSTERS 100
-
-const char *const feature_names[N_COLUMNS] = {
-	"text-rank-1", "text-rank-2", "text-rank-3", "text-rank-4", "text-rank-5",
-	"text-rank-6", "text-rank-7", "text-rank-8", "text-rank-9", "text-rank-10",
-	"images", "tables", "words", "size", "html", "txt", "other-type",
-	"url-rank-1", "url-rank-2", "url-rank-3", "url-rank-4", "url-rank-5",
-	"url-rank-6", "url-rank-7", "url-rank-8", "url-rank-9", "url-rank-10",
-	"depth", "com", "edu", "gov", "org", "net", "mil",
-	"pagerank", "in-links", "out-links", "emails",
-	"similarity", "images-change", "tables-change", "size-change", "words-change",
-	"pagerank-change", "in-links-change", "out-links-change", "emails-change",
-	"change-frequency",
-};
-
-static const char *const domains[] = { ".com", ".edu", ".gov", ".org", ".net", ".mil" };
 
 static void make_rows(void *self, const struct view *v, enum feature_set set,
                       struct rows *ret)
@@ -144,13 +128,13 @@ static void url_rows(struct features *f, const struct view *v, struct rows *ret)
 
 static void content_rows(struct features *f, const struct view *v, struct rows *ret)
 {
-	rows_init_sparse(ret, FACTS_TERMS_MAX);
+	rows_init_sparse(ret, TERMS_VOCABULARY_MAX);
 	for (uint32_t i = 0; i < f->pages->n; i++) {
 		struct page_facts facts;
 
 		if (is_here(v, i) && f->source.facts(f->source.self, i, false, &facts))
 			for (uint32_t t = 0; t < facts.n_terms; t++)
-				rows_add(ret, facts.term[t], facts.count[t]);
+				rows_add(ret, facts.terms[t].id, (float)facts.terms[t].count);
 		rows_close(ret);
 	}
 	ret->dim = 1;                   /* as large as the words that occur ask for */
@@ -173,7 +157,7 @@ static void rank_rows(const struct rows *rows, const struct view *v, float *ret)
 		if (is_here(v, i))
 			members[n++] = i;
 	bisect_run(rows, members, n, &o, &c);
-	centroid_rank_features(&c, RANKS, ret);
+	centroid_rank_features(&c, FEATURE_RANKS, ret);
 	clusters_release(&c);
 	free(members);
 }
@@ -181,26 +165,26 @@ static void rank_rows(const struct rows *rows, const struct view *v, float *ret)
 static void put_ranks(const float *ranks, struct rows *r, uint32_t column)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		memcpy(rows_dense(r, i) + column, ranks + (size_t)i * RANKS,
-		       RANKS * sizeof *ranks);
+		memcpy(rows_dense(r, i) + column, ranks + (size_t)i * FEATURE_RANKS,
+		       FEATURE_RANKS * sizeof *ranks);
 }
 
 static void add_ranks(struct features *f, const struct view *v, struct rows *r)
 {
-	float *ranks = mem_array((size_t)r->n * RANKS, sizeof *ranks);
+	float *ranks = mem_array((size_t)r->n * FEATURE_RANKS, sizeof *ranks);
 	struct rows content;
 
 	content_rows(f, v, &content);
 	rank_rows(&content, v, ranks);
 	rows_release(&content);
-	put_ranks(ranks, r, COLUMN_TEXT_RANKS);
+	put_ranks(ranks, r, FEATURE_text_rank_1);
 	if (!f->url_ranks) {
 		make_url_rows(f);
 		rank_rows(&f->url, v, ranks);
 		f->url_ranks = ranks;
 		ranks = NULL;
 	}
-	put_ranks(f->url_ranks, r, COLUMN_URL_RANKS);
+	put_ranks(f->url_ranks, r, FEATURE_url_rank_1);
 	free(ranks);
 }
 
@@ -270,122 +254,83 @@ static void renew_links(struct features *f, const struct view *v)
 
 /* ---- columns */
 
-static float change(float now, float before)
+/* Cosine of the words of two copies, by their counts. */
+static double similarity(const struct page_facts *a, const struct page_facts *b)
 {
-	return fabsf(now - before) / (1 + before);
+	struct term_vector x = { { (struct term *)(uintptr_t)a->terms, a->n_terms, 0 } };
+	struct term_vector y = { { (struct term *)(uintptr_t)b->terms, b->n_terms, 0 } };
+
+	return terms_cosine(&x, &y, NULL, 0, 0);
 }
 
-/* Cosine of two lists of words, by their counts; 1 if both are empty. */
-static float similarity(const struct page_facts *a, const struct page_facts *b,
-                        uint16_t *counts)
+static void to_copy(struct feature_copy *ret, const struct page_facts *f, float pagerank,
+                    float in_links)
 {
-	double dot = 0, aa = 0, bb = 0;
+	*ret = (struct feature_copy){
+		.type = f->type, .images = (double)f->images, .tables = (double)f->tables,
+		.words = (double)f->words, .size = (double)f->text,
+		.out_links = (double)f->outlinks, .emails = (double)f->emails,
+		.pagerank = (double)pagerank, .in_links = (double)in_links,
+	};
+}
 
-	for (uint32_t i = 0; i < a->n_terms; i++) {
-		counts[a->term[i]] = a->count[i];
-		aa += (double)a->count[i] * a->count[i];
+static void fill_page(const struct features *f, uint32_t i, float *ret)
+{
+	struct feature_input in = { .url = pages_url(f->pages, i) };
+	struct feature_copy copy, older;
+	struct page_facts now, before;
+	double all[FEATURE_COUNT];
+	bool known = f->source.facts(f->source.self, i, false, &now);
+
+	if (!known)
+		now.type = PAGE_HTML;
+	to_copy(&copy, &now, f->pagerank[0][i], f->in_links[0][i]);
+	in.copy = &copy;
+	if (known && f->visits[i] && f->source.facts(f->source.self, i, true, &before)) {
+		to_copy(&older, &before, f->pagerank[1][i], f->in_links[1][i]);
+		in.before = &older;
+		in.similarity = similarity(&now, &before);
+		in.change_frequency = (double)f->changes[i] / f->visits[i];
 	}
-	for (uint32_t i = 0; i < b->n_terms; i++) {
-		dot += (double)b->count[i] * counts[b->term[i]];
-		bb += (double)b->count[i] * b->count[i];
-	}
-	for (uint32_t i = 0; i < a->n_terms; i++)
-		counts[a->term[i]] = 0;
-	if (aa == 0 || bb == 0)
-		return aa == bb;
-	return (float)(dot / sqrt(aa * bb));
-}
-
-static void put_url(const struct pages *p, uint32_t page, float *x)
-{
-	size_t size, host;
-	const char *s = url_text(p, page, &size);
-
-	host = strcspn(s, "/?#:");
-	for (size_t i = 0; i < size; i++)
-		x[COLUMN_DEPTH] += s[i] == '/';
-	for (int d = 0; d < 6; d++)
-		x[COLUMN_COM + d] = host > 4 && !memcmp(s + host - 4, domains[d], 4);
-}
-
-static void put_copy(const struct page_facts *a, float *x)
-{
-	x[COLUMN_IMAGES] = a->images;
-	x[COLUMN_TABLES] = a->tables;
-	x[COLUMN_WORDS] = a->words;
-	x[COLUMN_SIZE] = a->text;
-	x[COLUMN_HTML + (int)a->type] = 1;
-	x[COLUMN_OUT_LINKS] = a->outlinks;
-	x[COLUMN_EMAILS] = a->emails;
-}
-
-static void put_changes(const struct features *f, uint32_t i, const struct page_facts *a,
-                        const struct page_facts *b, uint16_t *counts, float *x)
-{
-	x[COLUMN_SIMILARITY] = similarity(a, b, counts);
-	x[COLUMN_D_IMAGES] = change(a->images, b->images);
-	x[COLUMN_D_TABLES] = change(a->tables, b->tables);
-	x[COLUMN_D_SIZE] = change(a->text, b->text);
-	x[COLUMN_D_WORDS] = change(a->words, b->words);
-	x[COLUMN_D_OUT_LINKS] = change(a->outlinks, b->outlinks);
-	x[COLUMN_D_EMAILS] = change(a->emails, b->emails);
-	x[COLUMN_D_PAGERANK] = change(f->pagerank[0][i], f->pagerank[1][i]);
-	x[COLUMN_D_IN_LINKS] = change(f->in_links[0][i], f->in_links[1][i]);
+	features_fill(all, &in);
+	if (!known)
+		all[FEATURE_is_html] = 0;
+	for (int j = 0; j < FEATURE_COUNT; j++)
+		ret[j] = (float)all[j];
 }
 
 void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret)
 {
-	uint16_t *counts = mem_zalloc(FACTS_TERMS_MAX, sizeof *counts);
-
 	renew_links(f, v);
-	rows_init_dense(ret, f->pages->n, N_COLUMNS);
-	for (uint32_t i = 0; i < f->pages->n; i++) {
-		float *x = rows_dense(ret, i);
-		struct page_facts now, before;
-
-		if (!is_here(v, i))
-			continue;
-		put_url(f->pages, i, x);
-		x[COLUMN_PAGERANK] = f->pagerank[0][i];
-		x[COLUMN_IN_LINKS] = f->in_links[0][i];
-		x[COLUMN_SIMILARITY] = 1;
-		if (f->visits[i])
-			x[COLUMN_FREQUENCY] = (float)f->changes[i] / (float)f->visits[i];
-		if (!f->source.facts(f->source.self, i, false, &now))
-			continue;
-		put_copy(&now, x);
-		if (f->visits[i] && f->source.facts(f->source.self, i, true, &before))
-			put_changes(f, i, &now, &before, counts, x);
-	}
-	free(counts);
+	rows_init_dense(ret, f->pages->n, FEATURE_COUNT);
+	for (uint32_t i = 0; i < f->pages->n; i++)
+		if (is_here(v, i))
+			fill_page(f, i, rows_dense(ret, i));
 	if (ranks)
 		add_ranks(f, v, ret);
 }
 
-uint32_t features_columns(enum feature_set set, uint8_t ret[N_COLUMNS])
+uint32_t features_columns(enum feature_set set, uint8_t ret[FEATURE_COUNT])
 {
+	static const unsigned groups[] = {
+		[SET_STATIC] = FEATURES_STATIC, [SET_DYNAMIC] = FEATURES_DYNAMIC,
+		[SET_COMBINED] = FEATURES_ALL,
+		[SET_FIRST_COPY] = FEATURES_ALL & ~(unsigned)FEATURES_DYNAMIC,
+	};
 	uint32_t n = 0;
 
-	if (set < FEATURES_STATIC)
-		return 0;
-	for (uint8_t j = 0; j < N_COLUMNS; j++) {
-		bool rank = j < COLUMN_IMAGES || (j >= COLUMN_URL_RANKS && j < COLUMN_DEPTH);
-
-		if ((set == FEATURES_STATIC && (rank || j >= N_STATIC)) ||
-		    (set == FEATURES_DYNAMIC && j < N_STATIC) ||
-		    (set == FEATURES_FIRST_COPY && j >= N_STATIC))
-			continue;
-		ret[n++] = j;
-	}
+	for (uint8_t j = 0; set >= SET_STATIC && j < FEATURE_COUNT; j++)
+		if (feature_rows[j].group & groups[set])
+			ret[n++] = j;
 	return n;
 }
 
 static enum rows_scale scale_of(uint8_t column)
 {
-	if (column > COLUMN_SIMILARITY && column < COLUMN_FREQUENCY)
+	if (column > FEATURE_similarity && column < FEATURE_change_frequency)
 		return ROWS_VALUE;
-	if ((column >= COLUMN_IMAGES && column <= COLUMN_SIZE) || column == COLUMN_DEPTH ||
-	    (column >= COLUMN_PAGERANK && column <= COLUMN_EMAILS))
+	if ((column >= FEATURE_images && column <= FEATURE_size) || column == FEATURE_depth ||
+	    feature_rows[column].group == FEATURES_LINKAGE)
 		return ROWS_COUNT;
 	return ROWS_SHARE;
 }
@@ -394,12 +339,12 @@ static enum rows_scale scale_of(uint8_t column)
 static void dense_rows(struct features *f, const struct view *v, enum feature_set set,
                        struct rows *ret)
 {
-	uint8_t column[N_COLUMNS];
-	enum rows_scale scale[N_COLUMNS];
+	uint8_t column[FEATURE_COUNT];
+	enum rows_scale scale[FEATURE_COUNT];
 	uint32_t n_columns = features_columns(set, column), n_here = 0, at = 0;
 	struct rows raw, here;
 
-	features_raw(f, v, set == FEATURES_COMBINED || set == FEATURES_FIRST_COPY, &raw);
+	features_raw(f, v, set == SET_COMBINED || set == SET_FIRST_COPY, &raw);
 	for (uint32_t i = 0; i < raw.n; i++)
 		n_here += is_here(v, i);
 	rows_init_dense(&here, n_here, n_columns);
@@ -428,13 +373,13 @@ void features_rows(struct features *f, const struct view *v, enum feature_set se
 	struct rows url, content;
 
 	switch (set) {
-	case FEATURES_URL:
+	case SET_URL:
 		url_rows(f, v, ret);
 		break;
-	case FEATURES_CONTENT:
+	case SET_CONTENT:
 		content_rows(f, v, ret);
 		break;
-	case FEATURES_URL_CONTENT:
+	case SET_URL_CONTENT:
 		url_rows(f, v, &url);
 		content_rows(f, v, &content);
 		rows_join(ret, &url, &content);

@@ -14,25 +14,7 @@
 #include "cluster/rows.h"
 #include "engine/facts.h"
 #include "engine/pages.h"
-
-/* Columns of the dense sets, in this order. */
-enum {
-	COLUMN_TEXT_RANKS = 0,  /* 10: ranks by words of the content */
-	COLUMN_IMAGES = 10, COLUMN_TABLES, COLUMN_WORDS, COLUMN_SIZE,
-	COLUMN_HTML, COLUMN_TXT, COLUMN_OTHER,
-	COLUMN_URL_RANKS = 17,  /* 10: ranks by words of the URL */
-	COLUMN_DEPTH = 27,
-	COLUMN_COM, COLUMN_EDU, COLUMN_GOV, COLUMN_ORG, COLUMN_NET, COLUMN_MIL,
-	COLUMN_PAGERANK = 34, COLUMN_IN_LINKS, COLUMN_OUT_LINKS, COLUMN_EMAILS,
-	N_STATIC = 38,
-	COLUMN_SIMILARITY = 38, /* cosine to the copy before */
-	COLUMN_D_IMAGES, COLUMN_D_TABLES, COLUMN_D_SIZE, COLUMN_D_WORDS,
-	COLUMN_D_PAGERANK, COLUMN_D_IN_LINKS, COLUMN_D_OUT_LINKS, COLUMN_D_EMAILS,
-	COLUMN_FREQUENCY,
-	N_COLUMNS = 48
-};
-
-extern const char *const feature_names[N_COLUMNS];
+#include "web/features.h"
 
 struct feature_source {
 	const void *self;
@@ -64,10 +46,10 @@ void features_note(struct features *f, uint32_t page, bool changed);
 /* Rows of one set for all pages; unit length. */
 void features_rows(struct features *f, const struct view *v, enum feature_set set,
                    struct rows *ret);
-/* All 48 columns as counted, before scaling (ranks are in [0, 1]); without
+/* All 48 columns (web/features.h) as counted, before scaling (ranks are in [0, 1]); without
  * `ranks`, which cost two clusterings, those columns are 0. */
 void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret);
 /* The columns of a dense set; returns how many (0 for sparse sets). */
-uint32_t features_columns(enum feature_set set, uint8_t ret[N_COLUMNS]);
+uint32_t features_columns(enum feature_set set, uint8_t ret[FEATURE_COUNT]);
 
 #endif

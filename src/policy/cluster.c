@@ -119,7 +119,7 @@ static void size_up(struct cluster_state *s, const struct cluster_opts *o, uint3
 static bool is_due(const struct cluster_state *s, const struct cluster_opts *o,
                    const struct view *v, uint32_t k_before)
 {
-	bool dynamic = o->features == FEATURES_DYNAMIC || o->features == FEATURES_COMBINED;
+	bool dynamic = o->features == SET_DYNAMIC || o->features == SET_COMBINED;
 
 	if (k_before != s->k || grouping_is_stale(&s->grouping, v))
 		return true;

@@ -148,7 +148,7 @@ static void neighbour_ask(struct policy *p, const struct view *v, struct plan *p
 
 	/* by what one copy tells, as the paper; kept from cycle to cycle */
 	if (o->by == NEAR_CLUSTER && v->round == 0 && grouping_is_stale(&s->near.groups, v))
-		grouping_make(&s->near.groups, v, FEATURES_FIRST_COPY, (uint32_t)o->k);
+		grouping_make(&s->near.groups, v, SET_FIRST_COPY, (uint32_t)o->k);
 	if (s->sample != PAGE_NONE)
 		follow(p, v, plan);
 	s->sample = PAGE_NONE;
