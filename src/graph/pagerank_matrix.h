@@ -28,7 +28,7 @@
 #include "graph/graph.h"
 
 #define LANES_MAX 8u
-#define STEPS_MAX 16u
+#define STEPS_MAX 8u
 #define TAIL_CELLS 64u                  /* of the dangling rows */
 
 struct pagerank_run { uint32_t length, n_rows; };

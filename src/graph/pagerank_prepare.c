@@ -350,7 +350,7 @@ static void order_rows(struct plan *p)
 		m->n_steps = m->n_lanes = m->n_tails = 1;
 	} else {
 		m->relabelled = !is_local(p->g);
-		m->n_steps = m->relabelled ? STEPS_MAX : STEPS_MAX / 4;
+		m->n_steps = m->relabelled ? STEPS_MAX : 2;
 		/* snapshots are numbered behind the core, in 32 bits */
 		m->n_lanes = m->n_core > UINT32_MAX / 2 ? 1 : LANES_MAX;
 		m->n_tails = TAIL_CELLS;

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rank_load.c - reads graphs and truth files for `freshet rank`. */
+#include "cli/rank_load.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "graph/bvgraph.h"
+#include "graph/graph_file.h"
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), e = strlen(end);
+
+	return n > e && !strcmp(s + n - e, end);
+}
+
+static bool is_bvgraph(const char *path)
+{
+	char properties[4096];
+
+	snprintf(properties, sizeof properties, "%s.properties", path);
+	return ends_with(path, ".graph") || ends_with(path, ".properties") ||
+		access(properties, R_OK) == 0;
+}
+
+static int load_texts(struct graph_text *ret, int n, char **files, struct err *err)
+{
+	struct graph_build_opts opts = { .dedupe = true };
+	struct graph_text_reader *r = graph_text_new(&opts);
+
+	for (int i = 0; i < n; i++) {
+		struct input *in;
+		int rc = input_open(&in, files[i], err);
+
+		if (rc == 0) {
+			rc = graph_text_add(r, in, err);
+			input_close(in);
+		}
+		if (rc < 0) {
+			graph_text_free(r);
+			return rc;
+		}
+	}
+	return graph_text_finish(r, ret, err);
+}
+
+/* Sites by what stands between "://" and the next '/'. */
+static void find_sites(struct rank_graph *g)
+{
+	const struct strtab *names = &g->text.names;
+	struct strtab hosts = { 0 };
+
+	if (!names->n || !strstr(strtab_get(names, 0), "://"))
+		return;
+	g->sites = mem_array(names->n, sizeof *g->sites);
+	for (uint32_t v = 0; v < names->n; v++) {
+		const char *s = strtab_get(names, v), *host = strstr(s, "://");
+
+		host = host ? host + 3 : s;
+		g->sites[v] = strtab_intern(&hosts, host, strcspn(host, "/?#"), NULL);
+	}
+	g->n_sites = hosts.n;
+	strtab_release(&hosts);
+}
+
+static void count_alive(struct rank_graph *g)
+{
+	g->n_alive = 0;
+	for (uint32_t v = 0; g->text.alive && v < g->text.graph.n_nodes; v++)
+		g->n_alive += g->text.alive[v] != 0;
+}
+
+int rank_load(struct rank_graph *ret, int n_files, char **files, struct err *err)
+{
+	struct rank_graph g = { 0 };
+	int rc;
+
+	for (int i = 0; n_files > 1 && i < n_files; i++)
+		if (graph_file_is(files[i]) || ends_with(files[i], ".graph"))
+			return err_set(err, E_USAGE, "%s: only texts can be joined to one graph",
+			               files[i]);
+	if (graph_file_is(files[0]))
+		rc = graph_file_map(files[0], true, &g.text.graph, err);
+	else if (n_files == 1 && is_bvgraph(files[0]))
+		rc = bvgraph_read(files[0], &g.text.graph, err);
+	else
+		rc = load_texts(&g.text, n_files, files, err);
+	if (rc < 0)
+		return rc;
+	find_sites(&g);
+	count_alive(&g);
+	*ret = g;
+	return 0;
+}
+
+void rank_release(struct rank_graph *g)
+{
+	graph_text_release(&g->text);
+	free(g->sites);
+	*g = (struct rank_graph){ 0 };
+}
+
+static uint32_t find_node(const struct rank_graph *g, const char *s, size_t n)
+{
+	uint64_t v = 0;
+
+	if (g->text.names.n)
+		return strtab_find(&g->text.names, s, n);
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9' || i > 9)
+			return MAP_NONE;
+		v = v * 10 + (uint64_t)(s[i] - '0');
+	}
+	return n && v < g->text.graph.n_nodes ? (uint32_t)v : MAP_NONE;
+}
+
+/* One line of a truth file; returns words that name no node. */
+static uint64_t take_line(struct rank_graph *g, const char *p, const char *end,
+                          uint8_t *alive)
+{
+	const char *tab = memchr(p, '\t', (size_t)(end - p));
+	uint64_t unknown = 0;
+
+	if (tab && tab + 1 < end && (tab[1] == '0' || tab[1] == '1') &&
+	    (tab + 2 == end || tab[2] == '\t')) {
+		uint32_t v = find_node(g, p, (size_t)(tab - p));
+
+		if (v == MAP_NONE)
+			return 1;
+		alive[v] = tab[1] == '1';
+		return 0;
+	}
+	while (p < end) {
+		size_t n = strcspn(p, " \t");
+		uint32_t v = n ? find_node(g, p, n) : MAP_NONE;
+
+		if (v != MAP_NONE)
+			alive[v] = 1;
+		else
+			unknown += n > 0;
+		p += n + 1;
+	}
+	return unknown;
+}
+
+int rank_load_truth(struct rank_graph *g, const char *path, struct err *err)
+{
+	uint8_t *alive = mem_zalloc((size_t)g->text.graph.n_nodes + 1, 1);
+	uint64_t unknown = 0;
+	struct input *in;
+	char *line;
+	size_t size;
+	int rc = input_open(&in, path, err);
+
+	if (rc < 0) {
+		free(alive);
+		return rc;
+	}
+	while ((rc = input_line(in, GRAPH_TEXT_LINE_MAX, &line, &size, err)) > 0)
+		if (size && *line != '#' && *line != '%')
+			unknown += take_line(g, line, line + size, alive);
+	input_close(in);
+	if (rc < 0) {
+		free(alive);
+		return rc;
+	}
+	if (unknown)
+		log_info("%s: %llu names are not in the graph", path,
+		         (unsigned long long)unknown);
+	free(g->text.alive);
+	g->text.alive = alive;
+	count_alive(g);
+	return 0;
+}

@@ -1,0 +1,70 @@
+# freshet rank: every kind of graph file, PageRank against hand-worked values,
+# LiveRank on a graph whose costs can be told beforehand, errors and exit codes.
+set -eu
+f=$FRESHET; cd "$TMP"
+fail() { echo "rank: $*" >&2; exit 1; }
+code() { set +e; "$@" >out 2>err; rc=$?; set -e; }
+
+# 0 -> 1 2, 1 -> 2, 2 -> 0, 3 -> 2: the textbook's four pages
+printf '# four pages\n0 1\n0\t2\n1 2\n2 0\n3 2\n3 2\n' >four.txt
+$f rank four.txt --pagerank ranks.tsv --top 2 --json >out
+python3 - out ranks.tsv <<'P'
+import json, sys
+d = json.load(open(sys.argv[1])); g = d["graph"]
+assert d["schema"] == "freshet.rank/1" and (g["nodes"], g["links"]) == (4, 5), d
+assert d["alive"] is None and d["orders"] == [] and d["pagerank"]["residual"] <= 1e-9
+r = [float(l.split("\t")[1]) for l in open(sys.argv[2])]
+x = [.25] * 4                                   # power iteration, by hand
+for _ in range(200):
+    x = [.0375 + .85 * x[2], .0375 + .85 * x[0] / 2, .0375 + .85 * (x[0] / 2 + x[1] + x[3]), .0375]
+assert max(abs(a - b) for a, b in zip(r, x)) < 1e-8, (r, x)
+assert [t[0] for t in d["top"]] == [2, 0], d["top"]
+P
+
+# the same graph by name, compressed, saved, mapped, and written back
+awk '!/#/ { print "http://h/" $1, "http://h/" $2 }' four.txt | gzip >four.gz
+$f rank four.gz --save four.saved --links back.tsv >text
+grep -q '^links  *5$' text || fail "$(cat text)"
+[ "$(wc -l <back.tsv)" = 5 ] || fail "link list: $(cat back.tsv)"
+$f rank four.saved --json | python3 -c 'import json,sys; d=json.load(sys.stdin)["graph"]; assert (d["nodes"], d["links"]) == (4, 5)'
+printf 'x' | dd of=four.saved bs=1 seek=70 conv=notrunc 2>/dev/null
+code $f rank four.saved; [ $rc = 3 ] || fail "damaged graph: exit $rc"
+grep -q 'four.saved.*build it again' err || fail "damaged graph said: $(cat err)"
+
+# one living site of ten pages in a ring, and nine dead ones
+for s in 0 1 2 3 4 5 6 7 8 9; do for p in 0 1 2 3 4 5 6 7 8 9; do
+	printf 'http://s%s.example/p%s\t%s\t/p%s http://elsewhere.example/\n' $s $p $((s == 4)) $(((p + 1) % 10))
+done; done >old.tsv
+$f rank old.tsv --seeds 20 --order random --order oracle --order site:sample=10 --order bfs:sample=5 --order alive:sample=20 --json >out
+python3 - out <<'P'
+import json, sys
+d = json.load(open(sys.argv[1])); o = {x["order"]: dict(map(tuple, x["cost"])) for x in d["orders"]}
+assert d["alive"] == 10 and d["graph"]["links"] == 100, d
+at = lambda s, a: min((abs(k - a), v) for k, v in o[s].items())[1]
+assert abs(at("oracle", .5) - 1) < 1e-9, o["oracle"]
+assert 6 < at("random", .5) < 14, o["random"]   # 100 pages, 10 alive: about 10
+assert abs(at("site:sample=10", .9) - 18 / 9) < .2, o["site:sample=10"]  # ten tests, one alive; then the site
+assert at("alive:sample=20", .5) < at("random", .5) and at("bfs:sample=5", .5) < at("random", .5)
+assert all(len(x["cost"]) == 19 == len(x["cost_se"]) for x in d["orders"])
+P
+cut -f1,2 old.tsv >truth.tsv; awk -F'\t' '$2 == 1 { print $1 }' old.tsv >later.txt
+awk '!/#/ { print }' four.txt >ids.txt; printf '0\t1\n3\t0\n' >ids.truth
+$f rank old.tsv --truth later.txt --order oracle --json | grep -q '"alive":10' || fail "later list"
+$f rank old.tsv --truth truth.tsv --order oracle --json | grep -q '"alive":10' || fail "truth file"
+$f rank ids.txt --truth ids.truth | grep -q '^alive  *1$' || fail "truth by number"
+
+code $f rank four.txt --order bfs; [ $rc = 2 ] || fail "order without truth: exit $rc"
+code $f rank old.tsv --order nosuch; [ $rc = 2 ] || fail "unknown order: exit $rc"
+code $f rank old.tsv --order bfs:by=luck; [ $rc = 2 ] || fail "bad key: exit $rc"
+code $f rank missing.txt; [ $rc = 3 ] || fail "missing file: exit $rc"
+printf '0 1\n2\n' >bad.txt; code $f rank bad.txt; [ $rc = 3 ] || fail "bad line: exit $rc"
+grep -q 'bad.txt: line 2' err || fail "bad line said: $(cat err)"
+printf 'nodes=9\narcs=9\n' >cut.properties; : >cut.graph
+code $f rank cut; [ $rc = 3 ] || fail "empty BVGraph: exit $rc"
+code $f rank; [ $rc = 2 ] || fail "no file: exit $rc"
+
+if [ -n "${FRESHET_DATA:-}" ]; then
+	$f rank "$FRESHET_DATA/graphs/cnr-2000" --json | python3 -c 'import json,sys
+d = json.load(sys.stdin); assert (d["graph"]["nodes"], d["graph"]["links"]) == (325557, 3216152), d["graph"]
+assert d["pagerank"]["residual"] <= 1e-9'
+fi
