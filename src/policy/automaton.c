@@ -43,7 +43,8 @@ struct automaton_state {
 	uint32_t n_players;
 	uint32_t *f;                    /* state of each player */
 	uint32_t *main_page;            /* unit=site: by site */
-	uint32_t *turn;                 /* unit=site: next other page of a site */
+	uint32_t *turn, *ahead;         /* unit=site: next other page of a site; this
+	                                 * cycle's asking, which tell() confirms */
 	double n;                       /* N */
 	bool exceeded;                  /* demand over capacity in this cycle */
 	uint32_t *want, n_want, next;
@@ -114,6 +115,7 @@ static void set_up(struct automaton_state *s, const struct automaton_opts *o,
 	if (o->unit == BY_SITE) {
 		s->main_page = find_main_pages(v);
 		s->turn = mem_zalloc(s->n_players, sizeof *s->turn);
+		s->ahead = mem_zalloc(s->n_players, sizeof *s->ahead);
 		s->drawn = mem_array(s->n_players, sizeof *s->drawn);
 	}
 	s->n = o->states ? (double)o->states : fmax(60, ceil(4 * s->n_players / r));
@@ -139,6 +141,8 @@ static void draw_players(struct automaton_state *s, const struct automaton_opts 
 	struct rng r;
 
 	s->n_want = s->next = s->n_drawn = 0;
+	if (s->turn)
+		memcpy(s->ahead, s->turn, s->n_players * sizeof *s->ahead);
 	for (uint32_t j = 0; j < s->n_players; j++) {
 		double p = s->f[j] / s->n;
 
@@ -180,13 +184,13 @@ static void ask_others(struct automaton_state *s, const struct view *v, struct p
 			uint32_t j = s->drawn[i], first = t->site_first[j];
 			uint32_t size = t->site_first[j + 1] - first, tried = 0;
 
-			while (tried < size && !view_open(v, t->site_pages[first + s->turn[j] % size])) {
-				s->turn[j]++;
+			while (tried < size && !view_open(v, t->site_pages[first + s->ahead[j] % size])) {
+				s->ahead[j]++;
 				tried++;
 			}
 			if (tried == size)
 				continue;
-			plan_take(plan, t->site_pages[first + s->turn[j]++ % size], s->f[j] / s->n, NAN,
+			plan_take(plan, t->site_pages[first + s->ahead[j]++ % size], s->f[j] / s->n, NAN,
 			          REASON_TURN);
 			any = true;
 		}
@@ -214,6 +218,23 @@ static void automaton_ask(struct policy *p, const struct view *v, struct plan *p
 		ask_others(s, v, plan);
 }
 
+/* The next turn of a site is behind this page; its pages are in ascending order. */
+static void note_turn(struct automaton_state *s, const struct view *v, uint32_t page)
+{
+	const struct tree *t = v->tree;
+	uint32_t site = v->site[page], lo = t->site_first[site], hi = t->site_first[site + 1];
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->site_pages[mid] <= page)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	s->turn[site] = lo - t->site_first[site];
+}
+
 static void automaton_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
 	const struct automaton_opts *o = p->opts;
@@ -221,6 +242,8 @@ static void automaton_tell(struct policy *p, const struct view *v, const struct 
 	uint32_t *f;
 	int64_t move = 0;
 
+	if (s->turn && seen->reason == REASON_TURN)
+		note_turn(s, v, seen->page);
 	if (!seen->known || seen->reason != REASON_CHANCE)
 		return;
 	if (o->kind == HTRAA) {
@@ -258,6 +281,7 @@ static void automaton_release(struct policy *p)
 	free(s->want);
 	free(s->main_page);
 	free(s->turn);
+	free(s->ahead);
 	free(s->drawn);
 	automaton_tree_release(&s->tree);
 }

@@ -23,7 +23,7 @@
 #include "engine/replay.h"
 #include "../../lib/trace.h"
 
-#define CYCLES 5
+#define CYCLES 4
 #define SPEC_MAX 200
 
 enum fate { MIXED, NOTHING_CHANGES, ALL_CHANGE, ALL_GONE, ALL_FAIL, N_FATES };
@@ -249,12 +249,17 @@ static void check_recall(const struct trial *first, int n_past)
 	trial_close(&t);
 }
 
-static void try_setting(const struct setting *s, bool recall)
+static void try_setting(const struct setting *s)
 {
 	struct trial a, b;
+	bool recall;
 
 	if (!trial_open(&a, s))
 		return;
+	/* Clusters are made of what is here when they are first needed, and are too
+	 * dear to be made for cycles that are only recalled: after a restart a policy
+	 * may group pages otherwise than if it had gone on. */
+	recall = !(policy_needs(a.policy) & NEED_CLUSTERS);
 	for (uint32_t c = 1; c <= CYCLES; c++)
 		run_cycle(&a, c);
 	assert_true(trial_open(&b, s));
@@ -275,29 +280,29 @@ static void try_everywhere(const char *spec)
 		uint32_t n = worlds[w].r.pages.n;
 		uint32_t budgets[] = { 1, n / 12 + 1, n + 5 };
 
-		for (int k = 0; k < N_FATES * 3 * 4; k++) {
+		for (int k = 0; k < N_FATES * 3 * 3; k++) {
 			struct setting s = {
 				.w = &worlds[w], .spec = spec, .fate = (enum fate)(k % N_FATES),
 				.budget = budgets[k / N_FATES % 3],
-				.goal = k / N_FATES / 3 & 1 ? GOAL_ALIVE : GOAL_CHANGED,
-				.observe = k / N_FATES / 3 & 2 ? OBSERVE_CYCLE : OBSERVE_LOCAL,
+				.goal = k / N_FATES / 3 == 1 ? GOAL_ALIVE : GOAL_CHANGED,
+				.observe = k / N_FATES / 3 == 2 ? OBSERVE_CYCLE : OBSERVE_LOCAL,
 			};
 
-			try_setting(&s, true);
+			try_setting(&s);
 		}
 	}
 }
 
 static void try_spec(const char *spec)
 {
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k < 3; k++) {
 		struct setting s = {
 			.w = &worlds[0], .spec = spec, .fate = MIXED,
 			.goal = k & 1 ? GOAL_ALIVE : GOAL_CHANGED,
 			.budget = k & 2 ? worlds[0].r.pages.n : worlds[0].r.pages.n / 12 + 1,
 		};
 
-		try_setting(&s, true);
+		try_setting(&s);
 	}
 }
 
