@@ -198,7 +198,8 @@ void extract_add_tag(struct extract *x)
 	if (k->kind == HTML_END_TAG || !(o->tag_attributes || o->tag_values))
 		return;
 	/* the page is done with this tag, so its attributes may be put in order */
-	qsort(k->attrs, k->n_attrs, sizeof *k->attrs, by_name);
+	if (k->n_attrs > 1)
+		qsort(k->attrs, k->n_attrs, sizeof *k->attrs, by_name);
 	for (size_t i = 0; i < k->n_attrs; i++) {
 		struct html_attr *a = &k->attrs[i];
 		bool value = o->tag_values && value_counts(a);

@@ -185,11 +185,15 @@ size_t html_reference(const char *data, size_t size, bool in_attribute,
 
 void html_clean(struct html *t, struct html_str *s)
 {
-	const char *p = s->data, *end = p + s->size;
+	const char *p = s->data, *end;
 	unsigned dirt = s->dirt;
-	/* a NUL grows threefold, a reference by a fifth at most */
-	char *out = arena_alloc(&t->scratch, s->size * 3 + 8), *q = out;
+	char *out, *q;
 
+	if (!dirt)
+		return;
+	/* a NUL grows threefold, a reference by a fifth at most */
+	q = out = arena_alloc(&t->scratch, s->size * 3 + 8);
+	end = p + s->size;
 	while (p < end) {
 		char c = *p;
 		size_t out_size, used;
