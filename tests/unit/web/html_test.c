@@ -121,7 +121,7 @@ static void test_tags(void **state)
 	};
 	(void)state;
 	check_all(cases);
-	check("<a\0b c\0d=\0>\0x", 15, "<a\xef\xbf\xbd" "b c\xef\xbf\xbd" "d=\"\xef\xbf\xbd\">");
+	check("<a\0b c\0d=\0>\0x", 13, "<a\xef\xbf\xbd" "b c\xef\xbf\xbd" "d=\"\xef\xbf\xbd\">");
 }
 
 static void test_comments(void **state)
