@@ -5,3 +5,11 @@ html5lib: $(B)/tests/tools/html5lib
 $(B)/tests/tools/html5lib: $(B)/tests/tools/html5lib.o $(B)/libfreshet.a
 	$(CC) $(LDALL) -o $@ $^ -ljansson $(LIBS)
 .PHONY: html5lib
+
+# FRESHET_DATA=folder of WARCs or pages make agree: our reader and the naive one
+agree: $(B)/tests/tools/agree
+	@$<
+$(B)/tests/tools/agree: $(B)/tests/tools/agree.o $(B)/tests/lib/naive_page.o \
+		$(B)/tests/lib/naive_tokens.o $(B)/tests/lib/naive_refs.o $(B)/libfreshet.a
+	$(CC) $(LDALL) -o $@ $^ $(LIBS)
+.PHONY: agree
