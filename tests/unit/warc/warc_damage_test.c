@@ -47,7 +47,7 @@ static void make_archive(struct archive *a, enum form form)
 	struct rng r;
 
 	rng_init(&r, 42);
-	a->form = form;
+	*a = (struct archive){ .form = form };
 	buf_init(&a->file, BUF_NO_LIMIT);
 	buf_init(&text, BUF_NO_LIMIT);
 	buf_init(&block, BUF_NO_LIMIT);
