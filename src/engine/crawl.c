@@ -76,7 +76,7 @@ static int take_outcome(struct crawl *c, const struct offer *offers, struct deli
 		c->spent -= r->requests == 0;
 		return 0;
 	}
-	rc = crawl_keep(c, &offers[r->site], r, &ret[r->site], err);
+	rc = crawl_keep(c, &offers[r->site], c->placed + r->site + 1, r, &ret[r->site], err);
 	if (rc < 0)
 		return rc;
 	if (ret[r->site].outcome == OUTCOME_BLOCKED)
@@ -117,6 +117,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	if (rc == 0)
 		rc = crawl_commit(c, err);
 	c->report->unasked += (uint32_t)n - next;
+	c->placed += (uint32_t)n;
 	if (rc == 0 && is_stopped(c)) {
 		c->report->stopped = true;
 		rc = err_set(err, E_STOP, "stopped; what was fetched is kept, the next start "
@@ -142,7 +143,7 @@ static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
 }
 
 /* The visits that an open cycle has made, for the policy to be told. */
-struct made { VEC(struct seen) seen; };
+struct made { VEC(struct seen) seen; uint32_t placed; };
 
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
@@ -151,8 +152,23 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 		.score = v->score, .probability = v->probability, .reason = v->reason };
 
 	(void)err;
+	m->placed = v->order > m->placed ? v->order : m->placed;
 	vec_push(&m->seen, s);
 	return 0;
+}
+
+/* A page whose only visit this was had no copy before. */
+static int mark_first(struct crawl *c, struct made *m, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->seen.n && rc >= 0; i++) {
+		struct store_page p;
+
+		rc = store_page_get(c->store, m->seen.v[i].page, &p, err);
+		m->seen.v[i].known = m->seen.v[i].outcome < OUTCOME_FAILED && rc > 0 && p.visits > 1;
+	}
+	return rc < 0 ? rc : 0;
 }
 
 static int open_archive(struct crawl *c, struct err *err)
@@ -211,6 +227,9 @@ static int run_engine(struct crawl *c, struct err *err)
 		c->spent = rep->cycle.downloads;
 		rc = store_visits(c->store, STORE_NONE, rep->cycle.number, rep->cycle.number + 1,
 		                  see_visit, &made, err);
+		if (rc == 0)
+			rc = mark_first(c, &made, err);
+		c->placed = made.placed;
 	}
 	if (rc == 0 && (rc = store_begin(c->store, err)) == 0) {
 		c->batch_began = crawl_seconds();

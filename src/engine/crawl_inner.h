@@ -21,6 +21,7 @@ struct crawl {
 	struct analyser analyser;
 	uint32_t budget, spent;         /* requests: made, and promised to pages asked for */
 	uint32_t in_batch;
+	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;
 	struct buf head;
 	struct warc_place last;         /* newest record, of the batch or before */
@@ -36,7 +37,7 @@ static inline double crawl_seconds(void)
 }
 
 /* Judge an outcome, archive it, write it to the store (inside a batch). */
-MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o,
+MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
                           const struct fetch_result *r, struct delivery *ret,
                           struct err *err);
 /* What a crash left of the archive: cut it back to what the store knows. */

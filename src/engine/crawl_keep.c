@@ -270,13 +270,14 @@ static int keep_answer(struct crawl *c, const struct fetch_result *r,
 	return rc;
 }
 
-int crawl_keep(struct crawl *c, const struct offer *o, const struct fetch_result *r,
-               struct delivery *ret, struct err *err)
+int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
+               const struct fetch_result *r, struct delivery *ret, struct err *err)
 {
 	struct kept_visit v = {
 		.page = o->page, .cycle = c->report->cycle.number, .status = r->status,
 		.time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
+		.order = order,
 	};
 	struct own_copy mine = { 0 };
 	enum outcome outcome = OUTCOME_FAILED;
@@ -287,6 +288,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, const struct fetch_result
 	arena_release(&mine.keep);
 	ret->outcome = outcome;
 	ret->hit = outcome == OUTCOME_CHANGED || outcome == OUTCOME_GONE;
+	ret->first = !mine.there && outcome < OUTCOME_FAILED;
 	return rc;
 }
 

@@ -106,7 +106,8 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
 	e->seen[e->n_seen++] = seen;
 	e->n_spent += d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
-	policy_tell(e->policy, &e->view, &seen);
+	if (!d->first)
+		policy_tell(e->policy, &e->view, &seen);
 	if (!seen.known)
 		return;
 	e->visits.last_cycle[o->page] = e->view.cycle;
@@ -141,7 +142,8 @@ static void recall_visits(struct engine *e, const struct seen *visits, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct seen *s = &visits[i];
 		struct offer o = { s->page, s->score, s->probability, s->reason };
-		struct delivery d = { .outcome = s->outcome, .hit = s->hit };
+		struct delivery d = { .outcome = s->outcome, .hit = s->hit,
+			.first = !s->known && s->outcome < OUTCOME_FAILED };
 
 		e->visits.state[s->page] |= PAGE_TAKEN;
 		note_visit(e, &o, &d);

@@ -19,6 +19,7 @@
 struct delivery {
 	enum outcome outcome;
 	bool hit;               /* by goal and observation; not for failures */
+	bool first;             /* the copy we begin with: nothing to learn from */
 	uint32_t extra;         /* requests beyond the first that it cost: redirects ... */
 };
 
@@ -59,8 +60,8 @@ void engine_release(struct engine *e);
 MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
                             struct err *err);
 
-/* Go on with a cycle that was broken off: what it had visited, in order, and the
- * budget that this had cost. */
+/* Go on with a cycle that was broken off: what it had visited, in order (a first
+ * copy is one that is not `known` but has an outcome), and what this had cost. */
 MUST_CHECK int engine_continue(struct engine *e, int64_t now, uint32_t budget,
                                const struct seen *visits, size_t n, uint32_t spent,
                                struct err *err);

@@ -19,6 +19,7 @@ struct kept_visit {
 	int32_t status;
 	float score, probability;
 	uint8_t reason;
+	uint32_t order;                 /* place in the cycle, from 1; 0: the next */
 	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
 };
 

@@ -14,7 +14,7 @@
 #include "web/url.h"
 
 struct told { int64_t time; uint32_t cycle, page; float score, probability;
-              uint8_t outcome, reason; };
+              uint8_t outcome, reason; bool copied; };
 
 struct past_cycle { int64_t time; uint32_t budget; };
 
@@ -32,7 +32,7 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct reading *r = arg;
 	struct told t = { .time = v->time, .cycle = v->cycle, .page = v->page, .score = v->score,
 	                  .probability = v->probability, .outcome = v->outcome,
-	                  .reason = v->reason };
+	                  .reason = v->reason, .copied = v->capture != 0 };
 
 	if (v->page >= r->n_pages || v->outcome > OUTCOME_BLOCKED)
 		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
@@ -80,13 +80,26 @@ static struct seen to_seen(const struct told *t, enum goal goal)
 }
 
 /* The first capture of a page is the copy we began with, not a visit to learn
- * from; a cycle in which nothing was visited is not told. */
+ * from; cycles that made nothing but such copies came before the first cycle. */
+static bool is_first(struct resumed *r, struct reading *in, const struct told *t,
+                     uint32_t cycle)
+{
+	if (in->known[t->page] || t->outcome >= OUTCOME_FAILED || !t->copied)
+		return false;
+	in->known[t->page] = 1;
+	r->engine.visits.last_cycle[t->page] = cycle;
+	r->engine.visits.last_visit[t->page] = t->time;
+	return true;
+}
+
 static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_seconds)
 {
 	struct engine *e = &r->engine;
 	struct told *v = in->imported.v;
 	size_t n = in->imported.n;
 	int64_t begin, span, length = cycle_seconds > 0 ? cycle_seconds : DAY_SECONDS;
+	uint32_t before = 0;            /* cycles before the first that is told */
+	bool skipped = true;
 
 	if (!n)
 		return;
@@ -100,19 +113,19 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 		int64_t now = begin + (int64_t)cycle * length;
 
 		in->seen.n = 0;
-		for (; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++) {
-			if (in->known[v[i].page]) {
+		for (; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++)
+			if (!is_first(r, in, &v[i], skipped ? 0 : cycle - before))
 				vec_push(&in->seen, to_seen(&v[i], e->view.goal));
-			} else {
-				in->known[v[i].page] = 1;
-				e->visits.last_cycle[v[i].page] = cycle;
-				e->visits.last_visit[v[i].page] = v[i].time;
-			}
+		if (skipped && !in->seen.n)
+			continue;
+		if (skipped) {
+			before = cycle - 1;
+			skipped = false;
 		}
-		e->view.cycle = cycle - 1;
+		e->view.cycle = cycle - before - 1;
 		engine_recall(e, now, (uint32_t)in->seen.n, in->seen.v, in->seen.n);
 		r->n_told += in->seen.n;
-		r->n_imported_cycles = cycle;
+		r->n_imported_cycles = cycle - before;
 	}
 }
 
@@ -123,10 +136,17 @@ static void tell_own(struct resumed *r, struct reading *in)
 
 	for (uint32_t cycle = 1; cycle <= in->cycles.n; cycle++) {
 		const struct past_cycle *past = &in->cycles.v[cycle - 1];
+		size_t from = i;
 
 		in->seen.n = 0;
 		for (; i < in->own.n && in->own.v[i].cycle == cycle; i++)
-			vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
+			if (!is_first(r, in, &in->own.v[i], e->view.cycle + 1))
+				vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
+		if (i > from && !in->seen.n && !e->view.cycle) {
+			while (from < i)
+				e->visits.last_cycle[in->own.v[from++].page] = 0;
+			continue;
+		}
 		engine_recall(e, past->time, past->budget, in->seen.v, in->seen.n);
 		r->n_told += in->seen.n;
 	}

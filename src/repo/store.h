@@ -69,6 +69,7 @@ struct store_visit {
 	bool hit;
 	float score, probability;       /* NAN: unknown */
 	uint64_t capture;               /* 0: none was kept */
+	uint32_t order;                 /* place in the cycle, from 1; 0: as written */
 };
 
 struct store_cycle {
@@ -149,7 +150,8 @@ MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, st
 /* Of one page, or of all (STORE_NONE): by page, then time. */
 MUST_CHECK int store_captures(struct store *s, uint32_t page, store_capture_each *each,
                               void *arg, struct err *err);
-/* Of one page or all, of cycles >= from and < to, in the order written. */
+/* Of one page or all, of cycles >= from and < to, in the order written, or by
+ * their places where these were given (cycles rise in both). */
 MUST_CHECK int store_visits(struct store *s, uint32_t page, uint32_t from, uint32_t to,
                             store_visit_each *each, void *arg, struct err *err);
 MUST_CHECK int store_cycles(struct store *s, store_cycle_each *each, void *arg,

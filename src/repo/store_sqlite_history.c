@@ -206,6 +206,10 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	bind_real(q, 8, (double)v->score);
 	bind_real(q, 9, (double)v->probability);
 	sqlite3_bind_int64(q, 10, (int64_t)v->capture);
+	if (v->order)           /* else the next number */
+		sqlite3_bind_int64(q, 11, ((int64_t)v->cycle << 32) + v->order);
+	else
+		sqlite3_bind_null(q, 11);
 	return sql_run(s, q, err);
 }
 
@@ -245,6 +249,9 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 			.score = real(q, 7), .probability = real(q, 8),
 			.capture = (uint64_t)sqlite3_column_int64(q, 9),
 		};
+		int64_t id = sqlite3_column_int64(q, 10);
+
+		v.order = id >> 32 == v.cycle ? (uint32_t)id : 0;
 
 		rc = each(arg, &v, err);
 	}

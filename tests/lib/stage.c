@@ -28,7 +28,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 		                           OUTCOME_SAME;
 
 		ret[i] = (struct delivery){ o, s->e.view.goal == GOAL_ALIVE ? o <= OUTCOME_CHANGED :
-		                            o == OUTCOME_CHANGED || o == OUTCOME_GONE, 0 };
+		                            o == OUTCOME_CHANGED || o == OUTCOME_GONE, false, 0 };
 	}
 	return 0;
 }
