@@ -11,6 +11,8 @@
  */
 #include "engine/replay.h"
 
+#include "engine/replay_search.h"
+
 #include <math.h>
 #include <time.h>
 
@@ -319,6 +321,8 @@ static void measure_visits(struct run *run, int64_t before, struct cycle_measure
 			features_note(&run->features, s->page, s->hit);
 		}
 		run->copy[s->page] = run->live[s->page];
+		if (run->r->search)
+			replay_search_put(&run->index, run->r, s->page, run->copy[s->page]);
 	}
 	m->guaranteed = e->n_guaranteed;
 	m->guarantee_broken = e->guarantee_broken;
@@ -411,6 +415,25 @@ static double clock_seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
+static bool copy_is_fresh(const void *arg, uint32_t page)
+{
+	return !changed_local(arg, page);
+}
+
+static void measure_search(struct run *run, uint32_t cycle, struct cycle_measure *m,
+                           struct replay_run *ret)
+{
+	struct search_measure s = { 0 };
+
+	replay_search_measure(&run->index, run->r, cycle, run->live, copy_is_fresh, run, &s);
+	m->freshness_at_k = s.freshness.mean;
+	m->map_at_k = s.map.mean;
+	m->embarrassment = s.embarrassment.mean;
+	stat_merge(&ret->search.freshness, &s.freshness);
+	stat_merge(&ret->search.map, &s.map);
+	stat_merge(&ret->search.embarrassment, &s.embarrassment);
+}
+
 static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 {
 	const struct replay *r = run->r;
@@ -432,6 +455,8 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		if (r->opts.join && r->opts.goal == GOAL_CHANGED)
 			join_pages(run, m->time);
 		measure_repository(run, m);
+		if (r->search)
+			measure_search(run, c, m, ret);
 		m->plan_seconds = run->engine.plan_seconds;
 		m->total_seconds = clock_seconds() - from;
 		ret->plan_seconds += m->plan_seconds;

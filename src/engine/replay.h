@@ -17,6 +17,7 @@
 #include "engine/cycle.h"
 #include "engine/history.h"
 #include "engine/prepare.h"
+#include "engine/search.h"
 
 enum replay_weights { WEIGHTS_PAGERANK, WEIGHTS_PAGERANK10 };
 
@@ -34,6 +35,8 @@ struct replay_opts {
 	bool site_by_domain;
 };
 
+struct replay_search;
+
 /* Everything that all runs share: read-only once made. */
 struct replay {
 	const struct history *history;
@@ -44,6 +47,7 @@ struct replay {
 	struct prepared prepared;
 	float *weight;                  /* by page, mean 1 (or 0..10) */
 	uint32_t *copy_at_start;        /* capture, or PAGE_NONE */
+	const struct replay_search *search;     /* NULL: search is not measured */
 };
 
 struct cycle_measure {
@@ -55,6 +59,7 @@ struct cycle_measure {
 	double freshness, weighted_freshness;   /* after the downloads */
 	double age_days;                /* mean over stale copies */
 	double max_unvisited_days;
+	double freshness_at_k, map_at_k, embarrassment; /* mean over the queries */
 	double plan_seconds, total_seconds;
 };
 
@@ -62,6 +67,7 @@ struct replay_run {
 	struct cycle_measure *cycles;   /* n_cycles */
 	uint32_t n_cycles;
 	double plan_seconds, total_seconds;
+	struct search_measure search;   /* over queries and cycles */
 	int code;                       /* 0, or the error that ended it */
 	struct err err;
 };
