@@ -6,12 +6,14 @@
  * or JSON document; printing is in replay_print.c.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/pool.h"
 #include "base/progress.h"
 #include "cli/command.h"
 #include "cli/replay_print.h"
 #include "engine/experiment.h"
+#include "engine/replay_search.h"
 #include "engine/trace.h"
 
 struct replay_cli_opts {
@@ -21,6 +23,11 @@ struct replay_cli_opts {
 	int goal, observe, at, weights, site_by;
 	bool join, csv, no_time;
 	const char *max_age;
+	bool search;
+	const char *queries, *words;
+	int64_t n_queries, k, relevant;
+	double text_weight;
+	int map_divisor;
 };
 
 static const struct option_spec replay_options[] = {
@@ -47,6 +54,20 @@ static const struct option_spec replay_options[] = {
 	OPT_TIME(replay_cli_opts, start, NULL, "start; default: first midnight of the history"),
 	OPT_TIME(replay_cli_opts, end, NULL, "end; default: midnight behind the last capture"),
 	OPT_CHOICE(replay_cli_opts, site_by, "host|domain", "host", "what a site is"),
+	OPT_FLAG(replay_cli_opts, search, "measure the results of searches, too: freshness@k, "
+	         "MAP@k, embarrassment"),
+	OPT_TEXT(replay_cli_opts, queries, NULL, "FILE",
+	         "search: queries, one a line; default: drawn from the pages"),
+	OPT_TEXT(replay_cli_opts, words, NULL, "FILE",
+	         "search: the words of the trace's terms, one a line; default: words.txt beside it"),
+	OPT_INT(replay_cli_opts, n_queries, 100, 1, 100000, "search: how many queries are drawn"),
+	OPT_INT(replay_cli_opts, k, 10, 1, SEARCH_K_MAX, "search: results that are looked at"),
+	OPT_INT(replay_cli_opts, relevant, 10, 1, SEARCH_K_MAX,
+	        "search: how many results of the ideal count as relevant"),
+	OPT_DOUBLE(replay_cli_opts, text_weight, 0.5, 0, 1,
+	           "search: weight of the text; PageRank has the rest"),
+	OPT_CHOICE(replay_cli_opts, map_divisor, "relevant|found", "relevant",
+	           "search: MAP divides by min(k, relevant), or by the relevant found"),
 	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
 	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
 	OPT_FLAG(replay_cli_opts, no_time, "leave out what a clock measured, so that equal "
@@ -103,16 +124,37 @@ static void split_list(const char *text, struct option_list *ret, struct arena *
 	}
 }
 
+static int open_search(struct replay_search *s, struct replay *r,
+                       const struct replay_cli_opts *o, const struct strtab *words,
+                       uint64_t seed, struct err *err)
+{
+	struct search_opts so = {
+		.k = (uint32_t)o->k, .relevant = (uint32_t)o->relevant,
+		.n_queries = (uint32_t)o->n_queries, .weight_text = o->text_weight,
+		.weight_rank = 1 - o->text_weight, .divide_by_found = o->map_divisor == 1,
+		.seed = seed,
+	};
+	int rc = replay_search_open(s, r, &so, o->queries, words, err);
+
+	if (rc == 0 && s->n_dropped)
+		log_warn("%u queries have no word of the collection", s->n_dropped);
+	return rc;
+}
+
 static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
-                   const struct replay_opts *ro, const struct option_list *specs,
-                   unsigned needs, bool first, struct err *err)
+                   const struct strtab *words, const struct replay_opts *ro,
+                   const struct option_list *specs, unsigned needs, bool first,
+                   struct err *err)
 {
 	unsigned threads = o->threads ? (unsigned)o->threads : pool_threads();
 	struct progress progress;
 	struct experiment x = { 0 };
 	struct replay r;
+	struct replay_search search = { 0 };
 	int rc = replay_open(&r, h, ro, needs, err);
 
+	if (rc == 0 && o->search)
+		rc = open_search(&search, &r, o, words, (uint64_t)cli->common.seed, err);
 	if (rc == 0) {
 		progress_start(&progress, "replaying", "runs", specs->n * (uint64_t)o->seeds);
 		rc = experiment_run(&x, &r, specs, (uint64_t)cli->common.seed,
@@ -131,13 +173,15 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 		fflush(stdout);
 	}
 	experiment_release(&x);
+	replay_search_close(&search);
 	replay_close(&r);
 	return rc;
 }
 
 /* Every cycle length with every budget. */
 static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
-                   const struct option_list *specs, unsigned needs, struct err *err)
+                   const struct strtab *words, const struct option_list *specs,
+                   unsigned needs, struct err *err)
 {
 	struct replay_opts ro = {
 		.start = o->start, .end = o->end, .goal = (enum goal)o->goal,
@@ -159,13 +203,27 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 				rc = err_set(err, E_USAGE, "budget: '%s' is neither a number nor a "
 				             "share such as 2%%", budgets.v[k]);
 			else
-				rc = run_one(cli, o, h, &ro, specs, needs, i + k == 0, err);
+				rc = run_one(cli, o, h, words, &ro, specs, needs, i + k == 0, err);
 		}
 	}
 	free(cycles.v);
 	free(budgets.v);
 	arena_release(&keep);
 	return rc;
+}
+
+/* The word list asked for, or words.txt beside the trace if there is one. */
+static int find_words(struct lexicon *words, const char *path, const char *trace,
+                      struct err *err)
+{
+	const char *slash = strrchr(trace, '/');
+	char beside[4096];
+
+	if (path)
+		return lexicon_read(words, path, err);
+	snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - trace + 1) : 0,
+	         trace);
+	return access(beside, R_OK) ? 0 : lexicon_read(words, beside, err);
 }
 
 static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
@@ -180,6 +238,7 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	struct trace_report report = { .report = show_bad, .progress = show_read,
 	                               .arg = &progress };
 	struct history h = { 0 };
+	struct lexicon words = { 0 };
 	struct detector detect;
 	unsigned needs = 0;
 	int rc = detector_parse(&detect, o->detect, err);
@@ -191,18 +250,23 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	if (rc == 0)
 		rc = policy_list_needs(&specs, &needs, err);
 	if (rc == 0) {
-		history_init(&h, detect, WANT_LINKS | (needs & NEED_CLUSTERS ? WANT_FACTS : 0u));
+		history_init(&h, detect, WANT_LINKS |
+		             (needs & NEED_CLUSTERS || o->search ? WANT_FACTS : 0u));
 		progress_start(&progress, "reading", "MB", 0);
 		rc = trace_load(&h, (const char *const *)args, (size_t)n_args, &report, err);
 		progress_end(&progress);
 	}
+	if (rc == 0 && o->queries)
+		rc = find_words(&words, o->words, args[0], err);
 	if (rc == 0 && report.n_bad)
 		log_warn("%llu lines or records could not be read", (unsigned long long)report.n_bad);
 	if (rc == 0 && h.n_no_key)
 		log_warn("%llu records lack the digest that --detect %s compares",
 		         (unsigned long long)h.n_no_key, o->detect);
 	if (rc == 0)
-		rc = run_all(cli, o, &h, &specs, needs, err);
+		rc = run_all(cli, o, &h, words.words.n ? &words.words :
+		             h.lexicon.words.n ? &h.lexicon.words : NULL, &specs, needs, err);
+	lexicon_release(&words);
 	history_release(&h);
 	free(specs.v);
 	arena_release(&keep);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cli/command.h"
+#include "engine/replay_search.h"
 
 #define STAR_P 0.05             /* two-sided, for the mark in the table */
 
@@ -44,6 +45,43 @@ static void print_head(const struct replay_output *o, FILE *out)
 	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
 }
 
+/* Measures of the searches, and t-values of MAP@k between the policies. */
+static void print_search(const struct experiment *x, const size_t *order, FILE *out)
+{
+	static const char *const heads[] = { "<policy", "freshness@k", "+-", "MAP@k", "+-",
+	                                     "embarrassment", "+-" };
+	struct table *t = table_new(heads, 7);
+
+	fprintf(out, "\nSearch: %u queries, top %u\n\n", x->replay->search->set.n_queries,
+	        x->replay->search->set.opts.k);
+	for (size_t i = 0; i < x->n_results; i++) {
+		const struct policy_result *p = &x->results[order[i]];
+		const struct estimate *e[] = { &p->freshness_at_k, &p->map_at_k, &p->embarrassment };
+
+		table_cell(t, "%s", p->spec);
+		for (int k = 0; k < 3; k++) {
+			table_cell(t, "%.4f", e[k]->mean);
+			table_cell(t, "%.4f", e[k]->se);
+		}
+	}
+	table_print(t, out);
+	table_free(t);
+	for (int k = 0; k < N_SEARCH_KINDS && x->n_results > 1; k++) {
+		fprintf(out, "\nt-values of %s, row against column (* p < %.2f)\n",
+		        search_kind_name((enum search_kind)k), STAR_P);
+		for (size_t a = 0; a < x->n_results; a++) {
+			fprintf(out, "%-34.34s", x->results[order[a]].spec);
+			for (size_t b = 0; b < a; b++) {
+				struct stat_test s = experiment_compare_search(x, order[a], order[b],
+				                                               (enum search_kind)k);
+
+				fprintf(out, " %8.2f%s", s.t, s.p < STAR_P ? "*" : " ");
+			}
+			fputc('\n', out);
+		}
+	}
+}
+
 void replay_print_table(const struct replay_output *o, FILE *out)
 {
 	const struct experiment *x = o->x;
@@ -80,15 +118,16 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	if (x->n_results > 1)
 		fprintf(out, "\n* differs from the first row (paired t-test over cycles, p < %.2f)\n",
 		        STAR_P);
+	if (x->replay->search)
+		print_search(x, order, out);
 	if (broken)
 		fprintf(out, "The budget cannot keep --max-age in every cycle: raise the budget or "
 		        "the age.\n");
 	free(order);
 }
 
-static void json_cycles(struct json *j, const struct policy_result *p, uint32_t n_seeds)
+static void json_cycles(struct json *j, const struct policy_result *p, bool search)
 {
-	(void)n_seeds;
 	json_key(j, "cycles");
 	json_array(j);
 	for (uint32_t c = 0; c < p->runs[0].n_cycles; c++) {
@@ -114,12 +153,17 @@ static void json_cycles(struct json *j, const struct policy_result *p, uint32_t 
 		json_knum(j, "weighted_freshness", m->weighted_freshness);
 		json_knum(j, "age_days", m->age_days);
 		json_knum(j, "max_unvisited_days", m->max_unvisited_days);
+		if (search) {
+			json_knum(j, "freshness_at_k", m->freshness_at_k);
+			json_knum(j, "map_at_k", m->map_at_k);
+			json_knum(j, "embarrassment", m->embarrassment);
+		}
 		json_end_object(j);
 	}
 	json_end_array(j);
 }
 
-static void json_mean(struct json *j, const struct policy_result *p)
+static void json_mean(struct json *j, const struct policy_result *p, bool search)
 {
 	json_key(j, "mean");
 	json_object(j);
@@ -136,6 +180,11 @@ static void json_mean(struct json *j, const struct policy_result *p)
 	json_knum(j, "max_unvisited_days", p->max_unvisited_days.mean);
 	json_knum(j, "late_share", p->late_share.mean);
 	json_knum(j, "sample_share", p->sample_share.mean);
+	if (search) {
+		json_knum(j, "freshness_at_k", p->freshness_at_k.mean);
+		json_knum(j, "map_at_k", p->map_at_k.mean);
+		json_knum(j, "embarrassment", p->embarrassment.mean);
+	}
 	json_end_object(j);
 }
 
@@ -154,6 +203,26 @@ static void json_trace(struct json *j, const struct replay *r)
 	when_digits(r->end, t);
 	json_kstr(j, "end", t);
 	json_end_object(j);
+}
+
+/* Every pair of policies: [policy, policy, measure, t]. */
+static void json_t_table(struct json *j, const struct experiment *x)
+{
+	json_key(j, "t_table");
+	json_array(j);
+	for (size_t a = 0; a < x->n_results; a++) {
+		for (size_t b = a + 1; b < x->n_results; b++) {
+			for (int k = 0; k < N_SEARCH_KINDS; k++) {
+				json_array(j);
+				json_str(j, x->results[a].spec);
+				json_str(j, x->results[b].spec);
+				json_str(j, search_kind_name((enum search_kind)k));
+				json_num(j, experiment_compare_search(x, a, b, (enum search_kind)k).t);
+				json_end_array(j);
+			}
+		}
+	}
+	json_end_array(j);
 }
 
 void replay_print_json(const struct replay_output *o, FILE *out)
@@ -177,16 +246,18 @@ void replay_print_json(const struct replay_output *o, FILE *out)
 
 		json_object(&j);
 		json_kstr(&j, "policy", p->spec);
-		json_mean(&j, p);
+		json_mean(&j, p, r->search != NULL);
 		json_key(&j, "seconds");
 		json_object(&j);
 		json_knum(&j, "plan", o->no_time ? 0 : p->plan_seconds);
 		json_knum(&j, "total", o->no_time ? 0 : p->total_seconds);
 		json_end_object(&j);
-		json_cycles(&j, p, x->n_seeds);
+		json_cycles(&j, p, r->search != NULL);
 		json_end_object(&j);
 	}
 	json_end_array(&j);
+	if (r->search)
+		json_t_table(&j, x);
 	cli_json_end(&j);
 }
 

@@ -89,6 +89,8 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (!x.data)
 		x.data = "";
 	x.url = buf_text(&a->url);
+	a->options.word = a->lexicon ? lexicon_word : a->options.word;
+	a->options.arg = a->lexicon ? a->lexicon : a->options.arg;
 	page = extract_page(&a->extract, &x, &a->options);
 	snprintf(a->prose, sizeof a->prose, "%016llx", (unsigned long long)page->digest.text);
 	snprintf(a->tags, sizeof a->tags, "%016llx", (unsigned long long)page->digest.tags);
@@ -106,4 +108,6 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (page->title_size)
 		r->title = (struct slice){ page->title, page->title_size };
 	r->links = (struct slice){ buf_text(&a->links), a->links.size };
+	if (a->lexicon)
+		r->terms.s = lexicon_terms(a->lexicon, &r->terms.size);
 }

@@ -19,6 +19,7 @@ enum archive_kind {
 };
 
 struct input;
+struct lexicon;
 
 const char *archive_kind_name(enum archive_kind kind);
 /* Peeks only. */
@@ -38,6 +39,8 @@ struct archive_reader {
 	void *arg;
 	/* For which detector the pages of a WARC are read; NULL: plainly. */
 	const struct detector *detector;
+	/* The words of WARC pages become terms by it; NULL: they are not counted. */
+	struct lexicon *lexicon;
 	struct archive_stats stats;
 };
 

@@ -142,6 +142,9 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 	MEASURE(weighted_freshness, replay_mean);
 	MEASURE(age_days, replay_mean);
 	MEASURE(max_unvisited_days, replay_max);
+	MEASURE(freshness_at_k, replay_mean);
+	MEASURE(map_at_k, replay_mean);
+	MEASURE(embarrassment, replay_mean);
 #undef MEASURE
 	p->late_share = over_seeds(p, n, offsetof(struct cycle_measure, late), share_of_downloads);
 	p->sample_share = over_seeds(p, n, offsetof(struct cycle_measure, samples),
@@ -150,6 +153,9 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 	for (uint32_t k = 0; k < n; k++) {
 		p->plan_seconds += p->runs[k].plan_seconds / n;
 		p->total_seconds += p->runs[k].total_seconds / n;
+		stat_merge(&p->search.freshness, &p->runs[k].search.freshness);
+		stat_merge(&p->search.map, &p->runs[k].search.map);
+		stat_merge(&p->search.embarrassment, &p->runs[k].search.embarrassment);
 		for (uint32_t c = 0; c < n_cycles; c++)
 			p->by_cycle[c] += p->runs[k].cycles[c].change_ratio / n;
 	}
@@ -198,4 +204,24 @@ void experiment_release(struct experiment *x)
 struct stat_test experiment_compare(const struct experiment *x, size_t a, size_t b)
 {
 	return stat_paired(x->results[a].by_cycle, x->results[b].by_cycle, x->replay->n_cycles);
+}
+
+const char *search_kind_name(enum search_kind kind)
+{
+	static const char *const names[] = { "freshness_at_k", "map_at_k", "embarrassment" };
+
+	return names[kind];
+}
+
+static const struct stat_mean *search_mean(const struct policy_result *p,
+                                           enum search_kind kind)
+{
+	return kind == SEARCH_FRESHNESS ? &p->search.freshness :
+	       kind == SEARCH_MAP ? &p->search.map : &p->search.embarrassment;
+}
+
+struct stat_test experiment_compare_search(const struct experiment *x, size_t a, size_t b,
+                                           enum search_kind kind)
+{
+	return stat_welch(search_mean(&x->results[a], kind), search_mean(&x->results[b], kind));
 }

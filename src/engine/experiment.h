@@ -28,6 +28,8 @@ struct policy_result {
 	struct estimate change_ratio, change_ratio_cycle, weighted_change_ratio;
 	struct estimate freshness, weighted_freshness, age_days, max_unvisited_days;
 	struct estimate late_share, sample_share;
+	struct estimate freshness_at_k, map_at_k, embarrassment;        /* with search */
+	struct search_measure search;   /* over queries, cycles and seeds */
 	double plan_seconds, total_seconds;     /* mean over seeds */
 	double *by_cycle;               /* change ratio, mean over seeds, n_cycles */
 };
@@ -48,5 +50,10 @@ MUST_CHECK int experiment_run(struct experiment *x, const struct replay *r,
 void experiment_release(struct experiment *x);
 /* Paired t-test of two policies' ChangeRatio, cycle by cycle. */
 struct stat_test experiment_compare(const struct experiment *x, size_t a, size_t b);
+/* Two-sample t-test of a search measure, over queries, cycles and seeds. */
+enum search_kind { SEARCH_FRESHNESS, SEARCH_MAP, SEARCH_EMBARRASSMENT, N_SEARCH_KINDS };
+struct stat_test experiment_compare_search(const struct experiment *x, size_t a, size_t b,
+                                           enum search_kind kind);
+const char *search_kind_name(enum search_kind kind);
 
 #endif

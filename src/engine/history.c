@@ -37,6 +37,7 @@ void history_release(struct history *h)
 	vec_release(&h->targets);
 	map_release(&h->lists);
 	facts_release(&h->facts);
+	lexicon_release(&h->lexicon);
 	map_release(&h->digests);
 	vec_release(&h->revisits);
 	*h = (struct history){ 0 };

@@ -21,6 +21,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/facts.h"
+#include "engine/lexicon.h"
 #include "engine/record.h"
 #include "web/change.h"
 
@@ -55,6 +56,7 @@ struct history {
 	VEC(uint32_t) targets;
 	struct map lists;               /* hash of (host, text) -> list */
 	struct facts_table facts;
+	struct lexicon lexicon;         /* words of the terms, where pages were read */
 	/* while loading, for revisits: hash of a digest -> capture */
 	struct map digests;
 	VEC(struct history_revisit) revisits;

@@ -29,6 +29,7 @@ struct run {                    /* one policy, one seed */
 	uint8_t *truth;
 	struct features features;               /* only for policies that cluster */
 	uint32_t *older;                        /* the copy before, for them */
+	struct search_index index;              /* only with r->search */
 };
 
 struct kept { VEC(uint32_t) pages; };
@@ -255,6 +256,8 @@ static void join_pages(struct run *run, int64_t t)
 		visits->last_cycle[i] = run->engine.view.cycle;
 		visits->last_visit[i] = t;
 		run->copy[i] = run->live[i];
+		if (run->r->search)
+			replay_search_put(&run->index, run->r, i, run->copy[i]);
 	}
 }
 
@@ -393,6 +396,8 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 		if (run->copy[i] != NEVER)
 			run->engine.visits.state[i] = PAGE_HERE;
 	}
+	if (r->search)
+		replay_search_begin(&run->index, r, run->copy);
 }
 
 static void run_release(struct run *run)
@@ -405,6 +410,7 @@ static void run_release(struct run *run)
 	if (run->older)
 		features_release(&run->features);
 	free(run->older);
+	search_index_release(&run->index);
 }
 
 static double clock_seconds(void)

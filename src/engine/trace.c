@@ -151,6 +151,8 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 	int rc = 0;
 
 	l.stats = &reader.stats;
+	if (h->want & WANT_FACTS)
+		reader.lexicon = &h->lexicon;
 	for (size_t i = 0; i < n; i++)
 		total += file_size(paths[i]);
 	for (size_t i = 0; i < n && rc == 0; i++) {
