@@ -3,7 +3,6 @@
 #include "engine/lexicon.h"
 
 #include "base/input.h"
-#include "engine/facts.h"
 #include "web/terms.h"
 
 #define LINE_MAX_SIZE 1024
@@ -16,9 +15,9 @@ void lexicon_word(void *arg, const char *word, size_t size, uint64_t hash)
 	(void)hash;
 	if (size < 2 || terms_is_stop_word(word, size))
 		return;
-	n = l->words.n < FACTS_TERMS_MAX ? strtab_intern(&l->words, word, size, NULL) :
+	n = l->words.n < TERMS_VOCABULARY_MAX ? strtab_intern(&l->words, word, size, NULL) :
 	    strtab_find(&l->words, word, size);
-	if (n == MAP_NONE || n >= FACTS_TERMS_MAX)
+	if (n == MAP_NONE || n >= TERMS_VOCABULARY_MAX)
 		return;
 	if (n >= l->count_cap) {
 		size_t had = l->count_cap;
