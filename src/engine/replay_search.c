@@ -137,7 +137,7 @@ static bool live_matches(const void *arg, uint32_t query, uint32_t page)
 		return false;
 	for (uint32_t i = 0; i < f.n_terms; i++)
 		for (uint32_t k = 0; k < q->n; k++)
-			if (f.term[i] == s->terms[q->row[k]])
+			if (f.terms[i].id == s->terms[q->row[k]])
 				return true;
 	return false;
 }

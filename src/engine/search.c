@@ -51,10 +51,11 @@ void search_index_put(struct search_index *x, uint32_t page, const struct page_f
 	x->length[page] = f->words;
 	x->n_documents++;
 	for (uint32_t i = 0; i < f->n_terms; i++) {
-		while (t < s->n_terms && s->terms[t] < f->term[i])
+		while (t < s->n_terms && s->terms[t] < f->terms[i].id)
 			t++;
-		if (t < s->n_terms && s->terms[t] == f->term[i] && f->count[i]) {
-			x->count[(size_t)t * x->n_pages + page] = f->count[i];
+		if (t < s->n_terms && s->terms[t] == f->terms[i].id && f->terms[i].count) {
+			x->count[(size_t)t * x->n_pages + page] = (uint16_t)
+				(f->terms[i].count < UINT16_MAX ? f->terms[i].count : UINT16_MAX);
 			x->df[t]++;
 		}
 	}

@@ -151,13 +151,13 @@ static bool draw_query(struct drawing *d, int band, struct draft *q)
 		if (!page_at_random(d, &f))
 			continue;
 		i = (uint32_t)rng_below(&d->r, f.n_terms);
-		if (band_of(d->df[f.term[i]], d->n_pages) != band)
+		if (band_of(d->df[f.terms[i].id], d->n_pages) != band)
 			continue;
-		add_term(q, f.term[i]);
+		add_term(q, f.terms[i].id);
 		for (int k = 0; k < 20 && q->n < more + 1; k++) {
 			i = (uint32_t)rng_below(&d->r, f.n_terms);
-			if (band_of(d->df[f.term[i]], d->n_pages) >= 0)
-				add_term(q, f.term[i]);
+			if (band_of(d->df[f.terms[i].id], d->n_pages) >= 0)
+				add_term(q, f.terms[i].id);
 		}
 		return true;
 	}
@@ -171,12 +171,16 @@ int search_set_draw(struct search_set *s, const struct search_opts *opts,
 	struct drawing d = { .facts = facts, .facts_of_page = facts_of_page, .n_pages = n_pages };
 	struct drafts drafts = { 0 };
 	struct page_facts f;
+	uint32_t n_terms = 0;
 
-	d.df = mem_zalloc((size_t)facts->n_terms + 1, sizeof *d.df);
+	for (size_t i = 0; i < facts->terms.n; i++)
+		if (facts->terms.v[i].id >= n_terms)
+			n_terms = facts->terms.v[i].id + 1;
+	d.df = mem_zalloc((size_t)n_terms + 1, sizeof *d.df);
 	for (uint32_t p = 0; p < n_pages; p++)
 		if (facts_get(facts, facts_of_page[p], &f))
 			for (uint32_t i = 0; i < f.n_terms; i++)
-				d.df[f.term[i]]++;
+				d.df[f.terms[i].id]++;
 	rng_init(&d.r, rng_draw(opts->seed, 0, 0, RNG_QUERY));
 	for (uint32_t i = 0; i < opts->n_queries; i++) {
 		struct draft q;
