@@ -176,17 +176,49 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 	return rc;
 }
 
-int archive_read(struct archive_reader *a, const char *path, struct err *err)
+int archive_open(struct archive_reader *a, const char *path, struct input **ret,
+                 enum archive_kind *ret_kind, struct err *err)
 {
-	enum archive_kind kind = ARCHIVE_URLS;
 	struct input *in;
 	int rc = input_open(&in, path, err);
 
 	if (rc < 0)
 		return rc;
-	rc = archive_sniff(in, &kind, err);
-	if (rc == 0)
-		return archive_read_input(a, in, kind, err);
-	input_close(in);
-	return rc;
+	for (;;) {
+		struct err why = { 0 };
+		uint64_t lost = 0;
+		char text[700];
+
+		rc = archive_sniff(in, ret_kind, &why);
+		if (rc == E_PARSE) {
+			int found = input_resync(in, &lost, &why);
+
+			a->stats.n_bad++;
+			snprintf(text, sizeof text, "%.500s; %llu bytes of the file skipped", why.text,
+			         (unsigned long long)lost);
+			if (a->report)
+				a->report(a->arg, text);
+			if (found > 0)
+				continue;
+			rc = found;
+			*ret_kind = ARCHIVE_WARC;       /* of no records */
+		}
+		if (rc < 0) {
+			if (err)
+				*err = why;
+			input_close(in);
+			return rc;
+		}
+		*ret = in;
+		return 0;
+	}
+}
+
+int archive_read(struct archive_reader *a, const char *path, struct err *err)
+{
+	enum archive_kind kind = ARCHIVE_URLS;
+	struct input *in;
+	int rc = archive_open(a, path, &in, &kind, err);
+
+	return rc < 0 ? rc : archive_read_input(a, in, kind, err);
 }

@@ -25,6 +25,12 @@ const char *archive_kind_name(enum archive_kind kind);
 /* Peeks only. */
 MUST_CHECK int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err);
 
+/* Open a file and find out its kind.  Damage at its very beginning is passed over
+ * to the next member if there is one; each such place is reported and counted. */
+struct archive_reader;
+MUST_CHECK int archive_open(struct archive_reader *r, const char *path, struct input **ret,
+                            enum archive_kind *ret_kind, struct err *err);
+
 struct archive_stats {
 	uint64_t n_records;             /* delivered */
 	uint64_t n_bad;                 /* malformed, each reported */

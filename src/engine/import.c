@@ -104,17 +104,28 @@ static void add_line(struct import *i, struct batch *b, const char *path, uint64
 	vec_push(&b->offsets, (uint32_t)at);
 }
 
+/* Compression was damaged: say so and go on at the next member.  0: there is none. */
+static int pass_damage(struct import *i, struct input *in, const char *path, uint64_t n,
+                       struct err *why)
+{
+	uint64_t lost = 0;
+
+	report(i, path, n, why->text, "", 0);
+	return input_resync(in, &lost, why);
+}
+
 static int import_urls(struct import *i, struct input *in, const char *path, struct err *err)
 {
 	struct batch b = { 0 };
+	struct err why = { 0 };
 	uint64_t n = 0;
 	char *line;
 	size_t size;
-	int rc;
+	int rc, wrote;
 
 	buf_init(&b.pool, BUF_NO_LIMIT);
 	for (;;) {
-		rc = input_line(in, IMPORT_LINE_MAX, &line, &size, err);
+		rc = input_line(in, IMPORT_LINE_MAX, &line, &size, &why);
 		if (rc == 0)
 			break;
 		n++;
@@ -122,7 +133,12 @@ static int import_urls(struct import *i, struct input *in, const char *path, str
 			report(i, path, n, "line too long", "", 0);
 			continue;
 		}
-		if (rc < 0)
+		if (rc == E_PARSE) {
+			rc = pass_damage(i, in, path, n, &why);
+			if (rc > 0)
+				continue;
+		}
+		if (rc <= 0)
 			break;
 		trim(&line, &size);
 		if (size) {
@@ -130,17 +146,18 @@ static int import_urls(struct import *i, struct input *in, const char *path, str
 			add_line(i, &b, path, n, line, size);
 		}
 		if (b.offsets.n >= BATCH_URLS || b.pool.size >= BATCH_BYTES) {
-			rc = write_batch(i, &b, err);
+			rc = write_batch(i, &b, &why);
 			if (rc < 0)
 				break;
 			if (i->progress)
 				i->progress(i->arg, n);
 		}
 	}
-	if (rc >= 0)
-		rc = write_batch(i, &b, err);
-	else
-		err_prefix(err, "after line %llu; what was read is kept", (unsigned long long)n);
+	/* what was read before the file failed us is kept */
+	if (rc != E_STORE && (wrote = write_batch(i, &b, rc < 0 ? NULL : &why)) < 0 && rc >= 0)
+		rc = wrote;
+	if (rc < 0 && err)
+		*err = why;
 	buf_release(&b.pool);
 	vec_release(&b.offsets);
 	return rc;
@@ -259,45 +276,43 @@ static void report_archive(void *arg, const char *text)
 		a->i->report(a->i->arg, text);
 }
 
-static int import_archive(struct import *i, struct input *in, const char *path,
-                          enum archive_kind kind, struct err *err)
+static int import_archive(struct archiving *a, struct archive_reader *reader,
+                          struct input *in, enum archive_kind kind, struct err *err)
 {
-	struct archiving a = { .i = i, .path = path };
-	struct archive_reader reader = { .record = add_record, .report = report_archive,
-	                                 .arg = &a };
 	int rc, kept;
 
-	buf_init(&a.told, PLACE_SIZE_MAX);
-	buf_init(&a.place, PLACE_SIZE_MAX);
-	rc = archive_read_input(&reader, in, kind, err);
+	buf_init(&a->told, PLACE_SIZE_MAX);
+	buf_init(&a->place, PLACE_SIZE_MAX);
+	rc = archive_read_input(reader, in, kind, err);
 	/* what was read before the file failed us is kept; what the store failed is not */
-	kept = rc == E_STORE ? rc : end_batch(&a, rc < 0 ? NULL : err);
+	kept = rc == E_STORE ? rc : end_batch(a, rc < 0 ? NULL : err);
 	if (kept < 0)
-		store_rollback(i->store);
-	i->stats.n_bad += reader.stats.n_bad;
-	i->stats.n_other += reader.stats.n_other;
-	vec_release(&a.touched);
-	buf_release(&a.told);
-	buf_release(&a.place);
+		store_rollback(a->i->store);
+	vec_release(&a->touched);
+	buf_release(&a->told);
+	buf_release(&a->place);
 	return rc < 0 ? rc : kept;
 }
 
 int import_file(struct import *i, const char *path, struct err *err)
 {
+	struct archiving a = { .i = i, .path = path };
+	struct archive_reader reader = { .record = add_record, .report = report_archive,
+	                                 .arg = &a };
 	enum archive_kind kind = ARCHIVE_URLS;
 	struct input *in;
-	int rc = input_open(&in, path, err);
+	int rc = archive_open(&reader, path, &in, &kind, err);
 
-	if (rc < 0)
-		return rc;
-	rc = archive_sniff(in, &kind, err);
-	if (rc == 0 && kind == ARCHIVE_SITEMAP)
-		return import_sitemap(i, in, path, 0, err);
-	if (rc == 0 && kind != ARCHIVE_URLS)
-		return import_archive(i, in, path, kind, err);        /* closes it */
-	if (rc == 0)
+	if (rc == 0 && kind == ARCHIVE_SITEMAP) {
+		rc = import_sitemap(i, in, path, 0, err);       /* closes it, as the next */
+	} else if (rc == 0 && kind != ARCHIVE_URLS) {
+		rc = import_archive(&a, &reader, in, kind, err);
+	} else if (rc == 0) {
 		rc = import_urls(i, in, path, err);
-	input_close(in);
+		input_close(in);
+	}
+	i->stats.n_bad += reader.stats.n_bad;
+	i->stats.n_other += reader.stats.n_other;
 	return rc;
 }
 

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Import of archives that are whole, cut at every byte, and damaged at random:
+ * nothing that was not there comes in, what is lost is said; and what is exported
+ * again passes the strict judge of tests/lib.
+ */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "../../lib/pack.h"
+#include "../../lib/warc_valid.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "engine/export.h"
+#include "engine/import.h"
+
+#define N_RECORDS 6
+#define N_CORRUPTIONS 1000
+
+struct made {
+	struct buf file;
+	size_t end[N_RECORDS + 1];      /* of each member */
+};
+
+static void put(struct made *m, int i, const char *type, const char *extra, const char *http)
+{
+	struct buf text;
+	char digest[64];
+
+	buf_init(&text, BUF_NO_LIMIT);
+	warc_valid_sha1(http, strlen(http), digest);
+	buf_printf(&text, "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:uuid:%08d-1111-4111-"
+	           "8111-111111111111>\r\nWARC-Date: 2024-03-%02dT00:00:00Z\r\nWARC-Target-URI: "
+	           "http://a.example/%d\r\nWARC-Block-Digest: %s\r\n%s"
+	           "Content-Type: application/http; msgtype=response\r\nContent-Length: %zu\r\n\r\n"
+	           "%s\r\n\r\n", type, i, i + 1, i % 3, digest, extra, strlen(http), http);
+	pack_gzip(&m->file, text.data, text.size);
+	m->end[i + 1] = m->file.size;
+	buf_release(&text);
+}
+
+static void make(struct made *m)
+{
+	char http[400], extra[400], digest[64];
+
+	*m = (struct made){ 0 };
+	buf_init(&m->file, BUF_NO_LIMIT);
+	for (int i = 0; i < 4; i++) {
+		snprintf(http, sizeof http, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+		         "<title>%d</title><p>number %d <a href='/%d'>next</a>", i, i * 7, i + 1);
+		put(m, i, "response", "", http);
+	}
+	warc_valid_sha1("<title>1</title><p>number 7 <a href='/2'>next</a>", 49, digest);
+	snprintf(extra, sizeof extra, "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/"
+	         "identical-payload-digest\r\nWARC-Refers-To-Target-URI: http://a.example/1\r\n"
+	         "WARC-Refers-To-Date: 2024-03-02T00:00:00Z\r\nWARC-Payload-Digest: %s\r\n", digest);
+	put(m, 4, "revisit", extra, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
+	put(m, 5, "revisit", "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/"
+	    "server-not-modified\r\n", "HTTP/1.1 304 Not Modified\r\n\r\n");
+}
+
+/* What an import brought: each capture as one text. */
+struct brought {
+	struct strtab captures;
+	unsigned n_reports, n_named;
+	const char *path;
+	struct import_stats stats;
+	struct store *store;
+};
+
+static int note_capture(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct brought *b = arg;
+	struct store_page p;
+	char text[600];
+
+	assert_int_equal(store_page_get(b->store, c->page, &p, err), 1);
+	snprintf(text, sizeof text, "%.*s %lld %d %d %.*s %.*s %.*s %.*s %lld",
+	         (int)p.url.size, p.url.s, (long long)c->time, c->status, c->revisit,
+	         (int)c->digest.size, c->digest.s ? c->digest.s : "", (int)c->prose.size,
+	         c->prose.s ? c->prose.s : "", (int)c->title.size, c->title.s ? c->title.s : "",
+	         (int)c->links.size, c->links.s ? c->links.s : "", (long long)c->length);
+	strtab_intern(&b->captures, text, strlen(text), NULL);
+	return 0;
+}
+
+static void note_report(void *arg, const char *text)
+{
+	struct brought *b = arg;
+
+	b->n_reports++;
+	b->n_named += strstr(text, b->path) != NULL;
+}
+
+static void bring(struct brought *b, const char *path, bool keep_open)
+{
+	struct import i = { .now = 1700000000, .report = note_report, .arg = b };
+	struct err err = { 0 };
+
+	*b = (struct brought){ .path = path };
+	assert_int_equal(store_open(&b->store, "sqlite::memory:", STORE_CREATE, &err), 0);
+	i.store = b->store;
+	assert_int_equal(import_file(&i, path, &err), 0);
+	b->stats = i.stats;
+	assert_int_equal(store_captures(b->store, STORE_NONE, note_capture, b, &err), 0);
+	assert_int_equal(b->captures.n, b->stats.n_captures);
+	if (!keep_open)
+		store_close(b->store);
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, size, f), size);
+	fclose(f);
+}
+
+/* Every capture is one of the whole archive's. */
+static void assert_inside(const struct brought *part, const struct brought *all)
+{
+	for (uint32_t i = 0; i < part->captures.n; i++)
+		assert_int_not_equal(strtab_find(&all->captures, strtab_get(&part->captures, i),
+		                                 strtab_size(&part->captures, i)), MAP_NONE);
+}
+
+static void whole(void **state)
+{
+	struct made m;
+	struct brought b;
+	char *path;
+
+	(void)state;
+	make(&m);
+	path = pack_temp_file(m.file.data, m.file.size);
+	bring(&b, path, true);
+	assert_int_equal(b.stats.n_captures, N_RECORDS);
+	assert_int_equal(b.stats.n_pages, 3);
+	assert_int_equal(b.n_reports, 0);
+	/* again: nothing new */
+	{
+		struct import i = { .store = b.store, .now = 1 };
+
+		assert_int_equal(import_file(&i, path, NULL), 0);
+		assert_int_equal(i.stats.n_pages, 0);
+		assert_int_equal(i.stats.n_captures, 0);
+		assert_int_equal(i.stats.n_doubles, N_RECORDS);
+	}
+	store_close(b.store);
+	strtab_release(&b.captures);
+	buf_release(&m.file);
+	unlink(path);
+	free(path);
+}
+
+static void cut_at_every_byte(void **state)
+{
+	struct made m;
+	struct brought all, part;
+	char *path;
+
+	(void)state;
+	make(&m);
+	path = pack_temp_file(m.file.data, m.file.size);
+	bring(&all, path, false);
+	for (size_t size = 1; size < m.file.size; size++) {
+		unsigned complete = 0;
+		bool boundary = false;
+
+		for (int i = 1; i <= N_RECORDS; i++) {
+			complete += m.end[i] <= size;
+			boundary |= m.end[i] == size;
+		}
+		if (truncate(path, (off_t)size))
+			fail();
+		write_file(path, m.file.data, size);
+		bring(&part, path, false);
+		assert_inside(&part, &all);
+		/* the first bytes of a gzip file may look like a list of URLs */
+		assert_true(part.stats.n_captures == complete);
+		if (!boundary) {
+			assert_true(part.n_reports > 0 && part.n_named == part.n_reports);
+			assert_true(part.stats.n_bad > 0);
+		}
+		strtab_release(&part.captures);
+	}
+	strtab_release(&all.captures);
+	buf_release(&m.file);
+	unlink(path);
+	free(path);
+}
+
+static void random_corruptions(void **state)
+{
+	struct made m;
+	struct brought all, part;
+	struct rng r;
+	char *path, *copy;
+
+	(void)state;
+	make(&m);
+	rng_init(&r, 7);
+	path = pack_temp_file(m.file.data, m.file.size);
+	copy = mem_alloc(m.file.size);
+	bring(&all, path, false);
+	for (int n = 0; n < N_CORRUPTIONS; n++) {
+		bool hit[N_RECORDS] = { false };
+		unsigned untouched = 0;
+
+		memcpy(copy, m.file.data, m.file.size);
+		for (size_t k = 1 + rng_below(&r, 4); k > 0; k--) {
+			size_t at = rng_below(&r, (uint32_t)m.file.size);
+
+			copy[at] = (char)rng_below(&r, 256);
+			for (int i = 0; i < N_RECORDS; i++)
+				hit[i] |= at >= m.end[i] && at < m.end[i + 1];
+		}
+		for (int i = 0; i < N_RECORDS; i++)
+			untouched += !hit[i];
+		write_file(path, copy, m.file.size);
+		bring(&part, path, false);
+		assert_inside(&part, &all);
+		if (!hit[0])            /* else it may not be taken for an archive at all */
+			assert_true(part.stats.n_captures >= untouched);
+		if (part.stats.n_captures < N_RECORDS)
+			assert_true(part.n_reports > 0);
+		strtab_release(&part.captures);
+	}
+	strtab_release(&all.captures);
+	buf_release(&m.file);
+	unlink(path);
+	free(path);
+	free(copy);
+}
+
+/* What we write again passes the judge, and brings the same captures. */
+static void exported_is_valid(void **state)
+{
+	char folder[] = "/tmp/freshet-export-XXXXXX", name[600], data[65536];
+	struct made m;
+	struct brought first, again;
+	struct valid_file valid;
+	struct export e = { 0 };
+	struct dirent *entry;
+	size_t size;
+	FILE *f;
+	DIR *d;
+	char *path;
+
+	(void)state;
+	make(&m);
+	path = pack_temp_file(m.file.data, m.file.size);
+	bring(&first, path, true);
+	assert_non_null(mkdtemp(folder));
+	e.store = first.store;
+	assert_int_equal(export_warc(&e, folder, 1, NULL), 0);
+	assert_int_equal(e.n_written, N_RECORDS);
+	assert_int_equal(e.n_missing + e.n_lost, 0);
+	store_close(first.store);
+	d = opendir(folder);
+	while ((entry = readdir(d)) && entry->d_name[0] == '.')
+		;
+	assert_non_null(entry);
+	snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+	f = fopen(name, "r");
+	size = fread(data, 1, sizeof data, f);
+	fclose(f);
+	warc_valid(&valid, entry->d_name, data, size);
+	assert_string_equal(valid.error, "");
+	assert_int_equal(valid.n, N_RECORDS + 1);
+	assert_string_equal(valid.v[5].type, "revisit");
+	assert_non_null(strstr(valid.v[6].profile, "server-not-modified"));
+	assert_string_equal(valid.v[6].refers_date, "2024-03-03T00:00:00Z");
+	warc_valid_release(&valid);
+	bring(&again, name, false);
+	assert_int_equal(again.captures.n, N_RECORDS);
+	/* all but the 304, which now names its original's digest, are the same */
+	for (uint32_t i = 0, n = 0; i < N_RECORDS; i++) {
+		n += strtab_find(&first.captures, strtab_get(&again.captures, i),
+		                 strtab_size(&again.captures, i)) != MAP_NONE;
+		if (i == N_RECORDS - 1)
+			assert_int_equal(n, N_RECORDS - 1);
+	}
+	closedir(d);
+	strtab_release(&first.captures);
+	strtab_release(&again.captures);
+	buf_release(&m.file);
+	unlink(name);
+	rmdir(folder);
+	unlink(path);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole),
+		cmocka_unit_test(cut_at_every_byte),
+		cmocka_unit_test(random_corruptions),
+		cmocka_unit_test(exported_is_valid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
