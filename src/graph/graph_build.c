@@ -219,7 +219,8 @@ static void tidy_rows(struct graph *g, uint64_t *offsets, uint32_t *targets, boo
 {
 	uint64_t kept = 0, begin = 0;
 
-	#pragma omp parallel for schedule(dynamic, 4096)
+	/* small ones are built inside other people's threads */
+	#pragma omp parallel for schedule(dynamic, 4096) if (g->n_nodes > 65536)
 	for (uint32_t v = 0; v < g->n_nodes; v++)
 		graph_sort_row(targets + offsets[v], offsets[v + 1] - offsets[v]);
 	if (!dedupe)

@@ -298,7 +298,8 @@ int pagerank_solve(const struct pagerank_matrix *m, const struct pagerank_opts *
 		.m = m, .n_vectors = n, .damping = opts->damping, .teleports = s.teleports,
 		.scale = s.scale, .shares = mem_big(shares_size),
 		.sums = mem_zalloc((size_t)m->n_steps * m->n_lanes * n, sizeof *s.sweep.sums),
-		.threads = opts->threads ? opts->threads : (unsigned)omp_get_max_threads(),
+		.threads = m->n_lanes == 1 ? 1 :        /* small: not worth waking any */
+			opts->threads ? opts->threads : (unsigned)omp_get_max_threads(),
 	};
 	run(&s, results);
 	mem_big_free(s.sweep.shares, shares_size);

@@ -45,7 +45,7 @@ static void count_lengths(struct plan *p)
 {
 	const struct graph *g = p->g;
 
-	#pragma omp parallel
+	#pragma omp parallel if (g->n_links >= SMALL_LINKS)
 	{
 		uint64_t t = (uint64_t)omp_get_thread_num(), n_t = (uint64_t)omp_get_num_threads();
 		uint32_t low = (uint32_t)(g->n_nodes * t / n_t);
@@ -130,7 +130,7 @@ static void sort_windows(struct plan *p, uint32_t begin, uint32_t end, uint32_t 
 {
 	uint32_t n_windows = (end - begin + window - 1) / window;
 
-	#pragma omp parallel for schedule(dynamic, 16)
+	#pragma omp parallel for schedule(dynamic, 16) if (n_windows > 16)
 	for (uint32_t w = 0; w < n_windows; w++) {
 		uint32_t spare[WINDOW], first = begin + w * window;
 		uint32_t n = end - first < window ? end - first : window;
@@ -258,7 +258,8 @@ static void look_at_links(struct plan *p, uint32_t *snap_at)
 	uint64_t back = 0, all = 0;
 	uint32_t n = m->n_steps * m->n_lanes;
 
-	#pragma omp parallel for schedule(dynamic, 4096) reduction(+:back, all)
+	#pragma omp parallel for schedule(dynamic, 4096) reduction(+:back, all) \
+		if (p->g->n_links >= SMALL_LINKS)
 	for (uint32_t r = 0; r < m->n_core; r++) {
 		uint64_t n_links;
 		const uint32_t *links = graph_links(p->g, m->node[r], &n_links);
@@ -302,7 +303,7 @@ static void place_links(struct plan *p, const uint32_t *snap_at)
 {
 	struct pagerank_matrix *m = p->m;
 
-	#pragma omp parallel
+	#pragma omp parallel if (p->g->n_links >= SMALL_LINKS)
 	{
 		uint64_t t = (uint64_t)omp_get_thread_num(), n_t = (uint64_t)omp_get_num_threads();
 		uint32_t low = (uint32_t)(m->n * t / n_t), high = (uint32_t)(m->n * (t + 1) / n_t);
@@ -335,7 +336,7 @@ static void fill_links(struct plan *p)
 	look_at_links(p, m->degree);            /* its memory serves as snap_at first */
 	m->links = mem_big((m->n_row_links + 1) * sizeof *m->links);
 	place_links(p, m->degree);
-	#pragma omp parallel for schedule(static)
+	#pragma omp parallel for schedule(static) if (p->g->n_links >= SMALL_LINKS)
 	for (uint32_t r = 0; r < m->n_core; r++)
 		m->degree[r] = (uint32_t)graph_degree(p->g, m->node[r]);
 }
@@ -377,14 +378,14 @@ struct pagerank_matrix *pagerank_prepare(const struct graph *out)
 	p.length = mem_big(rows_size);
 	p.slot = mem_big(rows_size * 2);
 	count_lengths(&p);
-	#pragma omp parallel for schedule(static)
+	#pragma omp parallel for schedule(static) if (out->n_links >= SMALL_LINKS)
 	for (uint32_t v = 0; v < m->n; v++)
 		if (has_loop(out, v))
 			p.length[v]--;
 	order_rows(&p);
 	mem_big_free(p.length, rows_size);
 	p.row_of = mem_big(rows_size);
-	#pragma omp parallel for schedule(static)
+	#pragma omp parallel for schedule(static) if (out->n_links >= SMALL_LINKS)
 	for (uint32_t r = 0; r < m->n; r++)
 		p.row_of[m->node[r]] = r;
 	m->degree = mem_big(((size_t)m->n_core + 1) * sizeof *m->degree);
