@@ -62,7 +62,7 @@ static void make_world(struct history *h, double n)
 	o.sites = (int64_t)(n / 158) + 1;
 	o.steps = CYCLES;
 	o.links = n <= LINKED_MAX ? 5 : 0;
-	history_init(h, (struct detect){ DETECT_BYTES, 0 }, WANT_LINKS);
+	history_init(h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	if (world_generate(&o, add_record, h, &err) < 0 || history_finish(h, &err) < 0)
 		give_up(&err);
 }
