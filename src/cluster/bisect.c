@@ -226,7 +226,7 @@ void bisect_run(const struct rows *rows, const uint32_t *members, uint32_t n,
 
 	b.o.k = b.o.k ? b.o.k : 100;
 	b.o.trials = b.o.trials ? b.o.trials : 10;
-	b.o.sample = b.o.sample ? b.o.sample : 1024;
+	b.o.sample = b.o.sample ? b.o.sample : 256;
 	b.o.passes = b.o.passes ? b.o.passes : 10;
 	n = members ? n : rows->n;
 	if (b.o.k > n)

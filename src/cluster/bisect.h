@@ -30,7 +30,7 @@ struct bisect_options {         /* zero: the default in brackets */
 	uint32_t k;             /* [100] */
 	enum bisect_choose choose;
 	unsigned trials;        /* pairs of seeds for each division [10] */
-	unsigned sample;        /* rows on which pairs are tried [1024] */
+	unsigned sample;        /* rows on which pairs are tried [256] */
 	unsigned passes;        /* of refinement of a division [10] */
 	unsigned refine;        /* of all k together at the end (refine.h) [0] */
 	unsigned threads;       /* [as many as OpenMP gives] */

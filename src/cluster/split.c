@@ -5,8 +5,8 @@
  * Trials.  Several pairs of random members are taken as seeds; everybody joins
  * the nearer one, refinement follows, the best pair wins.  In a large cluster
  * this happens on an evenly spread sample of the members: what is compared is
- * directions, and a thousand rows show them.  The winner's direction then
- * divides all members, and all of them are refined.
+ * directions, and a few hundred rows show them (256 found as good ones as 1,024).
+ * The winner's direction then divides all members, and all of them are refined.
  *
  * Refinement.  Members are visited in blocks, blocks in random order; x moves
  * from A to B if |A - x| + |B + x| > |A| + |B|.  Sums are doubles and each move
