@@ -86,7 +86,8 @@ static int take_outcome(struct crawl *c, const struct offer *offers, struct deli
 	c->report->answered += r->status > 0;
 	c->in_batch++;
 	if (c->opts->progress)
-		c->opts->progress(c->opts->arg, c->spent, c->budget);
+		c->opts->progress(c->opts->arg, c->spent - (uint32_t)fetch_pending(c->fetch),
+		                  c->budget);
 	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
 	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
 		return crawl_commit(c, err);

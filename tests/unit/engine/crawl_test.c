@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cycles on a living origin: what they find is what replay of the same history
+ * finds; what a kill at any moment leaves is whole, and the next start goes on.
+ *
+ * FRESHET_CRASHES=N sets the number of kills (default 20).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "engine/content.h"
+#include "engine/crawl.h"
+#include "engine/replay.h"
+#include "fetch/gate.h"
+#include "warc/warc.h"
+#include "../../lib/origin.h"
+
+#define DAY 86400
+
+struct stage {
+	struct origin_world world;
+	struct origin *origin;
+	struct store *store;
+	struct gate gate;
+	struct crawl_opts opts;
+	char dir[32], db[64], warc[64];
+};
+
+static void url_of(const struct stage *s, uint32_t page, char out[128])
+{
+	char path[64];
+
+	living_path(&s->world.living, page, path);
+	snprintf(out, 128, "http://127.0.1.%u:%u%s", living_site(&s->world.living, page) + 1,
+	         origin_port(s->origin), path);
+}
+
+static int compare_urls(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void open_store(struct stage *s)
+{
+	struct err err;
+
+	assert_int_equal(store_open(&s->store, s->db, STORE_EXISTING, &err), 0);
+}
+
+static void setup(struct stage *s, unsigned n_pages, uint64_t seed)
+{
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	uint32_t n, number;
+	char (*urls)[128];
+	struct err err;
+
+	*s = (struct stage){ .world = { .living = LIVING_DEFAULTS },
+		.dir = "/tmp/freshet-crawl-XXXXXX" };
+	s->world.living.seed = seed;
+	s->world.living.n_pages = n_pages;
+	s->world.living.death_rate = 0.004;
+	s->world.now = s->world.living.start;
+	s->origin = origin_start(origin_world_answer, &s->world);
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
+	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
+	assert_int_equal(mkdir(s->warc, 0777), 0);
+	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	n = living_count(&s->world.living);
+	urls = mem_array(n, sizeof *urls);
+	for (uint32_t i = 0; i < n; i++)
+		url_of(s, i, urls[i]);
+	qsort(urls, n, sizeof *urls, compare_urls);
+	assert_int_equal(store_begin(s->store, &err), 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(store_page_add(s->store,
+			(struct text){ urls[i], strlen(urls[i]) }, 1, &number, &err), 1);
+	assert_int_equal(store_commit(s->store, &err), 0);
+	free(urls);
+	assert_int_equal(gate_allow(&s->gate, "127.0.1.0/24", &err), 0);
+	fetch.gate = &s->gate;
+	fetch.proxy = "";
+	fetch.polite.delay = fetch.polite.address_delay = 0;
+	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
+		.budget = { 100, true }, .seed = 1, .cycle_seconds = 14 * DAY,
+		.confirmations = 1, .fetch = fetch };
+}
+
+static void teardown(struct stage *s)
+{
+	char cmd[64];
+
+	store_close(s->store);
+	origin_stop(s->origin);
+	gate_release(&s->gate);
+	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
+	assert_int_equal(system(cmd), 0);
+}
+
+static struct crawl_report cycle(struct stage *s, const char *policy, double budget, int64_t now)
+{
+	struct crawl_report r;
+	struct err err;
+
+	s->opts.policy = policy;
+	s->opts.budget = (struct share){ budget, budget == 100 };
+	s->opts.now = s->world.now = now;
+	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+/* The same history for replay: a record for each state of each page. */
+static void make_history(struct stage *s, struct history *h, int64_t end)
+{
+	const struct living *l = &s->world.living;
+	struct warc_hasher hasher = { 0 };
+	struct buf body;
+
+	buf_init(&body, 1 << 20);
+	history_init(h, (struct detector){ .kind = DETECT_BYTES }, 0);
+	for (uint32_t i = 0; i < living_count(l); i++) {
+		int64_t last = -1;
+
+		for (int64_t t = l->start; t <= end; t += l->slot) {
+			struct living_state st = living_at(l, i, t);
+			char url[128], text[WARC_DIGEST_TEXT];
+			struct record rec = { .time = t, .length = -1, .offset = -1,
+				.status = st.dead && !st.soft ? 410 : 200 };
+			struct warc_digest d;
+			struct err err;
+
+			if (t > l->start && st.modified == last)
+				continue;
+			last = st.modified;
+			buf_clear(&body);
+			living_body(l, i, st, &body);
+			warc_hasher_begin(&hasher, WARC_SHA1);
+			warc_hasher_add(&hasher, body.data, body.size);
+			warc_hasher_end(&hasher, &d);
+			warc_digest_bare(&d, text);
+			url_of(s, i, url);
+			rec.url = (struct slice){ url, strlen(url) };
+			rec.digest = (struct slice){ text, strlen(text) };
+			assert_int_equal(history_add(h, &rec, &err), 0);
+		}
+	}
+	assert_int_equal(history_finish(h, &(struct err){ 0 }), 0);
+	warc_hasher_release(&hasher);
+	buf_release(&body);
+}
+
+static void test_live_equals_replay(void **state)
+{
+	static const char *const policies[] = { "random", "round-robin", "site", "frequency",
+		"neighbour:by=dir,d=1" };
+	enum { CYCLES = 6, BUDGET = 20 };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
+		struct replay_opts ro = { .cycle_seconds = 14 * DAY,
+			.budget = { BUDGET, false } };
+		struct history h;
+		struct replay replay;
+		struct replay_run run;
+		struct stage s;
+		struct err err;
+		uint32_t found = 0;
+
+		setup(&s, 6, 3);
+		ro.start = s.world.living.start;
+		ro.end = ro.start + CYCLES * 14 * DAY;
+		make_history(&s, &h, ro.end);
+		assert_int_equal(replay_open(&replay, &h, &ro, 0, &err), 0);
+		replay_run(&replay, policies[k], 1, &run);
+		assert_int_equal(run.code, 0);
+		assert_int_equal(cycle(&s, "oldest", 100, ro.start).cycle.fresh,
+		                 living_count(&s.world.living));
+		for (uint32_t i = 0; i < CYCLES; i++) {
+			struct crawl_report r = cycle(&s, policies[k], BUDGET,
+				ro.start + (i + 1) * 14 * DAY);
+
+			assert_int_equal(r.cycle.downloads, run.cycles[i].downloads);
+			assert_int_equal(r.cycle.changed + r.cycle.gone, run.cycles[i].changed);
+			assert_int_equal(r.cycle.gone, run.cycles[i].gone);
+			assert_int_equal(r.cycle.failed + r.cycle.blocked + r.cycle.fresh, 0);
+			found += run.cycles[i].changed;
+		}
+		assert_true(found > CYCLES);
+		replay_run_release(&run);
+		replay_close(&replay);
+		history_release(&h);
+		teardown(&s);
+	}
+}
+
+/* ---- crash matrix ---- */
+
+struct audit {
+	uint32_t n_pages, cycle, n_visits;
+	uint8_t *seen;                  /* of the cycle looked at */
+	uint32_t counted[OUTCOME_BLOCKED + 1];
+	struct store_cycle last;
+	VEC(struct store_capture) captures;
+	struct strtab files;
+};
+
+static int audit_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct audit *a = arg;
+
+	(void)err;
+	assert_false(a->seen[v->page]);         /* no page twice in a cycle */
+	a->seen[v->page] = 1;
+	a->n_visits++;
+	a->counted[v->outcome]++;
+	return 0;
+}
+
+static int audit_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct audit *a = arg;
+
+	(void)err;
+	a->last = *c;
+	return 0;
+}
+
+static int audit_capture(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct audit *a = arg;
+	struct store_capture copy = *c;
+
+	(void)err;
+	strtab_intern(&a->files, c->file.s, c->file.size, NULL);
+	vec_push(&a->captures, copy);
+	return 0;
+}
+
+/* Records of all archive files that are complete; damage fails. */
+static uint32_t count_records(const struct stage *s, const char *open_ok)
+{
+	DIR *d = opendir(s->warc);
+	struct dirent *e;
+	uint32_t n = 0;
+
+	while ((e = readdir(d))) {
+		struct warc_reader r = { 0 };
+		char path[400];
+		struct err err;
+		size_t len = strlen(e->d_name);
+
+		if (e->d_name[0] == '.' || (open_ok && !strcmp(e->d_name + len - 5, ".open")))
+			continue;
+		snprintf(path, sizeof path, "%s/%s", s->warc, e->d_name);
+		assert_int_equal(warc_open(&r, path, &err), 0);
+		while (warc_next(&r, &err) > 0)
+			n += r.record.type == WARC_RESPONSE || r.record.type == WARC_REVISIT;
+		assert_int_equal(r.n_damaged, 0);
+		warc_close(&r);
+	}
+	closedir(d);
+	return n;
+}
+
+/* What the store says of its newest cycle must agree with itself. */
+static void audit(struct stage *s, struct audit *a)
+{
+	struct err err;
+
+	if (store_check(s->store, &err) < 0)
+		fail_msg("%s", err.text);
+	*a = (struct audit){ .n_pages = living_count(&s->world.living) };
+	a->seen = mem_zalloc(a->n_pages, 1);
+	assert_int_equal(store_cycles(s->store, audit_cycle, a, &err), 0);
+	assert_int_equal(store_visits(s->store, STORE_NONE, a->last.number, a->last.number + 1,
+	                              audit_visit, a, &err), 0);
+	assert_int_equal(a->counted[OUTCOME_CHANGED], a->last.changed + a->last.fresh);
+	assert_int_equal(a->counted[OUTCOME_SAME], a->last.same);
+	assert_int_equal(a->counted[OUTCOME_GONE], a->last.gone);
+	assert_int_equal(a->n_visits, a->last.downloads);
+	assert_true(a->last.downloads <= a->last.budget);
+	free(a->seen);
+}
+
+static void run_child(struct stage *s, int64_t now)
+{
+	struct crawl_report r;
+	struct err err;
+
+	s->opts.now = now;
+	if (store_open(&s->store, s->db, STORE_EXISTING, &err) < 0)
+		_exit(9);
+	_exit(crawl_cycle(s->store, &s->opts, &r, &err) < 0 ? 8 : 0);
+}
+
+static void test_killed_at_any_moment(void **state)
+{
+	const char *env = getenv("FRESHET_CRASHES");
+	int kills = env ? atoi(env) : 20, killed = 0, completed = 0, midway = 0;
+	struct stage s;
+	struct audit a;
+	struct rng r;
+	uint32_t captures = 0;
+	int64_t now;
+
+	(void)state;
+	setup(&s, 10, 5);
+	rng_init(&r, 11);
+	s.opts.batch = 5;
+	now = s.world.now;
+	cycle(&s, "oldest", 100, now);
+	store_close(s.store);
+	s.opts.policy = "random";
+	s.opts.budget = (struct share){ 60, false };
+	for (int i = 0; i < kills; i++) {
+		pid_t pid;
+		int status;
+
+		s.world.now = now + DAY * 14 * (1 + completed);
+		s.store = NULL;
+		pid = fork();
+		if (!pid)
+			run_child(&s, s.world.now);
+		usleep((useconds_t)(2000 + rng_below(&r, 150000)));
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (WIFEXITED(status))
+			assert_int_equal(WEXITSTATUS(status), 0);
+		killed += WIFSIGNALED(status);
+		open_store(&s);
+		audit(&s, &a);
+		midway += a.last.open && a.n_visits > 0;
+		if (!a.last.open && a.last.number == (uint32_t)completed + 2) {
+			assert_int_equal(a.last.downloads, 60); /* the budget, exactly */
+			completed++;
+		}
+		store_close(s.store);
+		count_records(&s, ".open");
+	}
+	/* Whatever is open now is finished by one start without a kill. */
+	open_store(&s);
+	s.world.now = now + DAY * 14 * (1 + completed);
+	cycle(&s, "random", 60, s.world.now);
+	audit(&s, &a);
+	assert_false(a.last.open);
+	assert_int_equal(a.last.downloads, 60);
+	assert_int_equal(store_captures(s.store, STORE_NONE, audit_capture, &a, &(struct err){ 0 }), 0);
+	captures = (uint32_t)a.captures.n;
+	assert_int_equal(count_records(&s, NULL), captures);    /* nothing lost, nothing doubled */
+	print_message("%d kills (%d in the middle of a cycle), %d cycles completed between "
+	              "them, %u captures in %u archive files, all whole\n", killed, midway,
+	              completed, captures, a.files.n);
+	vec_release(&a.captures);
+	strtab_release(&a.files);
+	teardown(&s);
+}
+
+/* A signal: what is in flight is kept, the cycle stays open and is gone on with. */
+static volatile sig_atomic_t stop_flag;
+
+static void stop_soon(void *arg, uint32_t spent, uint32_t budget)
+{
+	(void)arg, (void)budget;
+	if (spent >= 40)
+		stop_flag = 1;
+}
+
+static void test_stopped_and_gone_on(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+	struct err err;
+	uint32_t before;
+
+	(void)state;
+	setup(&s, 10, 7);
+	s.opts.stop = &stop_flag;
+	s.opts.progress = stop_soon;
+	s.opts.fetch.connections = 4;
+	s.opts.now = s.world.now;
+	stop_flag = 0;
+	assert_int_equal(crawl_cycle(s.store, &s.opts, &r, &err), E_STOP);
+	assert_true(r.stopped && r.cycle.open);
+	before = r.cycle.fresh;
+	assert_true(before > 0 && before < living_count(&s.world.living));
+	stop_flag = 0;
+	s.opts.progress = NULL;
+	assert_int_equal(crawl_cycle(s.store, &s.opts, &r, &err), 0);
+	assert_true(r.resumed && !r.stopped && !r.cycle.open);
+	assert_int_equal(r.cycle.number, 1);
+	assert_int_equal(r.cycle.fresh, living_count(&s.world.living));
+	assert_int_equal(r.cycle.downloads, r.cycle.budget);
+	teardown(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_live_equals_replay),
+		cmocka_unit_test(test_stopped_and_gone_on),
+		cmocka_unit_test(test_killed_at_any_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
