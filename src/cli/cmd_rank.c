@@ -330,7 +330,8 @@ static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct
 {
 	const struct rank_opts *o = opts;
 	struct ranked r = { 0 };
-	int rc = rank_load(&r.g, n_args, args, err);
+	int rc = n_args ? rank_load(&r.g, n_args, args, err) :
+		rank_load_repository(&r.g, cli, err);
 
 	if (rc == 0 && o->truth)
 		rc = rank_load_truth(&r.g, o->truth, err);
@@ -358,13 +359,14 @@ static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_rank = {
 	.name = "rank",
-	.arguments = "GRAPH...",
+	.arguments = "[GRAPH...]",
 	.summary = "PageRank and LiveRank of a graph file",
 	.description = "Reads a graph, shows what it is like and computes its PageRank. A graph "
 		"is the base name of a WebGraph BVGraph, a list of links (numbers or URLs, one "
 		"link a line), an adjacency file (`url TAB alive TAB links`), or a file written "
 		"by --save, which is mapped instead of read; texts may be compressed, and "
-		"several make one graph.\n\n"
+		"several make one graph. Without one, the links between the pages of the "
+		"repository are taken.\n\n"
 		"Where it is known which pages are still alive (--truth, or an adjacency file), "
 		"every LiveRank order is run: its cost at a share of the living pages is the "
 		"number of tests made until that share is found, over the number found; 1 is "
@@ -374,7 +376,7 @@ const struct command command_rank = {
 		"freshet rank old.tsv --order alive-dead:sample=2% --order bfs --json",
 	.options = rank_options,
 	.opts_size = sizeof(struct rank_opts),
-	.n_args_min = 1,
+	.n_args_min = 0,
 	.n_args_max = -1,
 	.run = rank_run,
 };

@@ -7,6 +7,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/repository.h"
+#include "engine/resume.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"
 
@@ -94,6 +96,35 @@ int rank_load(struct rank_graph *ret, int n_files, char **files, struct err *err
 	count_alive(&g);
 	*ret = g;
 	return 0;
+}
+
+int rank_load_repository(struct rank_graph *ret, struct cli *cli, struct err *err)
+{
+	/* a policy that needs links has them prepared */
+	struct resume_opts opts = { .policy = "neighbour:by=link", .cycle_seconds = 86400,
+	                            .seed = (uint64_t)cli->common.seed };
+	struct rank_graph g = { .text.kind = GRAPH_TEXT_NAMES };
+	struct resumed r = { 0 };
+	struct store *s = NULL;
+	int rc = repository_open(cli, &s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = resume(&r, s, &opts, err);
+	if (rc == 0) {
+		const struct pages *pages = &r.loaded.pages;
+
+		for (uint32_t i = 0; i < pages->n; i++)
+			strtab_intern(&g.text.names, pages_url(pages, i),
+			              pages_url_size(pages, i), NULL);
+		g.text.graph = r.prepared.links;
+		r.prepared.links = (struct graph){ 0 };
+		find_sites(&g);
+		*ret = g;
+	}
+	resume_release(&r);
+	store_close(s);
+	return rc;
 }
 
 void rank_release(struct rank_graph *g)

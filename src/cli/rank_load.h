@@ -6,6 +6,7 @@
 #define CLI_RANK_LOAD_H
 
 #include "base/err.h"
+#include "cli/command.h"
 #include "graph/graph_text.h"
 
 struct rank_graph {
@@ -18,6 +19,9 @@ struct rank_graph {
 /* Files: one saved graph, one BVGraph, or texts of one kind. */
 MUST_CHECK int rank_load(struct rank_graph *ret, int n_files, char **files,
                          struct err *err);
+/* The links between the pages of the repository, as its newest copies have them. */
+MUST_CHECK int rank_load_repository(struct rank_graph *ret, struct cli *cli,
+                                    struct err *err);
 void rank_release(struct rank_graph *g);
 /*
  * Life from a file: `url TAB 0|1` or `id TAB 0|1` where a line has a second

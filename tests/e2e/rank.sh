@@ -61,7 +61,18 @@ printf '0 1\n2\n' >bad.txt; code $f rank bad.txt; [ $rc = 3 ] || fail "bad line:
 grep -q 'bad.txt: line 2' err || fail "bad line said: $(cat err)"
 printf 'nodes=9\narcs=9\n' >cut.properties; : >cut.graph
 code $f rank cut; [ $rc = 3 ] || fail "empty BVGraph: exit $rc"
-code $f rank; [ $rc = 2 ] || fail "no file: exit $rc"
+
+# the links of a repository: the newest copies say where they go
+printf 'example,a)/ 20240101000000 {"url":"http://a.example/","status":"200","digest":"A","links":"/b /c"}\n' >trace.cdxj
+printf 'example,a)/ 20240201000000 {"url":"http://a.example/","status":"200","digest":"D","links":"/b"}\n' >>trace.cdxj
+printf 'example,a)/b 20240101000000 {"url":"http://a.example/b","status":"200","digest":"B","links":"/ /c"}\n' >>trace.cdxj
+printf 'example,a)/c 20240101000000 {"url":"http://a.example/c","status":"200","digest":"C"}\n' >>trace.cdxj
+$f init repo 2>/dev/null; $f -C repo import trace.cdxj >/dev/null 2>&1
+$f -C repo rank --links repo.tsv --top 1 >text || fail "rank of a repository"
+[ "$(sort repo.tsv | tr '\t\n' '  ')" = "http://a.example/ http://a.example/b http://a.example/b http://a.example/ http://a.example/b http://a.example/c " ] ||
+	fail "links of the repository: $(cat repo.tsv)"
+grep -q '^links  *3$' text || fail "$(cat text)"
+code $f -C nowhere rank; [ $rc != 0 ] || fail "no repository, no file"
 
 if [ -n "${FRESHET_DATA:-}" ]; then
 	$f rank "$FRESHET_DATA/graphs/cnr-2000" --json | python3 -c 'import json,sys
