@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_search.c - `freshet search QUERY`: the copies that match, best first, with
+ * when each was last seen and how likely it is stale by now.
+ *
+ * Ranking is that of engine/search.h, on the words and PageRank of the newest
+ * copies.  Stale: 1 - exp(-rate * age), the rate being the page's own changes a
+ * day pooled with its site's (a prior of PRIOR_VISITS visits).
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/repository.h"
+#include "engine/lexicon.h"
+#include "engine/search.h"
+#include "engine/sites.h"
+
+#define PRIOR_VISITS 4.0
+
+struct search_cli_opts { int64_t k, now; double text_weight; };
+
+static const struct option_spec search_options[] = {
+	OPT_INT(search_cli_opts, k, 10, 1, SEARCH_K_MAX, "results"),
+	OPT_DOUBLE(search_cli_opts, text_weight, 0.5, 0, 1,
+	           "weight of the text; PageRank has the rest"),
+	OPT_TIME(search_cli_opts, now, NULL, "as if it were this time"),
+	OPT_END
+};
+
+struct found { uint32_t page; double score, stale; int64_t seen; char title[160]; };
+
+struct searching {
+	struct store *store;
+	struct resumed r;
+	struct lexicon words;
+	struct search_set set;
+	struct search_index index;
+	struct site_status *sites;
+};
+
+static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	struct lexicon *l = arg;
+
+	(void)err;
+	if (number != l->words.n)
+		return 0;
+	strtab_intern(&l->words, word.s, word.size, NULL);
+	return 0;
+}
+
+/* The words of the query as rows of the set: rising numbers, each once. */
+static int make_set(struct searching *s, const struct search_cli_opts *o, int n, char **words,
+                    struct err *err)
+{
+	uint32_t numbers[SEARCH_TERMS_MAX], n_numbers = 0;
+
+	for (int i = 0; i < n && n_numbers < SEARCH_TERMS_MAX; i++) {
+		uint32_t number, at;
+
+		for (char *p = words[i]; *p; p++)
+			*p = (char)tolower((unsigned char)*p);
+		number = strtab_find(&s->words.words, words[i], strlen(words[i]));
+		if (number == MAP_NONE)
+			continue;
+		for (at = n_numbers; at > 0 && numbers[at - 1] > number; at--)
+			numbers[at] = numbers[at - 1];
+		numbers[at] = number;
+		n_numbers++;
+		if (at > 0 && numbers[at - 1] == number) {
+			memmove(&numbers[at], &numbers[at + 1], (n_numbers - at - 1) * sizeof *numbers);
+			n_numbers--;
+		}
+	}
+	if (!n_numbers)
+		return err_set(err, E_FAIL, "no page of the repository has any of these words");
+	s->set.opts = (struct search_opts){ .k = (uint32_t)o->k, .weight_text = o->text_weight,
+	                                    .weight_rank = 1 - o->text_weight };
+	s->set.n_queries = 1;
+	s->set.queries = mem_zalloc(1, sizeof *s->set.queries);
+	s->set.terms = mem_array(n_numbers, sizeof *s->set.terms);
+	memcpy(s->set.terms, numbers, n_numbers * sizeof *numbers);
+	s->set.n_terms = n_numbers;
+	s->set.queries[0].n = n_numbers;
+	for (uint32_t i = 0; i < n_numbers; i++)
+		s->set.queries[0].row[i] = i;
+	s->set.pagerank = s->r.prepared.pagerank;
+	return 0;
+}
+
+/* Captures come by page and time: the newest good one of a page stays. */
+static int index_capture(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct searching *s = arg;
+	struct term_vector v = { 0 };
+	struct page_facts f = { .words = (float)c->words };
+
+	if (c->status < 200 || c->status > 299 || !c->terms.s || c->words <= 0)
+		return 0;
+	if (terms_parse(&v, c->terms.s, c->terms.size, err) == 0) {
+		f.terms = v.terms.v;
+		f.n_terms = (uint32_t)v.terms.n;
+		search_index_put(&s->index, c->page, &f);
+	}
+	term_vector_release(&v);
+	return 0;
+}
+
+static int describe(struct searching *s, struct found *f, int64_t now, struct err *err)
+{
+	const struct site_status *site;
+	struct store_capture c;
+	struct store_page p;
+	double rate, age, days;
+	int rc = store_page_get(s->store, f->page, &p, err);
+
+	if (rc <= 0)
+		return rc;
+	f->seen = p.last_visit;
+	site = &s->sites[s->r.loaded.pages.site[f->page]];
+	days = p.visits > 1 ? (double)(p.last_visit - p.added) / DAY_SECONDS : 0;
+	rate = isnan(site->rate) ? 0 : site->rate;
+	if (p.visits > 1 && days > 0 && rate > 0)
+		rate = (p.changes + PRIOR_VISITS) / (days + PRIOR_VISITS / rate);
+	age = now > p.last_visit ? (double)(now - p.last_visit) / DAY_SECONDS : 0;
+	f->stale = rate > 0 ? -expm1(-rate * age) : NAN;
+	if (p.capture && store_capture_get(s->store, p.capture, &c, err) > 0 && c.title.s)
+		snprintf(f->title, sizeof f->title, "%.*s", (int)c.title.size, c.title.s);
+	return 0;
+}
+
+static void print_results(const struct cli *cli, const struct searching *s,
+                          const struct found *f, uint32_t n)
+{
+	struct json j;
+
+	if (cli->common.json) {
+		cli_json_begin(&j, "search");
+		json_key(&j, "results");
+		json_array(&j);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const char *url = pages_url(&s->r.loaded.pages, f[i].page);
+		char t[21] = "never";
+
+		if (f[i].seen)
+			when_iso(f[i].seen, t);
+		if (cli->common.json) {
+			json_object(&j);
+			json_kint(&j, "rank", i + 1);
+			json_kstr(&j, "url", url);
+			json_kstr(&j, "title", *f[i].title ? f[i].title : NULL);
+			json_kstr(&j, "last_seen", f[i].seen ? t : NULL);
+			json_knum(&j, "stale", f[i].stale);
+			json_end_object(&j);
+			continue;
+		}
+		printf("%2u. %s\n    %s%sseen %s, ", i + 1, url, f[i].title, *f[i].title ? " - " : "",
+		       t);
+		if (isnan(f[i].stale))
+			puts("nothing is known of its changes");
+		else
+			printf("stale with probability %.2f\n", f[i].stale);
+	}
+	if (cli->common.json) {
+		json_end_array(&j);
+		cli_json_end(&j);
+	}
+}
+
+static int search_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct search_cli_opts *o = opts;
+	/* a policy that wants PageRank, so that it is prepared */
+	struct resume_opts ro = { .policy = "neighbour:phi=pagerank", .cycle_seconds = DAY_SECONDS };
+	struct searching s = { 0 };
+	struct found found[SEARCH_K_MAX] = { { 0 } };
+	uint32_t top[SEARCH_K_MAX], n = 0;
+	int rc = repository_open(cli, &s.store, err);
+
+	if (rc < 0)
+		return rc;
+	if ((rc = store_words(s.store, read_word, &s.words, err)) == 0 &&
+	    (rc = resume(&s.r, s.store, &ro, err)) == 0 &&
+	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
+		search_index_init(&s.index, &s.set, s.r.loaded.pages.n);
+		if ((rc = store_captures(s.store, STORE_NONE, index_capture, &s, err)) == 0)
+			rc = sites_status(&s.r, s.store, DAY_SECONDS, &s.sites, err);
+		n = rc == 0 ? search_rank(&s.index, 0, (uint32_t)o->k, top) : 0;
+	}
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		found[i].page = top[i];
+		rc = describe(&s, &found[i], o->now ? o->now : clock_now(), err);
+		if (rc > 0)
+			rc = 0;
+	}
+	if (rc == 0)
+		print_results(cli, &s, found, n);
+	search_index_release(&s.index);
+	search_set_release(&s.set);
+	lexicon_release(&s.words);
+	free(s.sites);
+	if (s.r.policy)
+		resume_release(&s.r);
+	store_close(s.store);
+	return rc;
+}
+
+const struct command command_search = {
+	.name = "search",
+	.arguments = "WORD...",
+	.summary = "copies that match, with when they were seen and how likely they are stale",
+	.description =
+		"Searches the newest copies by the words that were counted in them (archives bring\n"
+		"them: extended CDXJ with terms, or WARC), ranked by text and PageRank.",
+	.examples = "  freshet -C crawl search security update\n",
+	.options = search_options,
+	.opts_size = sizeof(struct search_cli_opts),
+	.n_args_min = 1,
+	.n_args_max = -1,
+	.run = search_run,
+};
