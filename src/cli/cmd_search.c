@@ -4,8 +4,9 @@
  * when each was last seen and how likely it is stale by now.
  *
  * Ranking is that of engine/search.h, on the words and PageRank of the newest
- * copies.  Stale: 1 - exp(-rate * age), the rate being the page's own changes a
- * day pooled with its site's (a prior of PRIOR_VISITS visits).
+ * copies.  Stale: 1 - exp(-rate * age), the rate being that of the site's pages,
+ * times the changes found at the page against those expected of it, both with
+ * PRIOR_VISITS added so that a page seldom visited is taken as one of its site.
  */
 #include <ctype.h>
 #include <math.h>
@@ -16,7 +17,7 @@
 #include "engine/search.h"
 #include "engine/sites.h"
 
-#define PRIOR_VISITS 4.0
+#define PRIOR_VISITS 4.0        /* changes added to both */
 
 struct search_cli_opts { int64_t k, now; double text_weight; };
 
@@ -112,17 +113,17 @@ static int describe(struct searching *s, struct found *f, int64_t now, struct er
 	const struct site_status *site;
 	struct store_capture c;
 	struct store_page p;
-	double rate, age, days;
+	double rate, age;
 	int rc = store_page_get(s->store, f->page, &p, err);
 
 	if (rc <= 0)
 		return rc;
 	f->seen = p.last_visit;
 	site = &s->sites[s->r.loaded.pages.site[f->page]];
-	days = p.visits > 1 ? (double)(p.last_visit - p.added) / DAY_SECONDS : 0;
 	rate = isnan(site->rate) ? 0 : site->rate;
-	if (p.visits > 1 && days > 0 && rate > 0)
-		rate = (p.changes + PRIOR_VISITS) / (days + PRIOR_VISITS / rate);
+	if (site->visits)
+		rate *= (p.changes + PRIOR_VISITS) /
+		        (p.visits * (double)site->updates / (double)site->visits + PRIOR_VISITS);
 	age = now > p.last_visit ? (double)(now - p.last_visit) / DAY_SECONDS : 0;
 	f->stale = rate > 0 ? -expm1(-rate * age) : NAN;
 	if (p.capture && store_capture_get(s->store, p.capture, &c, err) > 0 && c.title.s)

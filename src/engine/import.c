@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/input.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "engine/lexicon.h"
 #include "engine/place.h"
 #include "web/url.h"
 
@@ -170,6 +172,9 @@ struct archiving {
 	VEC(uint32_t) touched;          /* pages to settle at the end of the batch */
 	uint32_t in_batch;
 	bool open;
+	struct lexicon words;           /* the repository's word list, and new ones */
+	uint32_t n_words;               /* of them in the store */
+	bool foreign_terms;             /* numbered by another list: not kept */
 };
 
 static int compare_numbers(const void *pa, const void *pb)
@@ -179,12 +184,65 @@ static int compare_numbers(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
+static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	struct archiving *a = arg;
+
+	(void)err;
+	if (number == a->words.words.n)
+		a->n_words = strtab_intern(&a->words.words, word.s, word.size, NULL) + 1;
+	return 0;
+}
+
+/* The terms of an index are numbers of a word list: words.txt beside it.  The
+ * first list becomes the repository's; terms by another list are not kept. */
+static int take_word_list(struct archiving *a, struct err *err)
+{
+	const char *slash = strrchr(a->path, '/');
+	struct lexicon list = { 0 };
+	char beside[4096];
+	int rc;
+
+	snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - a->path + 1) : 0,
+	         a->path);
+	if (access(beside, R_OK))
+		return 0;
+	rc = lexicon_read(&list, beside, err);
+	if (rc == 0 && !a->words.words.n) {
+		a->words = list;
+		return 0;
+	}
+	for (uint32_t n = 0; n < list.words.n && rc == 0; n++)
+		a->foreign_terms |= n >= a->words.words.n ||
+		                    strcmp(strtab_get(&list.words, n),
+		                           strtab_get(&a->words.words, n)) != 0;
+	lexicon_release(&list);
+	if (a->foreign_terms && a->i->report)
+		a->i->report(a->i->arg, "the word list beside the file is not the repository's: its "
+		             "terms are not kept");
+	return rc;
+}
+
+static int keep_words(struct archiving *a, struct err *err)
+{
+	int rc = 0;
+
+	for (; a->n_words < a->words.words.n && rc >= 0; a->n_words++) {
+		struct text word = { strtab_get(&a->words.words, a->n_words),
+		                     strtab_size(&a->words.words, a->n_words) };
+
+		rc = store_word_add(a->i->store, a->n_words, word, err);
+	}
+	return rc;
+}
+
 static int end_batch(struct archiving *a, struct err *err)
 {
 	int rc = 0;
 
 	if (!a->open)
 		return 0;
+	rc = keep_words(a, err);
 	if (a->touched.n)
 		qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
 	for (size_t k = 0; k < a->touched.n && rc >= 0; k++)
@@ -253,6 +311,8 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		return rc;
 	i->stats.n_pages += rc == 1;
 	to_capture(r, page, &c);
+	if (a->foreign_terms)
+		c.terms = (struct text){ 0 };
 	if (r->file.s)
 		c.file = file_name(a, r->file);
 	rc = store_capture_add(i->store, &c, err);
@@ -283,6 +343,14 @@ static int import_archive(struct archiving *a, struct archive_reader *reader,
 
 	buf_init(&a->told, PLACE_SIZE_MAX);
 	buf_init(&a->place, PLACE_SIZE_MAX);
+	rc = store_words(a->i->store, read_word, a, err);
+	if (rc == 0 && kind == ARCHIVE_CDX)
+		rc = take_word_list(a, err);
+	if (rc < 0) {
+		input_close(in);
+		return rc;
+	}
+	reader->lexicon = kind == ARCHIVE_WARC ? &a->words : NULL;
 	rc = archive_read_input(reader, in, kind, err);
 	/* what was read before the file failed us is kept; what the store failed is not */
 	kept = rc == E_STORE ? rc : end_batch(a, rc < 0 ? NULL : err);
@@ -291,6 +359,7 @@ static int import_archive(struct archiving *a, struct archive_reader *reader,
 	vec_release(&a->touched);
 	buf_release(&a->told);
 	buf_release(&a->place);
+	lexicon_release(&a->words);
 	return rc < 0 ? rc : kept;
 }
 

@@ -1,0 +1,36 @@
+# Search quality in replay, and search in a repository, on a small made trace.
+set -eu
+f=$FRESHET; cd "$TMP"
+python3 - <<'P'
+words = ["alpha", "beta", "gamma", "delta", "common"]
+open("words.txt", "w").write("\n".join(words) + "\n")
+out = []
+for i in range(60):
+    for v in range(6):
+        if v and i % 3: continue
+        t = "2022%02d01000000" % (v + 1)
+        terms = "%d:%d 4:1" % ((i + v) % 4, 1 + i % 3)
+        out.append('example,a)/p%02d %s {"url":"http://a.example/p%02d","status":"200","digest":"%d-%d","words":40,"terms":"%s","links":"/p00 /p%02d"}\n' % (i, t, i, i, v, terms, (i * 7) % 60))
+open("t.cdxj", "w").writelines(sorted(out))
+P
+printf 'alpha\nbeta gamma\nnowhere\n' >queries.txt
+$f replay t.cdxj --cycle 2w --budget 5% --policy random --policy oracle --seeds 2 --search --queries queries.txt --k 5 --json --no-time >out.json 2>err
+grep -q '1 queries have no word' err
+python3 - <<'P'
+import json
+d = json.load(open("out.json"))
+m = {r["policy"]: r["mean"] for r in d["runs"]}
+for x in m.values():
+    assert 0 < x["freshness_at_k"] <= 1 and 0 < x["map_at_k"] <= 1 and 0 <= x["embarrassment"] < 1, x
+assert m["oracle"]["freshness_at_k"] > m["random"]["freshness_at_k"], m
+assert len(d["t_table"]) == 3 and d["t_table"][0][:2] == ["random", "oracle"], d["t_table"]
+assert "map_at_k" in d["runs"][0]["cycles"][0]
+P
+$f replay t.cdxj --cycle 2w --budget 5% --policy random --seeds 1 --search | grep -q 'Search: [0-9]* queries, top 10'
+$f init r 2>/dev/null; $f -C r import t.cdxj >/dev/null
+$f -C r search alpha --now 20220701 | grep -q '^ 1\. http://a.example/'
+$f -C r search gamma beta --json --now 20220701 | python3 -c '
+import json, sys
+r = json.load(sys.stdin)["results"]; assert len(r) == 10 and 0 <= r[0]["stale"] <= 1 and r[0]["last_seen"].startswith("2022"), r'
+if $f -C r search zebra >/dev/null 2>err; then exit 1; fi
+grep -q 'any of these words' err
