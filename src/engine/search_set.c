@@ -114,11 +114,14 @@ int search_set_read(struct search_set *s, const struct search_opts *opts, const 
 	return 0;
 }
 
-/* The band of a word by the pages that have it, or -1. */
-static int band_of(uint32_t df, uint32_t n_pages)
+/* The band of a word by the pages that have it, or -1; all words are of band 0 in
+ * a collection so small that no word falls into a band. */
+static int band_of(uint32_t df, uint32_t n_pages, bool small)
 {
 	double share = (double)df / n_pages;
 
+	if (small)
+		return 0;
 	for (int b = 0; b < 3; b++)
 		if (share >= bands[b] && share < bands[b + 1] && df > 1)
 			return b;
@@ -130,6 +133,7 @@ struct drawing {
 	const uint32_t *facts_of_page;
 	uint32_t *df, n_pages;
 	struct rng r;
+	bool small;
 };
 
 static bool page_at_random(struct drawing *d, struct page_facts *f)
@@ -151,12 +155,12 @@ static bool draw_query(struct drawing *d, int band, struct draft *q)
 		if (!page_at_random(d, &f))
 			continue;
 		i = (uint32_t)rng_below(&d->r, f.n_terms);
-		if (band_of(d->df[f.terms[i].id], d->n_pages) != band)
+		if (band_of(d->df[f.terms[i].id], d->n_pages, d->small) != band)
 			continue;
 		add_term(q, f.terms[i].id);
 		for (int k = 0; k < 20 && q->n < more + 1; k++) {
 			i = (uint32_t)rng_below(&d->r, f.n_terms);
-			if (band_of(d->df[f.terms[i].id], d->n_pages) >= 0)
+			if (band_of(d->df[f.terms[i].id], d->n_pages, d->small) >= 0)
 				add_term(q, f.terms[i].id);
 		}
 		return true;
@@ -181,6 +185,9 @@ int search_set_draw(struct search_set *s, const struct search_opts *opts,
 		if (facts_get(facts, facts_of_page[p], &f))
 			for (uint32_t i = 0; i < f.n_terms; i++)
 				d.df[f.terms[i].id]++;
+	d.small = true;
+	for (uint32_t t = 0; t < n_terms; t++)
+		d.small &= band_of(d.df[t], n_pages, false) < 0;
 	rng_init(&d.r, rng_draw(opts->seed, 0, 0, RNG_QUERY));
 	for (uint32_t i = 0; i < opts->n_queries; i++) {
 		struct draft q;
