@@ -177,6 +177,7 @@ static void sqlite_close(struct store *base)
 	for (size_t i = 0; i < N_SQL; i++)
 		sqlite3_finalize(s->statements[i]);
 	sqlite3_close(s->db);
+	free(s->filter);
 	free(s);
 }
 
@@ -186,7 +187,7 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
                        struct err *err)
 {
 	struct store_sqlite *s = mem_zalloc(1, sizeof *s);
-	int flags = SQLITE_OPEN_READWRITE | (mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
 	int rc;
 
 	s->base.ops = &store_sqlite_ops;
@@ -228,7 +229,7 @@ static int sqlite_begin(struct store *base, struct err *err)
 		return rc;
 	s->n_pages = (uint32_t)sqlite3_column_int64(q, 0);
 	sqlite3_reset(q);
-	return 0;
+	return sqlite_filter_check(s, err);
 }
 
 static int sqlite_commit(struct store *base, struct err *err)

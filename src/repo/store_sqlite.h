@@ -20,6 +20,10 @@ struct store_sqlite {
 	sqlite3_stmt *statements[N_SQL];
 	uint32_t n_pages;               /* known while a batch is open */
 	bool in_batch;
+	uint64_t n_added;               /* calls of page_add */
+	uint64_t *filter;               /* of the keys there are, or NULL; see _pages.c */
+	uint64_t filter_words, filter_keys;
+	int64_t data_version;           /* of the database when the filter was made */
 	char last_file[512];            /* WARC name last used, and its row */
 	int64_t last_file_id;
 	char path[4096];
@@ -34,6 +38,9 @@ int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 int sql_error(struct store_sqlite *s, struct err *err);
 void sql_bind_text(sqlite3_stmt *q, int i, struct text t);      /* NULL if nothing */
 struct text sql_text(sqlite3_stmt *q, int column);
+
+/* Another program may have added pages: forget what was known of them. */
+int sqlite_filter_check(struct store_sqlite *s, struct err *err);
 
 /* The parts of the vtable that live in the other files. */
 int sqlite_page_add(struct store *, struct text, int64_t, uint32_t *, struct err *);

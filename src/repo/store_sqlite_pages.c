@@ -3,7 +3,12 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
 #include "repo/store_sqlite.h"
+
+#define FILTER_BITS 12          /* a key */
+#define FILTER_FROM 1000        /* pages added before it is worth its while */
 
 static struct store_sqlite *self(struct store *s)
 {
@@ -37,14 +42,98 @@ static int find_id(struct store_sqlite *s, struct text url, int64_t *ret, struct
 	return rc;
 }
 
+/*
+ * Nearly every URL of a large import is new.  A Bloom filter over the keys of all
+ * pages (4 bits in one word, 12 bits a key: about 1 in 60 asks in vain) spares the look-up of
+ * those; it is made when an import turns out to be large, and forgotten when
+ * another program has written.
+ */
+static uint64_t filter_bits(int64_t key)
+{
+	uint64_t h = rng_mix((uint64_t)key);
+
+	return 1ull << (h & 63) | 1ull << (h >> 6 & 63) | 1ull << (h >> 12 & 63) |
+	       1ull << (h >> 18 & 63);
+}
+
+static uint64_t *filter_word(const struct store_sqlite *s, int64_t key)
+{
+	return &s->filter[(rng_mix((uint64_t)key) >> 24) & (s->filter_words - 1)];
+}
+
+static void filter_drop(struct store_sqlite *s)
+{
+	free(s->filter);
+	s->filter = NULL;
+	s->filter_keys = s->filter_words = 0;
+}
+
+int sqlite_filter_check(struct store_sqlite *s, struct err *err)
+{
+	sqlite3_stmt *q = sql_get(s, SQL_DATA_VERSION, err);
+	int rc = q ? sql_step(s, q, err) : E_STORE;
+
+	if (rc < 0)
+		return rc;
+	if (s->data_version != sqlite3_column_int64(q, 0))
+		filter_drop(s);
+	s->data_version = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	return 0;
+}
+
+/* Make it, for twice the pages there are. */
+static int filter_make(struct store_sqlite *s, struct err *err)
+{
+	uint64_t words = 1024;
+	sqlite3_stmt *q = sql_get(s, SQL_PAGE_KEYS, err);
+	int rc = 0;
+
+	if (!q)
+		return E_STORE;
+	filter_drop(s);
+	while (words * 64 < (uint64_t)s->n_pages * 2 * FILTER_BITS)
+		words *= 2;
+	s->filter = mem_zalloc(words, sizeof *s->filter);
+	s->filter_words = words;
+	s->filter_keys = s->n_pages;
+	while ((rc = sql_step(s, q, err)) > 0) {
+		int64_t key = sqlite3_column_int64(q, 0);
+
+		*filter_word(s, key) |= filter_bits(key);
+	}
+	sqlite3_reset(q);
+	if (rc < 0)
+		filter_drop(s);
+	return rc;
+}
+
+/* Can the key be there?  False only if it is not. */
+static int may_have(struct store_sqlite *s, int64_t key, bool *ret, struct err *err)
+{
+	int rc = 0;
+
+	*ret = true;
+	if (!s->in_batch || ++s->n_added < FILTER_FROM)
+		return 0;
+	if (!s->filter || s->filter_keys * FILTER_BITS > s->filter_words * 64)
+		rc = filter_make(s, err);
+	if (rc == 0)
+		*ret = (*filter_word(s, key) & filter_bits(key)) == filter_bits(key);
+	return rc;
+}
+
 int sqlite_page_add(struct store *base, struct text url, int64_t added, uint32_t *ret_number,
                     struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q;
-	int64_t id;
-	int rc = find_id(s, url, &id, err);
+	int64_t id, key = url_key(url);
+	bool look;
+	int rc = may_have(s, key, &look, err);
 
+	if (rc == 0 && look)
+		rc = find_id(s, url, &id, err);
 	if (rc) {
 		if (rc > 0)
 			*ret_number = (uint32_t)(id - 1);
@@ -56,12 +145,16 @@ int sqlite_page_add(struct store *base, struct text url, int64_t added, uint32_t
 	if (!q)
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, (int64_t)s->n_pages + 1);
-	sqlite3_bind_int64(q, 2, url_key(url));
+	sqlite3_bind_int64(q, 2, key);
 	sql_bind_text(q, 3, url);
 	sqlite3_bind_int64(q, 4, added);
 	rc = sql_run(s, q, err);
 	if (rc < 0)
 		return rc;
+	if (s->filter) {
+		*filter_word(s, key) |= filter_bits(key);
+		s->filter_keys++;
+	}
 	*ret_number = s->n_pages++;
 	return 1;
 }
