@@ -4,7 +4,7 @@
  *
  * The budget.  A page that is handed to the fetcher takes one request of it; a
  * redirect hop or a retry takes one more, asked for by the fetcher before it is
- * made.  Pages are handed over as slots become free, so that the hops of the
+ * made.  Pages are handed over as the budget allows, so that the hops of the
  * first pages come out of the share of the last: these are then left unasked.
  * A page that was never asked of its server gives its request back.
  */
@@ -32,6 +32,19 @@ static bool may_spend(void *arg)
 static bool is_stopped(const struct crawl *c)
 {
 	return c->opts->stop && *c->opts->stop;
+}
+
+/* May another page be handed over?  A little of the budget is held back for the
+ * redirects of those under way, as many as there have been so far and one; the
+ * last page goes when nobody can need it any more. */
+static bool may_ask(const struct crawl *c)
+{
+	uint64_t pending = fetch_pending(c->fetch), reserve = 1;
+
+	if (c->report->visits)
+		reserve += pending * c->extras / c->report->visits;
+	return !is_stopped(c) && pending < WINDOW &&
+		(pending ? c->spent + reserve < c->budget : c->spent < c->budget);
 }
 
 /* Hand a page to the fetcher, with the validators of our copy. */
@@ -82,6 +95,7 @@ static int take_outcome(struct crawl *c, const struct offer *offers, struct deli
 	if (ret[r->site].outcome == OUTCOME_BLOCKED)
 		c->spent--;
 	ret[r->site].extra = r->requests > 1 ? r->requests - 1 : 0;
+	c->extras += ret[r->site].extra;
 	c->report->visits++;
 	c->report->answered += r->status > 0;
 	c->in_batch++;
@@ -104,8 +118,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	for (size_t i = 0; i < n; i++)
 		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
 	while (rc == 0) {
-		for (; rc == 0 && next < n && !is_stopped(c) && c->spent < c->budget &&
-		       fetch_pending(c->fetch) < WINDOW; next++) {
+		for (; rc == 0 && next < n && may_ask(c); next++) {
 			rc = ask_page(c, &offers[next], next, err);
 			c->spent++;
 		}

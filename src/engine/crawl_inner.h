@@ -20,6 +20,7 @@ struct crawl {
 	struct warc_writer *warc;
 	struct analyser analyser;
 	uint32_t budget, spent;         /* requests: made, and promised to pages asked for */
+	uint32_t extras;                /* of them redirect hops and retries */
 	uint32_t in_batch;
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;

@@ -117,9 +117,10 @@ static void read_answer(struct crawl *c, const struct fetch_result *r, struct re
 			mime[k] = (char)tolower((unsigned char)v[k]);
 		rec->mime = (struct slice){ mime, k };
 	}
-	if (fetch_header(r->head, r->head_size, "ETag", &v, &n))
+	/* validators of where a redirect led say nothing about the page's own URL */
+	if (!r->n_hops && fetch_header(r->head, r->head_size, "ETag", &v, &n))
 		rec->etag = (struct slice){ v, n };
-	if (fetch_header(r->head, r->head_size, "Last-Modified", &v, &n))
+	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n))
 		rec->modified = (struct slice){ v, n };
 	if (r->status >= 200 && r->status <= 399 && r->status != 304)
 		analyse(&c->analyser, &in, rec);

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# `freshet cycle` and `run` against a server on loopback: reports, archive,
+# conditional requests, gone with confirmations, robots, exit statuses, signals.
+set -eu
+cd "$TMP"
+
+cat > origin.py <<'PY'
+import http.server, os, socketserver, sys, time
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        state = open("state").read().split()
+        path = self.path
+        open("log", "a").write(path + " " + str(self.headers.get("If-None-Match")) + " " + self.headers["User-Agent"] + "\n")
+        if "slow" in state: time.sleep(0.05)
+        status, body, tag = 200, ("page " + path).encode(), '"v1"'
+        if path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\n"
+        elif path == "/2" and "changed" in state: body, tag = b"another page", '"v2"'
+        elif path == "/3" and "dead" in state: status, body = 404, b"gone"
+        elif path == "/4": status, body = 302, b""
+        if status == 200 and self.headers.get("If-None-Match") == tag: status, body = 304, b""
+        self.send_response(status)
+        if status == 302: self.send_header("Location", "/5")
+        self.send_header("ETag", tag)
+        self.send_header("Content-Type", "text/html")
+        if status != 304: self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *a): pass
+class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
+s = S(("127.0.0.1", 0), H)
+open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
+s.serve_forever()
+PY
+echo start > state
+: > log
+python3 origin.py & origin=$!
+trap 'kill $origin' EXIT
+for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
+url=http://127.0.0.1:$(cat port)
+unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+
+expect() { # status command...
+	want=$1; shift
+	got=0; "$@" > out 2> err || got=$?
+	[ "$got" = "$want" ] || { echo "exit $got, wanted $want: $*"; cat out err; exit 1; }
+}
+field() { python3 -c 'import json,sys; print(json.load(open("out"))[sys.argv[1]])' "$1"; }
+is() { [ "$(field "$1")" = "$2" ] || { echo "$1 is $(field "$1"), wanted $2"; cat out; exit 1; }; }
+
+"$FRESHET" init r 2> /dev/null
+for i in 1 2 3 4 secret; do echo "$url/$i"; done > urls
+"$FRESHET" -C r import urls > /dev/null
+cycle="$FRESHET -C r cycle --budget 100 --delay 0 --json"
+
+# whom to ask must be said; loopback is closed unless opened
+expect 2 $cycle
+grep -q 'set contact' err
+"$FRESHET" -C r set contact mailto:test@example.org
+expect 4 $cycle --now 20230101
+is blocked 5
+[ ! -s log ]
+
+# the first cycle: four pages and a redirect, one forbidden
+allow="--allow-net 127.0.0.1/32"
+expect 0 $cycle $allow --now 20230102
+is new 4; is downloads 5; is blocked 1; is robots_requests 1; is complete True
+grep -q 'freshet/.* (+mailto:test@example.org)' log
+! grep -q secret log
+
+# nothing changed: three 304 and an equal body behind the redirect
+: > log
+expect 0 $cycle $allow --now 20230103
+is same 4; is changed 0
+[ "$(grep -c '"v1"' log)" = 3 ]
+
+# a change is seen; one 404 is not believed, the second is
+echo changed dead > state
+expect 0 $cycle $allow --now 20230104
+is changed 1; is gone 0; is failed 1; is same 2
+expect 0 $cycle $allow --now 20230105
+is gone 1; is changed 0
+expect 0 $cycle $allow --now 20230106
+is gone 0; is same 3
+
+# the archive holds it all, readable by another program
+python3 - r/warc <<'PY'
+import gzip, os, sys
+kinds = {}
+for name in os.listdir(sys.argv[1]):
+    assert name.endswith(".warc.gz"), name
+    for line in gzip.open(os.path.join(sys.argv[1], name)):
+        if line.startswith(b"WARC-Type:"):
+            k = line.split()[1].decode(); kinds[k] = kinds.get(k, 0) + 1
+assert kinds["response"] == 4 + 1 + 2, kinds    # new, changed, 404 twice
+assert kinds["revisit"] == 4 + 2 + 3 + 3, kinds
+PY
+
+# redirects count: a budget of 2 is two requests
+: > log
+expect 0 $cycle $allow --now 20230107 --budget 2 --policy oldest
+is downloads 2
+[ "$(grep -vc robots.txt log)" = 2 ]
+
+# SIGINT: what is in flight is kept, the next start goes on and ends the cycle
+"$FRESHET" init s 2> /dev/null
+for i in $(seq 100 160); do echo "$url/$i"; done > urls
+"$FRESHET" -C s import urls > /dev/null
+"$FRESHET" -C s set contact https://example.org/bot > /dev/null
+echo slow > state
+: > log
+"$FRESHET" -C s cycle --budget 100% --delay 0 --json $allow > out 2> err & pid=$!
+for i in $(seq 200); do [ "$(wc -l < log)" -ge 10 ] && break; sleep 0.05; done
+kill -INT $pid
+got=0; wait $pid || got=$?
+[ $got = 130 ] || { echo "exit $got after SIGINT"; cat out err; exit 1; }
+is complete False
+kept=$(field new)
+[ "$kept" -gt 0 ] && [ "$kept" -lt 61 ]
+echo fast > state
+expect 0 "$FRESHET" -C s cycle --budget 100% --delay 0 --json $allow
+is resumed True; is complete True; is new 61; is downloads 61
+[ "$(grep -v robots.txt log | sort | uniq -d | wc -l)" = 0 ]    # no page twice
+
+# cycles in a row, the engine's clock moved by --every
+expect 0 "$FRESHET" -C s run --every 1d --cycles 3 --now 20240101 --budget 10 --delay 0 $allow
+[ "$("$FRESHET" -C s status --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["cycles"])')" = 4 ]
+echo ok
