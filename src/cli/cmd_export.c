@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/output.h"
 #include "cli/repository.h"
 #include "engine/export.h"
@@ -202,11 +203,55 @@ static int export_changed(struct exporting *e, struct err *err)
 	return rc;
 }
 
+/* Is the file there, and not an older state of this list? */
+static bool is_other_list(const char *path, const struct buf *words)
+{
+	FILE *f = fopen(path, "re");
+	bool other = false;
+	size_t at = 0, n;
+	char piece[4096];
+
+	if (!f)
+		return false;
+	while (!other && (n = fread(piece, 1, sizeof piece, f)) > 0) {
+		other = at + n > words->size || memcmp(words->data + at, piece, n);
+		at += n;
+	}
+	fclose(f);
+	return other;
+}
+
+/* The numbers of `terms` need their list: words.txt beside the trace. */
+static int write_words(struct exporting *e, struct err *err)
+{
+	const char *to = e->opts->output, *slash = strrchr(to, '/');
+	struct output *out;
+	struct buf words;
+	char path[4096];
+	int rc;
+
+	buf_init(&words, BUF_NO_LIMIT);
+	snprintf(path, sizeof path, "%.*swords.txt", slash ? (int)(slash - to + 1) : 0, to);
+	rc = export_words(e->store, &words, err);
+	if (rc == 0 && words.size && is_other_list(path, &words))
+		rc = err_set(err, E_USAGE, "%s belongs to another trace: write to another folder",
+		             path);
+	if (rc == 0 && words.size && (rc = output_open(&out, path, err)) == 0) {
+		fwrite(words.data, 1, words.size, output_file(out));
+		rc = output_close(out, err);
+	}
+	buf_release(&words);
+	return rc;
+}
+
 static int export_index(struct exporting *e, struct err *err)
 {
 	struct export x = { .store = e->store, .folder = e->cli->common.repository };
+	int rc = 0;
 
-	return export_cdxj(&x, e->opts->extended, output_file(e->out), err);
+	if (e->opts->extended && e->opts->output && strcmp(e->opts->output, "-"))
+		rc = write_words(e, err);
+	return rc < 0 ? rc : export_cdxj(&x, e->opts->extended, output_file(e->out), err);
 }
 
 static void show_lost(void *arg, const char *text)

@@ -27,6 +27,9 @@ struct export {
 /* Lines to out; `extended` with what was read out of the pages, links only to
  * pages of the repository. */
 MUST_CHECK int export_cdxj(struct export *e, bool extended, FILE *out, struct err *err);
+/* The word list that the numbers in `terms` mean, one a line, appended to out. */
+struct buf;
+MUST_CHECK int export_words(struct store *s, struct buf *out, struct err *err);
 /* WARC files into a folder (made if it is not there). */
 MUST_CHECK int export_warc(struct export *e, const char *to, uint64_t seed, struct err *err);
 

@@ -162,3 +162,19 @@ int export_cdxj(struct export *e, bool extended, FILE *out, struct err *err)
 	map_release(&l.pages);
 	return rc;
 }
+
+static int add_word(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	struct buf *out = arg;
+
+	(void)number;
+	(void)err;
+	buf_add(out, word.s, word.size);
+	buf_byte(out, '\n');
+	return 0;
+}
+
+int export_words(struct store *s, struct buf *out, struct err *err)
+{
+	return store_words(s, add_word, out, err);
+}

@@ -117,9 +117,13 @@ s = json.load(open("out")); assert s["pages"] == 24 and s["captures"] == int(ope
 P
 $f -C h export cdxj --extended -o h.cdxj.gz
 $f -C h export cdxj --extended | cmp - <(zcat h.cdxj.gz) || fail "-o and standard output differ"
+grep -qx signal words.txt || fail "words.txt: $(head -3 words.txt)"
+mkdir -p elsewhere; echo other >elsewhere/words.txt
+if $f -C h export cdxj --extended -o elsewhere/h.cdxj 2>err; then fail "another word list was overwritten"; fi
+[ "$(cat elsewhere/words.txt)" = other ] && [ ! -e elsewhere/h.cdxj ] || fail "another word list"
 $f -C h export cdxj --extended -o h.cdxj.zst; [ ! -e h.cdxj.zst.part ] || fail ".part left behind"
 for d in bytes text tags near:3; do
-	r="--detect $d --policy random --policy neighbour:by=link,d=1 --policy tide --policy frequency --cycle 1w --budget 5 --seeds 2 --json --no-time"
+	r="--detect $d --policy random --policy neighbour:by=link,d=1 --policy tide --policy frequency --policy cluster:k=4,features=combined --cycle 1w --budget 5 --seeds 2 --json --no-time"
 	$f replay $r h0.warc.gz h1.warc.gz >a.json 2>/dev/null
 	$f replay $r h.cdxj.gz >b.json 2>/dev/null; cmp a.json b.json || fail "$d: the trace replays otherwise than the WARC"
 	$f replay $r h >b.json 2>/dev/null; cmp a.json b.json || fail "$d: the repository replays otherwise than the WARC"
