@@ -25,6 +25,7 @@ struct cycle_opts {
 	int64_t confirmations, connections;
 	double delay, crawl_delay;
 	struct option_list allow_net;
+	struct option_list ignore;
 	bool ignore_robots;
 };
 
@@ -59,6 +60,8 @@ struct cycle_opts {
 	SETTING(ca_file, OPTION_TEXT, NULL, "FILE", "certificates to trust instead"), \
 	SETTING(allow_net, OPTION_LIST, NULL, "CIDR", \
 	        "a network of your own that may be asked though it is not public"), \
+	SETTING(ignore, OPTION_LIST, NULL, "RULES", \
+	        "elements that are no change, as in `#clock, .ad`, for all sites or `HOST: RULES`"), \
 	OPT_FLAG(cycle_opts, ignore_robots, "do not ask for robots.txt; for your own servers"), \
 	OPT_TIME(cycle_opts, now, NULL, "the engine's clock, for trials")
 
@@ -122,6 +125,8 @@ static int set_crawl(struct live *l, const struct cli *cli, const struct cycle_o
 
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = gate_allow(&l->gate, o->allow_net.v[i], err);
+	for (size_t i = 0; rc == 0 && i < o->ignore.n; i++)
+		rc = ignore_list_add(&l->crawl.ignore, o->ignore.v[i], err);
 	if (rc < 0 || (rc = detector_parse(&l->crawl.detect, o->detect, err)) < 0)
 		return rc;
 	snprintf(l->folder, sizeof l->folder, "%.4000s/warc", cli->common.repository);
@@ -172,6 +177,7 @@ static void live_close(struct live *l)
 {
 	store_close(l->store);
 	gate_release(&l->gate);
+	ignore_list_release(&l->crawl.ignore);
 	arena_release(&l->keep);
 }
 

@@ -5,6 +5,14 @@
 #include "base/buf.h"
 #include "cli/page_arg.h"
 #include "cli/repository.h"
+#include "engine/resume.h"
+
+struct show_opts { bool features; };
+
+static const struct option_spec show_options[] = {
+	OPT_FLAG(show_opts, features, "the 48 features that pages are clustered by"),
+	OPT_END
+};
 
 static const char *const states[] = { "here", "gone", "left" };
 
@@ -84,18 +92,65 @@ static int show_json(struct store *s, const struct store_page *p, struct err *er
 	return rc;
 }
 
+static const char *const feature_groups[] = { "content", "url", "content", "url", "linkage",
+                                              "dynamic" };
+
+static void print_features(const struct cli *cli, const char *url, const float *row)
+{
+	struct json j;
+
+	if (cli->common.json) {
+		cli_json_begin(&j, "show");
+		json_kstr(&j, "url", url);
+		json_key(&j, "features");
+		json_object(&j);
+	}
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		const struct feature_row *f = &feature_rows[i];
+
+		if (cli->common.json)
+			json_knum(&j, f->name, (double)row[i]);
+		else
+			printf("%-18s %12.6g  %-8s %s\n", f->name, (double)row[i],
+			       feature_groups[__builtin_ctz((unsigned)f->group)], f->description);
+	}
+	if (cli->common.json) {
+		json_end_object(&j);
+		cli_json_end(&j);
+	}
+}
+
+/* A policy that clusters has the features prepared. */
+static int show_features(struct cli *cli, struct store *s, uint32_t page, struct err *err)
+{
+	struct resume_opts ro = { .policy = "cluster", .cycle_seconds = DAY_SECONDS };
+	struct resumed r;
+	struct rows rows = { 0 };
+	int rc = resume(&r, s, &ro, err);
+
+	if (rc == 0) {
+		features_raw(&r.copies.features, &r.engine.view, true, &rows);
+		print_features(cli, pages_url(&r.loaded.pages, page), rows_dense(&rows, page));
+		rows_release(&rows);
+	}
+	resume_release(&r);
+	return rc;
+}
+
 static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
+	const struct show_opts *o = opts;
 	struct store_page p;
 	struct store *s;
 	int rc = repository_open(cli, &s, err);
 
-	(void)opts;
 	(void)n_args;
 	if (rc < 0)
 		return rc;
 	rc = page_arg_find(s, args[0], &p, err);
-	if (rc == 0 && cli->common.json) {
+	if (rc == 0 && o->features) {
+		rc = show_features(cli, s, p.number, err);
+	} else if (rc == 0 && cli->common.json) {
 		rc = show_json(s, &p, err);
 	} else if (rc == 0) {
 		printf("%-13s%.*s\n", "url", (int)p.url.size, p.url.s);
@@ -116,6 +171,8 @@ const struct command command_show = {
 	.arguments = "URL",
 	.summary = "what is known of one page",
 	.examples = "  freshet -C crawl show https://example.org/\n",
+	.options = show_options,
+	.opts_size = sizeof(struct show_opts),
 	.n_args_min = 1,
 	.n_args_max = 1,
 	.run = show_run,

@@ -91,6 +91,8 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	x.url = buf_text(&a->url);
 	a->options.word = a->lexicon ? lexicon_word : a->options.word;
 	a->options.arg = a->lexicon ? a->lexicon : a->options.arg;
+	if (a->rules)
+		a->options.ignore = ignore_list_find(a->rules, a->url.data, a->url.size);
 	page = extract_page(&a->extract, &x, &a->options);
 	snprintf(a->prose, sizeof a->prose, "%016llx", (unsigned long long)page->digest.text);
 	snprintf(a->tags, sizeof a->tags, "%016llx", (unsigned long long)page->digest.tags);

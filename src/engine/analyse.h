@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "engine/ignore.h"
 #include "engine/lexicon.h"
 #include "engine/record.h"
 #include "web/extract.h"
@@ -31,6 +32,7 @@ struct analyse_input {
 struct analyser {                       /* after analyser_init() */
 	struct extract extract;
 	struct extract_options options; /* what the digests leave out; may be changed */
+	const struct ignore_list *rules;        /* set: elements left out, by site */
 	struct lexicon *lexicon;        /* set: the record gets its terms by it */
 	struct buf url, type, decoded, links;
 	struct map seen;

@@ -321,6 +321,7 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	buf_init(&c.head, BUF_NO_LIMIT);
 	analyser_init(&c.analyser);
 	detector_options(&opts->detect, &c.analyser.options);
+	c.analyser.rules = &opts->ignore;
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);

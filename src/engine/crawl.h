@@ -17,6 +17,7 @@
 
 #include <signal.h>
 
+#include "engine/ignore.h"
 #include "engine/resume.h"
 #include "fetch/fetch.h"
 #include "web/change.h"
@@ -31,6 +32,7 @@ struct crawl_opts {
 	uint32_t max_age;               /* cycles; 0: none */
 	unsigned confirmations;         /* times seen gone until it is believed */
 	struct detector detect;
+	struct ignore_list ignore;      /* elements that are no change */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */

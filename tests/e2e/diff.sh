@@ -1,0 +1,33 @@
+# What changed between two captures, in a WARC written here by hand; features.
+set -eu
+f=$FRESHET; cd "$TMP"
+python3 - <<'P'
+import gzip
+def rec(day, body):
+    http = ("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n" % len(body.encode())).encode() + body.encode()
+    head = ("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-0000000000%02d>\r\nWARC-Date: 2024-01-%02dT00:00:00Z\r\n"
+            "WARC-Target-URI: http://a.example/\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: %d\r\n\r\n" % (day, day, len(http))).encode()
+    return gzip.compress(head + http + b"\r\n\r\n")
+one = "<html lang=en><body><h1>Hello</h1><img src=/x.png alt='a dog'><p id=clock>12:00</p><p>Same line</p></body></html>"
+open("a.warc.gz", "wb").write(rec(1, one) + rec(2, one.replace("12:00", "12:01")) +
+    rec(3, one.replace("12:00", "12:02").replace("a dog", "a cat").replace("Hello", "Good bye").replace("<p>Same", "<div><p>Same")))
+P
+$f init d 2>/dev/null; $f -C d import a.warc.gz | grep -q '^1 new pages, 3 captures'
+$f -C d diff a.example/ >out
+grep -q 'bytes yes, text yes, tags yes' out
+grep -q -- '- Hello' out; grep -q -- '+ Good bye' out; grep -q -- '+ div' out; grep -q '+ .*a cat' out
+$f -C d diff a.example/ --tags | grep -q 'Same line' && exit 1
+# only the clock moved, and a rule takes it out
+$f -C d diff a.example/ --from 20240101 --to 20240102 | grep -q 'text yes, tags no'
+$f -C d diff a.example/ --from 20240101 --to 20240102 --ignore '#clock' | grep -q 'bytes yes, text no, tags no'
+$f -C d set ignore 'a.example: #clock'
+$f -C d diff a.example/ --from 20240101 --to 20240102 --json | python3 -c '
+import json, sys
+d = json.load(sys.stdin); assert d["bytes"] and not d["text"] and d["schema"] == "freshet.diff/1", d'
+$f -C d set ignore 'b.example: #clock'
+$f -C d diff a.example/ --from 20240101 --to 20240102 | grep -q 'text yes'
+if $f -C d diff a.example/ --to 20240101 2>err; then exit 1; fi; grep -q 'no two captures' err
+[ "$($f -C d show a.example/ --features | wc -l)" = 48 ]
+$f -C d show a.example/ --features --json | python3 -c '
+import json, sys
+x = json.load(sys.stdin)["features"]; assert len(x) == 48 and x["images"] == 1 and x["is_html"] == 1 and x["change_frequency"] > 0.9, x'
