@@ -58,6 +58,7 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 		.order = v->order,
 	};
 	int rc = store_page_get(s, v->page, &p, err);
+	bool first;
 
 	if (rc <= 0)
 		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", v->page);
@@ -73,6 +74,9 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	} else if (o != OUTCOME_BLOCKED) {
 		p.fails = 0;
 	}
+	/* the first copy of a page is where changes are counted from */
+	first = v->capture && !v->capture->revisit && !p.capture && o == OUTCOME_CHANGED;
+	row.hit = !first && (o == OUTCOME_CHANGED || o == OUTCOME_GONE);
 	if (v->capture) {
 		v->capture->page = v->page;
 		v->capture->time = v->time;
@@ -85,14 +89,16 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	}
 	if (o <= OUTCOME_GONE) {
 		p.visits++;
-		p.last_visit = v->time;
-		p.changes += o != OUTCOME_SAME;
-		if (o != OUTCOME_SAME)
+		p.changes += row.hit;
+		if (o != OUTCOME_SAME && v->time > p.last_change)
 			p.last_change = v->time;
-		p.state = o == OUTCOME_GONE ? STORE_PAGE_GONE : STORE_PAGE_HERE;
+		/* another crawler may tell of the past */
+		if (v->time >= p.last_visit) {
+			p.last_visit = v->time;
+			p.state = o == OUTCOME_GONE ? STORE_PAGE_GONE : STORE_PAGE_HERE;
+		}
 	}
 	row.outcome = (uint8_t)o;
-	row.hit = o == OUTCOME_CHANGED || o == OUTCOME_GONE;
 	if ((rc = store_page_update(s, &p, err)) < 0 || (rc = store_visit_add(s, &row, err)) < 0)
 		return rc;
 	*ret_outcome = o;

@@ -55,7 +55,7 @@ static int add_own(void *arg, const struct store_visit *v, struct err *err)
 	if (v->outcome >= OUTCOME_FAILED)
 		return 0;
 	t->page.visits++;
-	t->page.changes += v->outcome != OUTCOME_SAME;
+	t->page.changes += v->hit;
 	if (v->time > t->page.last_visit)
 		t->page.last_visit = v->time;
 	if (v->outcome != OUTCOME_SAME && v->time > t->page.last_change)

@@ -141,6 +141,41 @@ static void own_visits_count(void **state)
 	store_close(s);
 }
 
+/* A first copy is no change; what is told of the past does not turn time back. */
+static void first_copies_and_the_past(void **state)
+{
+	struct store_capture c = { .status = 200, .digest = { "d1", 2 }, .length = -1,
+	                           .bytes_text = -1, .words = -1, .images = -1, .tables = -1,
+	                           .emails = -1, .outlinks = -1, .offset = -1, .size = -1 };
+	struct kept_visit v = { .cycle = 1, .time = DAY(10), .outcome = OUTCOME_CHANGED,
+	                        .status = 200, .score = NAN, .probability = NAN, .capture = &c };
+	struct store_page p;
+	enum outcome o;
+	char got[10] = "";
+	struct store *s = open_store(&v.page);
+
+	(void)state;
+	assert_int_equal(keep_visit(s, &v, 1, &o, NULL), 0);
+	v.time = DAY(12);
+	c.digest.s = "d2";
+	assert_int_equal(keep_visit(s, &v, 1, &o, NULL), 0);
+	v.time = DAY(11);
+	v.outcome = OUTCOME_GONE;
+	v.capture = NULL;
+	assert_int_equal(keep_visit(s, &v, 1, &o, NULL), 0);
+	assert_int_equal(store_visits(s, v.page, 1, 2, print_visit, got, NULL), 0);
+	assert_string_equal(got, "cC!");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(store_page_get(s, v.page, &p, NULL), 1);
+		assert_int_equal(p.visits, 3);
+		assert_int_equal(p.changes, 2);
+		assert_int_equal(p.state, STORE_PAGE_HERE);
+		assert_int_equal(p.last_visit, DAY(12));
+		assert_int_equal(settle_page(s, v.page, NULL), 0);
+	}
+	store_close(s);
+}
+
 static void visit(struct store *s, uint32_t page, int day, enum outcome o, int64_t hint,
                   int hint_seen)
 {
@@ -184,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_lines),
 		cmocka_unit_test(own_visits_count),
+		cmocka_unit_test(first_copies_and_the_past),
 		cmocka_unit_test(dates_are_checked),
 	};
 
