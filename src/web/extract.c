@@ -22,6 +22,9 @@ void extract_release(struct extract *x)
 	buf_release(&x->tags);
 	buf_release(&x->pool);
 	buf_release(&x->base);
+	buf_release(&x->memo_dir);
+	free(x->memo);
+	x->memo = NULL;
 	vec_release(&x->links);
 	vec_release(&x->gaps);
 }
@@ -39,6 +42,8 @@ static void clear(struct extract *x, const struct extract_input *in)
 	x->has_title = x->has_base = false;
 	x->links.n = x->gaps.n = 0;
 	x->url = in->url;
+	x->url_size = in->url ? strlen(in->url) : 0;
+	x->memo_dir_checked = false;
 	x->page = (struct page){ .encoding = "" };
 }
 
@@ -125,9 +130,15 @@ static void read_html(struct extract *x)
 	struct html_token *k = &t->token;
 	enum html_kind kind;
 
-	while ((kind = html_next(t)) != HTML_END) {
+	for (;;) {
 		bool outside = true, seen;
 
+		/* plain text need not become a token first */
+		if (t->state == HTML_DATA && !x->hidden.open)
+			t->p = extract_copy_text(&x->text, &x->pending, t->p, t->end);
+		kind = html_next(t);
+		if (kind == HTML_END)
+			break;
 		switch (kind) {
 		case HTML_TEXT:
 			if (k->text.size == 1 && !*k->text.data)
@@ -169,7 +180,8 @@ static void read_lines(struct extract *x, const char *p, size_t size)
 
 		if (!eol)
 			eol = end;
-		extract_add_text(&x->text, &x->pending, p, (size_t)(eol - p), end);
+		if (eol > p)
+			extract_add_text(&x->text, &x->pending, p, (size_t)(eol - p), end);
 		x->pending = PENDING_LINE;
 		p = eol + 1;
 	}

@@ -32,6 +32,7 @@
 #define EXTRACT_SIZE_MAX  (32u << 20)   /* of a page as UTF-8; the rest is not read */
 #define EXTRACT_LINKS_MAX 50000
 #define EXTRACT_TITLE_MAX 1024
+#define LINK_MEMO 2048
 
 enum page_type { PAGE_HTML, PAGE_TEXT, PAGE_OTHER };
 enum link_kind { LINK_A, LINK_AREA, LINK_CANONICAL, LINK_REFRESH, LINK_FRAME };
@@ -72,6 +73,14 @@ struct page {                           /* all in the extractor's memory */
 	struct digest digest;
 };
 
+struct link_memo {                      /* what a link meant; extract_links.c */
+	uint64_t hash;
+	uint32_t time;
+	bool unknown;
+	uint8_t size;                   /* 0: it is no link */
+	char url[114];
+};
+
 struct extract {                        /* zeroed: ready; one per thread */
 	const struct extract_options *options;
 	struct html html;
@@ -79,8 +88,12 @@ struct extract {                        /* zeroed: ready; one per thread */
 	struct buf text, title, tags, pool, base;
 	unsigned pending;               /* white space before the next character */
 	struct region hidden, ignored, template, in_title;
-	bool has_title, has_base;
+	bool has_title, has_base, memo_dir_checked;
 	const char *url;
+	size_t url_size;
+	struct link_memo *memo;
+	struct buf memo_dir;
+	uint32_t memo_time;
 	VEC(struct page_link) links;
 	VEC(struct digest_gap) gaps;
 	struct page page;

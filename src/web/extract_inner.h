@@ -7,10 +7,15 @@
 
 enum { PENDING_NONE, PENDING_SPACE, PENDING_LINE };
 
-/* Append text, white space runs as one space; *pending goes on between calls.
+/* Append text (not empty), white space runs as one space; *pending goes on between calls.
  * The bytes up to `readable` (at least to the text's end) may be read. */
 void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size,
                       const char *readable);
+
+/* The same straight from a page in the data state, where most text is: up to a
+ * '<', '&' or NUL, or as far as is convenient; returns where it stopped. */
+const char *extract_copy_text(struct buf *out, unsigned *pending, const char *p,
+                              const char *end);
 
 /* Links, images and the like of the current start tag. */
 void extract_start_tag(struct extract *x);

@@ -6,25 +6,85 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "base/map.h"
 #include "web/extract_inner.h"
 #include "web/html_scan.h"
 #include "web/url.h"
 
+/*
+ * Sites repeat their links on every page, so what a link meant is remembered as
+ * long as pages come from one directory (a path or a full URL means the same
+ * on all of them).  Only the hash of a link is compared: should two differ
+ * with one hash, a directory has misled nobody but itself.
+ */
+static struct link_memo *memo_of(struct extract *x, const char *base, size_t base_size,
+                                 const char *ref, size_t size)
+{
+	const char *query = memchr(base, '?', base_size);
+	const char *slash = memrchr(base, '/', query ? (size_t)(query - base) : base_size);
+	size_t dir = slash ? (size_t)(slash + 1 - base) : base_size;
+	struct link_memo *m;
+	uint64_t hash;
+
+	if (!x->memo)
+		x->memo = mem_zalloc(LINK_MEMO, sizeof *x->memo);
+	if (!x->memo_dir_checked) {
+		x->memo_dir_checked = true;
+		if (dir != x->memo_dir.size || memcmp(base, buf_text(&x->memo_dir), dir)) {
+			x->memo_dir.max = BUF_NO_LIMIT;
+			buf_clear(&x->memo_dir);
+			buf_add(&x->memo_dir, base, dir);
+			x->memo_time++;
+		}
+	}
+	hash = hash_bytes(ref, size, 0);
+	m = &x->memo[hash % LINK_MEMO];
+	if (m->hash != hash || m->time != x->memo_time)
+		*m = (struct link_memo){ .hash = hash, .time = x->memo_time, .unknown = true };
+	return m;
+}
+
 static void add_link(struct extract *x, enum link_kind kind, const char *ref, size_t size)
 {
 	const char *base = x->has_base ? x->base.data : x->url;
-	size_t base_size = x->has_base ? x->base.size : strlen(x->url);
+	size_t base_size = x->has_base ? x->base.size : x->url_size, n;
 	size_t from = x->pool.size;
+	struct link_memo *m = NULL;
+	char *room;
 
 	if (x->links.n >= EXTRACT_LINKS_MAX) {
 		x->page.links_cut = true;
 		return;
 	}
-	if (url_resolve(base, base_size, ref, size, &x->pool, NULL))
-		return;
+	if (size && size < 256 && *ref != '?' && *ref != '#' && *ref > ' ')
+		m = memo_of(x, base, base_size, ref, size);
+	if (m && !m->unknown) {
+		if (!m->size)
+			return;
+		room = buf_room(&x->pool, sizeof m->url);
+		if (!room)
+			return;
+		memcpy(room, m->url, sizeof m->url);
+		x->pool.size += m->size;
+	} else {
+		int failed = url_resolve(base, base_size, ref, size, &x->pool, NULL);
+
+		n = x->pool.size - from;
+		if (m && n < sizeof m->url) {
+			m->unknown = false;
+			m->size = (uint8_t)n;
+			memcpy(m->url, x->pool.data + from, n);
+		}
+		if (failed)
+			return;
+	}
 	vec_push(&x->links, ((struct page_link){ (uint32_t)from,
 	         (uint32_t)(x->pool.size - from), kind }));
-	buf_byte(&x->pool, '\0');
+	room = buf_room(&x->pool, 1);
+	if (room) {
+		*room = '\0';
+		x->pool.size++;
+	}
 }
 
 static void read_anchor(struct extract *x, enum link_kind kind)
@@ -87,7 +147,8 @@ static void read_base(struct extract *x)
 	if (!href || x->has_base)
 		return;
 	buf_clear(&x->base);
-	x->has_base = !url_resolve(x->url, strlen(x->url), href->value.data,
+	x->memo_dir_checked = false;
+	x->has_base = !url_resolve(x->url, x->url_size, href->value.data,
 	                           href->value.size, &x->base, NULL);
 }
 
@@ -118,6 +179,8 @@ void extract_start_tag(struct extract *x)
 	struct html *t = &x->html;
 	const struct html_attr *a;
 
+	if (!(html_tag_flags(t->token.tag) & TAG_MEANS))
+		return;
 	switch (t->token.tag) {
 	case TAG_a:
 		read_anchor(x, LINK_A);
@@ -188,7 +251,8 @@ void extract_add_tag(struct extract *x)
 	if (k->kind == HTML_END_TAG)
 		*q++ = '/';
 	if (k->tag != TAG_OTHER) {
-		memcpy(q, html_tag_rows[k->tag].line, 16);
+		memcpy(q, html_tag_rows[k->tag].line, 8);
+		memcpy(q + 8, html_tag_rows[k->tag].line + 8, 8);
 	} else {
 		memcpy(q, k->text.data, k->text.size);
 		q[k->text.size] = '\n';

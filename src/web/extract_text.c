@@ -12,6 +12,8 @@
 #include "web/extract_inner.h"
 #include "web/html_scan.h"
 
+#define COPY_PIECE 4096
+
 static inline bool is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
@@ -19,10 +21,12 @@ static inline bool is_blank(char c)
 
 /*
  * Copy from p to q up to the first white space that is not one plain space
- * between two other characters; returns how much.  Up to `readable`, bytes behind
- * end may be read, and sixteen bytes may be written even if fewer count.
+ * between two other characters, and with `markup` up to '<', '&' or NUL; returns
+ * how much.  Up to `readable`, bytes behind end may be read, and sixteen bytes may
+ * be written even if fewer count.
  */
-static inline size_t copy_plain(const char *p, const char *end, const char *readable, char *q)
+static inline __attribute__((always_inline))
+size_t copy_plain(const char *p, const char *end, const char *readable, char *q, bool markup)
 {
 	const char *from = p;
 
@@ -38,6 +42,14 @@ static inline size_t copy_plain(const char *p, const char *end, const char *read
 		unsigned others = (unsigned)_mm_movemask_epi8(other);
 		unsigned stop = others | (spaces & ((spaces | others) >> 1 | 0x8000));
 
+		if (markup) {
+			unsigned marks = (unsigned)_mm_movemask_epi8(_mm_or_si128(
+				_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('<')),
+				             _mm_cmpeq_epi8(v, _mm_set1_epi8('&'))),
+				_mm_cmpeq_epi8(v, _mm_setzero_si128())));
+
+			stop |= marks | (spaces & marks >> 1);
+		}
 		if (end - p < 16) {     /* a space right before the end may not stay */
 			unsigned n = (unsigned)(end - p);
 
@@ -48,38 +60,103 @@ static inline size_t copy_plain(const char *p, const char *end, const char *read
 			return (size_t)(p - from) + (size_t)__builtin_ctz(stop);
 	}
 #endif
-	for (; p < end && !is_blank(*p); p++)
+	for (; p < end && !is_blank(*p); p++) {
+		if (markup && (*p == '<' || *p == '&' || !*p))
+			break;
 		*q++ = *p;
+	}
 	return (size_t)(p - from);
+}
+
+/* Past the white space at p; most of it is a line end and some indentation. */
+static inline const char *skip_blanks(const char *p, const char *end, const char *readable)
+{
+#ifdef __SSE2__
+	const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t');
+	const __m128i four = _mm_set1_epi8(4);
+
+	for (; p < end && readable - p >= 16; p += 16) {
+		__m128i v = _mm_loadu_si128((const void *)p);
+		__m128i x = _mm_sub_epi8(v, tab);
+		__m128i blank = _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(x, four), x),
+		                             _mm_cmpeq_epi8(v, space));
+		unsigned other = 0xffffu & ~(unsigned)_mm_movemask_epi8(blank);
+
+		if (other) {
+			p += __builtin_ctz(other);
+			return p < end ? p : end;
+		}
+	}
+#endif
+	while (p < end && is_blank(*p))
+		p++;
+	return p < end ? p : end;
 }
 
 void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size,
                       const char *readable)
 {
 	const char *end = p + size;
-	char *room = buf_room(out, size + 17), *q = room;
+	unsigned wait = *pending;
+	char *room, *q;
 
+	if (is_blank(*p)) {
+		p = skip_blanks(p, end, readable);
+		wait = wait ? wait : PENDING_SPACE;
+		*pending = wait;
+		if (p == end)
+			return;
+	}
+	room = q = buf_room(out, size + 17);
 	if (!room)
 		return;
 	while (p < end) {
 		size_t n;
 
+		if (wait && q != out->data)
+			*q++ = wait == PENDING_LINE ? '\n' : ' ';
+		n = copy_plain(p, end, readable, q, false);
+		p += n;
+		q += n;
+		wait = PENDING_NONE;
+		if (p < end) {
+			p = skip_blanks(p, end, readable);
+			wait = PENDING_SPACE;
+		}
+	}
+	*pending = wait;
+	out->size += (size_t)(q - room);
+}
+
+const char *extract_copy_text(struct buf *out, unsigned *pending, const char *p,
+                              const char *end)
+{
+	const char *stop = end - p > COPY_PIECE ? p + COPY_PIECE : end;
+	unsigned wait = *pending;
+	char *room = buf_room(out, (size_t)(stop - p) + 17), *q = room;
+
+	if (!room)
+		return p;
+	while (p < stop) {
+		size_t n;
+
 		if (is_blank(*p)) {
-			if (*pending == PENDING_NONE)
-				*pending = PENDING_SPACE;
-			p++;
+			p = skip_blanks(p, stop, end);
+			wait = wait ? wait : PENDING_SPACE;
 			continue;
 		}
-		if (*pending) {
-			if (q != out->data)
-				*q++ = *pending == PENDING_LINE ? '\n' : ' ';
-			*pending = PENDING_NONE;
-		}
-		n = copy_plain(p, end, readable, q);
+		if (*p == '<' || *p == '&' || !*p)
+			break;
+		if (wait && q != out->data)
+			*q++ = wait == PENDING_LINE ? '\n' : ' ';
+		wait = PENDING_NONE;
+		n = copy_plain(p, stop, end, q, true);
 		p += n;
 		q += n;
 	}
+	*pending = wait;
 	out->size += (size_t)(q - room);
+	return p;
 }
 
 static inline bool is_local_char(char c)

@@ -74,6 +74,7 @@ enum html_tag_flag {
 	TAG_PLAIN = 32,
 	TAG_BREAK = 64,
 	TAG_SKIP = 128,
+	TAG_MEANS = 256,
 };
 
 /* What a range still needs before it reads as the standard says. */
@@ -176,7 +177,7 @@ bool html_in_foreign_content(const struct html *t);
 
 struct html_tag_row {
 	char line[16];                  /* the name, a line end, NULs */
-	uint8_t size, flags;            /* of the name; enum html_tag_flag */
+	uint16_t size, flags;           /* of the name; enum html_tag_flag */
 	uint64_t key;
 };
 extern const struct html_tag_row html_tag_rows[TAG_COUNT];

@@ -25,6 +25,7 @@ const struct html_tag_row html_tag_rows[TAG_COUNT] = {
 #define PLAIN TAG_PLAIN
 #define BREAK TAG_BREAK
 #define SKIP TAG_SKIP
+#define MEANS TAG_MEANS
 #define TAG(name, flags) [TAG_##name] = { #name "\n", sizeof #name - 1, flags, HTML_KEY(#name) },
 #include "web/html_tags.def"
 #undef TAG

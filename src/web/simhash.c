@@ -33,7 +33,14 @@ void simhash_add(struct simhash *s, const uint64_t *w, size_t n)
 		a = carry_save(&p0, w[4], w[5]);
 		b = carry_save(&p0, w[6], w[7]);
 		d = carry_save(&p1, a, b);
-		add_at(s, 3, carry_save(&p2, c, d));
+		a = carry_save(&p2, c, d);
+		/* four planes without asking, so that there is nothing to guess */
+		for (int k = 3; k < 7; k++) {
+			b = s->plane[k] & a;
+			s->plane[k] ^= a;
+			a = b;
+		}
+		add_at(s, 7, a);
 	}
 	s->plane[0] = p0;
 	s->plane[1] = p1;

@@ -64,7 +64,7 @@ uint64_t words_hash(const char *word, size_t size)
 		h = mix(h, load(word, 8), load(word + 8, size - 8));
 	else
 		h = mix(h, load(word, size), 0);
-	return finish(h);
+	return h;
 }
 
 /* The hash of a word whose runs of digits are each one 0. */
@@ -201,29 +201,31 @@ static inline bool is_ascii_word(char c)
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* One bit for each of 64 bytes: a letter, a digit, or beyond ASCII. */
-static inline uint64_t word_mask(const char *p)
+/* One bit for each of 16 bytes: a letter, a digit, or beyond ASCII. */
+static inline uint64_t mask_16(const char *p)
 {
+#ifdef __SSE2__
+	__m128i v = _mm_loadu_si128((const void *)p);
+	__m128i alpha = _mm_sub_epi8(_mm_or_si128(v, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
+	__m128i digit = _mm_sub_epi8(v, _mm_set1_epi8('0'));
+	__m128i is = _mm_or_si128(
+		_mm_cmpeq_epi8(_mm_min_epu8(alpha, _mm_set1_epi8(25)), alpha),
+		_mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit));
+
+	return (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_or_si128(is, v));
+#else
 	uint64_t mask = 0;
 
-#ifdef __SSE2__
-	for (int i = 0; i < 4; i++) {
-		__m128i v = _mm_loadu_si128((const void *)(p + 16 * i));
-		__m128i alpha = _mm_sub_epi8(_mm_or_si128(v, _mm_set1_epi8(0x20)),
-		                             _mm_set1_epi8('a'));
-		__m128i digit = _mm_sub_epi8(v, _mm_set1_epi8('0'));
-		__m128i is = _mm_or_si128(
-			_mm_cmpeq_epi8(_mm_min_epu8(alpha, _mm_set1_epi8(25)), alpha),
-			_mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit));
-
-		is = _mm_or_si128(is, v);
-		mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(is) << 16 * i;
-	}
-#else
-	for (int i = 0; i < 64; i++)
+	for (int i = 0; i < 16; i++)
 		mask |= (uint64_t)(is_ascii_word(p[i]) || p[i] & 0x80) << i;
-#endif
 	return mask;
+#endif
+}
+
+static inline uint64_t word_mask(const char *p)
+{
+	return mask_16(p) | mask_16(p + 16) << 16 | mask_16(p + 32) << 32 |
+	       mask_16(p + 48) << 48;
 }
 
 /* A run of letters, digits and bytes beyond ASCII. */
@@ -258,13 +260,15 @@ static void take_words(struct words *w, const char *text, const uint16_t *edge, 
 	};
 #undef ONES
 	bool plain = !w->each && !w->fold_digits && !w->no_simhash;
+	ptrdiff_t readable = end - text - 16;   /* last place to read 16 bytes from */
+	size_t taken = 0;
 
 	for (; n--; edge += 2) {
 		const char *p = text + edge[0];
 		size_t size = (size_t)edge[1] - edge[0];
 		uint64_t x, y, h;
 
-		if (size > 16 || end - p < 16) {
+		if (size > 16 || edge[0] > readable) {
 			take_run(w, p, size);
 			continue;
 		}
@@ -278,9 +282,9 @@ static void take_words(struct words *w, const char *text, const uint16_t *edge, 
 		}
 		x = lower_8(x);
 		y = lower_8(y);
-		h = finish(mix(size, x, y));
+		h = mix(size, x, y);
 		if (plain) {
-			w->n++;
+			taken++;
 			push(w, h);
 		} else {
 			uint64_t word[2] = { x, y };
@@ -288,6 +292,7 @@ static void take_words(struct words *w, const char *text, const uint16_t *edge, 
 			take(w, (const char *)word, size, h);
 		}
 	}
+	w->n += taken;
 }
 
 /* The edges of all runs in a window; a run that is open at its end is closed
