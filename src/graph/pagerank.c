@@ -89,6 +89,8 @@ static void start(struct solver *s)
 
 			if (s->opts->warm_start && k < s->n_vectors)
 				y = s->ranks[k][m->node[r]];
+			if (!(y >= 0 && y < INFINITY))
+				y = t;          /* a guess that is none */
 			share = y / m->degree[r];
 			s->sweep.shares[(size_t)r * n + k] = share;
 			s->core_teleport[k] += t;

@@ -246,6 +246,7 @@ static void test_threads_do_not_matter(void **state)
 			assert_int_equal(pagerank_many(&g, &o, 2, teleports,
 				x + 2 * (threads - 1), res, NULL), 0);
 		}
+		assert_true(residual(&g, 0.85, x[0]) < 1.01e-9);
 		assert_memory_equal(x[0], x[2], 50000 * sizeof **x);
 		assert_memory_equal(x[1], x[3], 50000 * sizeof **x);
 		for (int i = 0; i < 4; i++)
@@ -297,6 +298,10 @@ static void test_warm_start_is_shorter(void **state)
 	o.warm_start = true;
 	assert_int_equal(pagerank(&g, &o, x, &warm, NULL), 0);
 	assert_true(warm.iterations * 3 < cold.iterations * 2);
+	assert_true(residual(&g, 0.85, x) < 1.01e-9);
+	for (uint32_t v = 0; v < 50000; v++)    /* a guess that is worth nothing */
+		x[v] = v % 3 == 0 ? NAN : v % 3 == 1 ? -1 : INFINITY;
+	assert_int_equal(pagerank(&g, &o, x, &warm, NULL), 0);
 	assert_true(residual(&g, 0.85, x) < 1.01e-9);
 	free(x);
 	graph_release(&g);
