@@ -33,8 +33,7 @@ INLINE void sum_row_1(const uint32_t *links, uint32_t length, const double *shar
 	*ret = (a + b) + (c + d);
 }
 
-INLINE void sum_row_2(const uint32_t *links, uint32_t length, const double *shares,
-                      double *ret)
+INLINE pair sum_pair(const uint32_t *links, uint32_t length, const double *shares)
 {
 	const pair *from = (const pair *)shares;
 	pair a = { 0, 0 }, b = a, c = a, d = a;
@@ -48,9 +47,7 @@ INLINE void sum_row_2(const uint32_t *links, uint32_t length, const double *shar
 	}
 	for (; i < length; i++)
 		a += from[links[i]];
-	a = (a + b) + (c + d);
-	ret[0] = a[0];
-	ret[1] = a[1];
+	return (a + b) + (c + d);
 }
 
 /* The sums of the shares of a row's links. */
@@ -60,7 +57,10 @@ INLINE void sum_row(const uint32_t *links, uint32_t length, const double *shares
 	if (n_vectors == 1) {
 		sum_row_1(links, length, shares, ret);
 	} else if (n_vectors == 2) {
-		sum_row_2(links, length, shares, ret);
+		pair sums = sum_pair(links, length, shares);
+
+		ret[0] = sums[0];
+		ret[1] = sums[1];
 	} else {
 		for (unsigned k = 0; k < n_vectors; k++)
 			ret[k] = 0;
@@ -112,6 +112,44 @@ INLINE void sweep_cell(const struct pagerank_sweep *s, const struct pagerank_cel
 		ret[k] = totals[k];
 }
 
+/* The same for two vectors, side by side in one register. */
+static void sweep_cell_pair(const struct pagerank_sweep *s, const struct pagerank_cell *cell,
+                            struct pagerank_sums *ret)
+{
+	const struct pagerank_matrix *m = s->m;
+	const uint32_t *links = m->links + cell->link_begin;
+	const double *const *t = s->teleports;
+	double d = s->damping, uniform = 1.0 / m->n;
+	pair *shares = (pair *)s->shares, scale = { s->scale[0], s->scale[1] };
+	pair fixed = scale * uniform, change = { 0, 0 }, balance = { 0, 0 };
+	bool given = t[0] || t[1];
+	uint32_t row = cell->row_begin;
+
+	for (uint32_t i = cell->run_begin; i < cell->run_end; i++) {
+		uint32_t length = m->runs[i].length, end = row + m->runs[i].n_rows;
+
+		for (; row < end; row++, links += length) {
+			double degree = m->degree[row], kept = degree - d * m->core_degree[row];
+			double inverse = 1 / (degree - (pagerank_has_loop(m, row) ? d : 0));
+			pair v = sum_pair(links, length, s->shares) * d, moved;
+
+			if (given) {
+				uint32_t node = m->node[row];
+
+				fixed = scale * (pair){ t[0] ? t[0][node] : uniform,
+				                        t[1] ? t[1][node] : uniform };
+			}
+			v = (v + fixed) * inverse;
+			moved = v - shares[row];
+			shares[row] = v;
+			change += (pair){ fabs(moved[0]), fabs(moved[1]) } * degree;
+			balance += v * kept;
+		}
+	}
+	for (int k = 0; k < 2; k++)
+		ret[k] = (struct pagerank_sums){ change[k], balance[k] };
+}
+
 /* Renew what other cells of its step see of a cell. */
 static void renew_snapshot(const struct pagerank_sweep *s, const struct pagerank_cell *cell)
 {
@@ -133,7 +171,7 @@ static void sweep_one(const struct pagerank_sweep *s, uint32_t step, uint32_t la
 	renew_snapshot(s, &m->cells[before]);
 	switch (s->n_vectors) {
 	case 1:  sweep_cell(s, cell, 1, sums); break;
-	case 2:  sweep_cell(s, cell, 2, sums); break;
+	case 2:  sweep_cell_pair(s, cell, sums); break;
 	default: sweep_cell(s, cell, s->n_vectors, sums); break;
 	}
 }
