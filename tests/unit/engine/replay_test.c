@@ -191,6 +191,28 @@ static void stale_copies_are_measured(void **state)
 	play_close(&p);
 }
 
+/* What changed at the moment of a cycle could have been found in it. */
+static void late_begins_at_the_cycle_before(void **state)
+{
+	static const char *const urls[] = { T "x", T "y" };
+	struct play p;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		play_open(&p);
+		p.o.budget = (struct share){ 1, false };
+		p.o.end = TRACE_START + 20 * DAY_SECONDS;
+		for (int i = 0; i < 2; i++) {
+			trace_add(&p.h, urls[i], 0, "v0", NULL);
+			trace_add(&p.h, urls[i], k ? 10.001 : 10, "v1", NULL);
+		}
+		play_run(&p, "oldest");
+		assert_int_equal(p.run.cycles[1].changed, 1);
+		assert_int_equal(p.run.cycles[1].late, k ? 0 : 1);
+		play_close(&p);
+	}
+}
+
 static void a_page_not_yet_seen_gone_is_stale(void **state)
 {
 	struct play p;
@@ -245,6 +267,16 @@ static void the_nearest_capture_may_lie_ahead(void **state)
 	assert_int_equal(p.run.cycles[0].changed_cycle, 1);
 	assert_int_equal(p.run.cycles[1].changed, 0);
 	assert_int_equal(p.run.cycles[1].changed_cycle, 0);
+	play_close(&p);
+	/* so may what was live at the start, though the copy is older */
+	play_open(&p);
+	trace_add(&p.h, T "a", 0.1, "a0", NULL);
+	trace_add(&p.h, T "a", 1.1, "a1", NULL);
+	trace_add(&p.h, T "a", 21, "a1", NULL);
+	p.o.nearest = true;
+	play_run(&p, "random");
+	assert_int_equal(p.run.cycles[0].changed, 1);
+	assert_int_equal(p.run.cycles[0].changed_cycle, 0);
 	play_close(&p);
 }
 
@@ -358,6 +390,7 @@ int main(void)
 		cmocka_unit_test(everything_downloaded),
 		cmocka_unit_test(pages_join_and_come_back),
 		cmocka_unit_test(stale_copies_are_measured),
+		cmocka_unit_test(late_begins_at_the_cycle_before),
 		cmocka_unit_test(a_page_not_yet_seen_gone_is_stale),
 		cmocka_unit_test(observation_decides_what_a_hit_is),
 		cmocka_unit_test(the_nearest_capture_may_lie_ahead),

@@ -259,7 +259,7 @@ static void try_setting(const struct setting *s)
 	/* Clusters are made of what is here when they are first needed, and are too
 	 * dear to be made for cycles that are only recalled: after a restart a policy
 	 * may group pages otherwise than if it had gone on. */
-	recall = !(policy_needs(a.policy) & NEED_CLUSTERS);
+	recall = s->fate == MIXED && !(policy_needs(a.policy) & NEED_CLUSTERS);
 	for (uint32_t c = 1; c <= CYCLES; c++)
 		run_cycle(&a, c);
 	assert_true(trial_open(&b, s));
