@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "cli/page_arg.h"
 #include "cli/repository.h"
+#include "engine/keep.h"
+#include "web/lastmod.h"
 #include "engine/resume.h"
 
 struct show_opts { bool features; };
@@ -69,8 +71,27 @@ static void json_time(struct json *j, const char *key, int64_t t)
 	json_kstr(j, key, t ? text : NULL);
 }
 
+/* What the site's sitemap says, and how far that is to be believed. */
+static int print_hint(struct store *s, const struct store_page *p, struct err *err)
+{
+	struct lastmod_trust trust = { 0 };
+	char text[21];
+	int rc;
+
+	if (!p->hint)
+		return 0;
+	rc = keep_trust(s, p->url, &trust, err);
+	when_iso(p->hint, text);
+	if (rc == 0)
+		printf("%-13s%s by its sitemap; the site's dates were right in %u of %u checks: %s\n",
+		       "modified", text, trust.hits, trust.checks,
+		       lastmod_trusted(&trust) ? "trusted" : "not trusted");
+	return rc;
+}
+
 static int show_json(struct store *s, const struct store_page *p, struct err *err)
 {
+	struct lastmod_trust trust = { 0 };
 	struct json j;
 	int rc;
 
@@ -84,9 +105,17 @@ static int show_json(struct store *s, const struct store_page *p, struct err *er
 	json_time(&j, "last_change", p->last_change);
 	json_kint(&j, "visits", p->visits);
 	json_kint(&j, "changes", p->changes);
+	rc = keep_trust(s, p->url, &trust, err);
+	if (rc == 0 && p->hint) {
+		json_time(&j, "lastmod", p->hint);
+		json_kbool(&j, "lastmod_trusted", lastmod_trusted(&trust));
+		json_kint(&j, "lastmod_checks", trust.checks);
+		json_kint(&j, "lastmod_right", trust.hits);
+	}
 	json_key(&j, "captures");
 	json_array(&j);
-	rc = store_captures(s, p->number, json_capture, &j, err);
+	if (rc == 0)
+		rc = store_captures(s, p->number, json_capture, &j, err);
 	json_end_array(&j);
 	cli_json_end(&j);
 	return rc;
@@ -159,8 +188,11 @@ static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		print_time("last visit", p.last_visit);
 		print_time("last change", p.last_change);
 		printf("%-13s%u, %u of them found a change\n", "visits", p.visits, p.changes);
-		puts("captures");
-		rc = store_captures(s, p.number, print_capture, NULL, err);
+		rc = print_hint(s, &p, err);
+		if (rc == 0)
+			puts("captures");
+		if (rc == 0)
+			rc = store_captures(s, p.number, print_capture, NULL, err);
 	}
 	store_close(s);
 	return rc;

@@ -183,6 +183,8 @@ import json
 s = json.load(open("out")); assert (s["pages"], s["malformed"], s["other"]) == (3, 1, 1), s
 P
 $f -C m export pages | grep '"http://a.example/1"' | grep -q '"lastmod":"2024-05-06T00:00:00Z"' || fail "lastmod"
+$f -C m show http://a.example/1 | grep -q 'right in 0 of 0 checks: not trusted' || fail "show: lastmod"
+$f -C m show --json http://a.example/1 | grep -q '"lastmod":"2024-05-06T00:00:00Z","lastmod_trusted":false' || fail "show --json: lastmod"
 $f -C m export changed --since last >out; [ ! -s out ] || fail "no cycle yet, no change"
 set +e; $f -C m export warc >out 2>err; rc=$?; $f -C m export changed --since never >>out 2>>err; rc2=$?; set -e
 [ $rc = 2 ] && [ $rc2 = 2 ] || fail "usage errors: $rc $rc2"
