@@ -7,11 +7,9 @@
 
 #include "cli/page_arg.h"
 #include "cli/repository.h"
-#include "engine/content.h"
 #include "engine/ignore.h"
-#include "warc/http.h"
+#include "engine/page_copy.h"
 #include "web/change_diff.h"
-#include "web/extract.h"
 
 struct diff_opts {
 	bool tags;
@@ -58,48 +56,22 @@ static int choose(void *arg, const struct store_capture *c, struct err *err)
 	return 0;
 }
 
-/* A page read back: its body decoded, its type. */
-struct side { struct buf body, type; int64_t time; };
-
-static int load_side(struct side *s, struct content *content, struct store *store, uint64_t id,
-                     const struct store_page *page, struct err *err)
+static int load_side(struct page_copy *side, struct content *content, struct store *store,
+                     uint64_t id, struct text url, struct err *err)
 {
 	struct store_capture c;
-	const struct warc_content *w = &content->body;
 	int rc = store_capture_get(store, id, &c, err);
 
 	if (rc <= 0)
 		return rc < 0 ? rc : err_set(err, E_STORE, "capture %llu is missing",
 		                             (unsigned long long)id);
-	s->time = c.time;
-	rc = content_load(content, &c, page->url, err);
-	if (rc < 0)
-		return rc;
-	buf_init(&s->body, EXTRACT_SIZE_MAX);
-	buf_init(&s->type, 256);
-	if (w->is_http && w->http.content_type)
-		buf_add(&s->type, w->http.content_type->value, w->http.content_type->value_size);
-	if (w->is_http && w->http.content_encoding && w->body.size) {
-		rc = http_decode(&s->body, w->http.content_encoding->value,
-		                 w->http.content_encoding->value_size, w->body.data, w->body.size,
-		                 err);
-		return rc == E_LIMIT ? 0 : rc;
-	}
-	buf_add(&s->body, buf_text(&w->body), w->body.size);
-	return 0;
-}
-
-static struct extract_input to_input(const struct side *s, const char *url)
-{
-	return (struct extract_input){ .data = buf_text(&s->body), .size = s->body.size,
-	                               .content_type = s->type.size ? buf_text(&s->type) : NULL,
-	                               .url = url };
+	return page_copy_load(side, content, &c, url, err);
 }
 
 static const char *const kind_names[] = { "text", "elements", "accessibility" };
 
 static void print_text(const struct page_diff *d, const struct diff_opts *o,
-                       const struct side *before, const struct side *after)
+                       const struct page_copy *before, const struct page_copy *after)
 {
 	char from[21], to[21];
 	int last = -1;
@@ -130,7 +102,7 @@ static void print_text(const struct page_diff *d, const struct diff_opts *o,
 }
 
 static void print_json(const struct page_diff *d, const struct diff_opts *o, const char *url,
-                       const struct side *before, const struct side *after)
+                       const struct page_copy *before, const struct page_copy *after)
 {
 	struct json j;
 	char t[21];
@@ -171,21 +143,20 @@ static int compare(struct cli *cli, const struct diff_opts *o, struct store *s,
 {
 	struct extract_options options = { 0 };
 	struct ignore_list rules = { 0 };
-	struct side before = { 0 }, after = { 0 };
+	struct page_copy before = { 0 }, after = { 0 };
 	struct detector detect = { 0 };
 	struct page_diff d = { 0 };
 	struct content content;
 	char *url = mem_strndup(page->url.s, page->url.size);
-	struct store_page named = *page;
+	struct text named = { url, page->url.size };
 	int rc = detector_parse(&detect, o->detect, err);
 
-	named.url.s = url;
 	for (size_t i = 0; i < o->ignore.n && rc == 0; i++)
 		rc = ignore_list_add(&rules, o->ignore.v[i], err);
 	content_init(&content, cli->common.repository, EXTRACT_SIZE_MAX);
-	if (rc == 0 && (rc = load_side(&before, &content, s, w->before, &named, err)) == 0 &&
-	    (rc = load_side(&after, &content, s, w->after, &named, err)) == 0) {
-		struct extract_input a = to_input(&before, url), b = to_input(&after, url);
+	if (rc == 0 && (rc = load_side(&before, &content, s, w->before, named, err)) == 0 &&
+	    (rc = load_side(&after, &content, s, w->after, named, err)) == 0) {
+		struct extract_input a = page_copy_input(&before, url), b = page_copy_input(&after, url);
 
 		detector_options(&detect, &options);
 		options.ignore = ignore_list_find(&rules, url, strlen(url));
@@ -198,10 +169,8 @@ static int compare(struct cli *cli, const struct diff_opts *o, struct store *s,
 	}
 	content_release(&content);
 	ignore_list_release(&rules);
-	buf_release(&before.body);
-	buf_release(&before.type);
-	buf_release(&after.body);
-	buf_release(&after.type);
+	page_copy_release(&before);
+	page_copy_release(&after);
 	free(url);
 	return rc;
 }

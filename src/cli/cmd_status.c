@@ -5,10 +5,11 @@
 
 #include "cli/repository.h"
 #include "engine/load.h"
+#include "engine/page_copy.h"
 #include "engine/sites.h"
 
 struct status_opts {
-	bool check, sites;
+	bool check, sites, accessibility;
 	int sort;
 	const char *policy;
 	int64_t every;
@@ -17,6 +18,8 @@ struct status_opts {
 static const struct option_spec status_options[] = {
 	OPT_FLAG(status_opts, check, "check the integrity of the tables, too"),
 	OPT_FLAG(status_opts, sites, "each site: visits, updates, probability, change rate"),
+	OPT_FLAG(status_opts, accessibility, "with --sites: count the changes that concern "
+	         "accessibility, by reading the archived copies"),
 	OPT_CHOICE(status_opts, sort, "visits|updates|probability|rate|name", "visits",
 	           "order of --sites"),
 	{ .name = "policy", .type = OPTION_TEXT, .def = "automaton:unit=site", .arg = "SPEC",
@@ -132,11 +135,12 @@ static void time_cell(struct table *t, int64_t v)
 	table_cell(t, "%.16s", text);
 }
 
-static void sites_table(const struct site_status *rows, uint32_t n, const struct pages *p)
+static void sites_table(const struct site_status *rows, uint32_t n, const struct pages *p,
+                        const uint64_t *access)
 {
 	static const char *const heads[] = { "<site", "pages", "visits", "updates", "probability",
-		"changes/day", "low", "high", "<last visit", "<next expected" };
-	struct table *t = table_new(heads, 10);
+		"changes/day", "low", "high", "<last visit", "<next expected", "accessibility" };
+	struct table *t = table_new(heads, access ? 11 : 10);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct site_status *r = &rows[i];
@@ -151,12 +155,15 @@ static void sites_table(const struct site_status *rows, uint32_t n, const struct
 		number_cell(t, r->rate_high, "%.4f");
 		time_cell(t, r->last_visit);
 		time_cell(t, r->next);
+		if (access)
+			table_cell(t, "%llu", (unsigned long long)access[r->site]);
 	}
 	table_print(t, stdout);
 	table_free(t);
 }
 
-static void sites_json(const struct site_status *rows, uint32_t n, const struct pages *p)
+static void sites_json(const struct site_status *rows, uint32_t n, const struct pages *p,
+                       const uint64_t *access)
 {
 	struct json j;
 	char t[21];
@@ -181,6 +188,8 @@ static void sites_json(const struct site_status *rows, uint32_t n, const struct 
 		json_kstr(&j, "last_visit", r->last_visit ? t : NULL);
 		when_iso(r->next, t);
 		json_kstr(&j, "next", r->next ? t : NULL);
+		if (access)
+			json_kint(&j, "accessibility", (int64_t)access[r->site]);
 		json_end_object(&j);
 	}
 	json_end_array(&j);
@@ -193,21 +202,27 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	struct resume_opts ro = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
 	                          .cycle_seconds = o->every };
 	struct site_status *rows = NULL;
+	uint64_t *access = NULL;
 	struct resumed r;
 	int rc = resume(&r, s, &ro, err);
 
 	if (rc == 0)
 		rc = sites_status(&r, s, o->every, &rows, err);
+	if (rc == 0 && o->accessibility) {
+		access = mem_zalloc(r.loaded.pages.tree.n_sites, sizeof *access);
+		rc = access_count(s, cli->common.repository, &r.loaded.pages, access, err);
+	}
 	if (rc == 0) {
 		struct ordering order = { o->sort, &r.loaded.pages };
 		uint32_t n = r.loaded.pages.tree.n_sites;
 
 		qsort_r(rows, n, sizeof *rows, compare_sites, &order);
 		if (cli->common.json)
-			sites_json(rows, n, &r.loaded.pages);
+			sites_json(rows, n, &r.loaded.pages, access);
 		else
-			sites_table(rows, n, &r.loaded.pages);
+			sites_table(rows, n, &r.loaded.pages, access);
 	}
+	free(access);
 	free(rows);
 	resume_release(&r);
 	return rc;

@@ -31,3 +31,6 @@ if $f -C d diff a.example/ --to 20240101 2>err; then exit 1; fi; grep -q 'no two
 $f -C d show a.example/ --features --json | python3 -c '
 import json, sys
 x = json.load(sys.stdin)["features"]; assert len(x) == 48 and x["images"] == 1 and x["is_html"] == 1 and x["change_frequency"] > 0.6, x'
+$f -C d status --sites --accessibility --json | python3 -c '
+import json, sys
+r = json.load(sys.stdin)["by_site"]; assert len(r) == 1 and r[0]["accessibility"] == 1 and r[0]["updates"] == 2, r'
