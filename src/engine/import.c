@@ -12,12 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/input.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/lexicon.h"
+#include "engine/import_words.h"
 #include "engine/place.h"
 #include "web/url.h"
 
@@ -172,9 +171,8 @@ struct archiving {
 	VEC(uint32_t) touched;          /* pages to settle at the end of the batch */
 	uint32_t in_batch;
 	bool open;
-	struct lexicon words;           /* the repository's word list, and new ones */
-	uint32_t n_words;               /* of them in the store */
-	bool foreign_terms;             /* numbered by another list: not kept */
+	enum archive_kind kind;
+	struct import_words words;
 };
 
 static int compare_numbers(const void *pa, const void *pb)
@@ -184,65 +182,13 @@ static int compare_numbers(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
-{
-	struct archiving *a = arg;
-
-	(void)err;
-	if (number == a->words.words.n)
-		a->n_words = strtab_intern(&a->words.words, word.s, word.size, NULL) + 1;
-	return 0;
-}
-
-/* The terms of an index are numbers of a word list: words.txt beside it.  The
- * first list becomes the repository's; terms by another list are not kept. */
-static int take_word_list(struct archiving *a, struct err *err)
-{
-	const char *slash = strrchr(a->path, '/');
-	struct lexicon list = { 0 };
-	char beside[4096];
-	int rc;
-
-	snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - a->path + 1) : 0,
-	         a->path);
-	if (access(beside, R_OK))
-		return 0;
-	rc = lexicon_read(&list, beside, err);
-	if (rc == 0 && !a->words.words.n) {
-		a->words = list;
-		return 0;
-	}
-	for (uint32_t n = 0; n < list.words.n && rc == 0; n++)
-		a->foreign_terms |= n >= a->words.words.n ||
-		                    strcmp(strtab_get(&list.words, n),
-		                           strtab_get(&a->words.words, n)) != 0;
-	lexicon_release(&list);
-	if (a->foreign_terms && a->i->report)
-		a->i->report(a->i->arg, "the word list beside the file is not the repository's: its "
-		             "terms are not kept");
-	return rc;
-}
-
-static int keep_words(struct archiving *a, struct err *err)
-{
-	int rc = 0;
-
-	for (; a->n_words < a->words.words.n && rc >= 0; a->n_words++) {
-		struct text word = { strtab_get(&a->words.words, a->n_words),
-		                     strtab_size(&a->words.words, a->n_words) };
-
-		rc = store_word_add(a->i->store, a->n_words, word, err);
-	}
-	return rc;
-}
-
 static int end_batch(struct archiving *a, struct err *err)
 {
 	int rc = 0;
 
 	if (!a->open)
 		return 0;
-	rc = keep_words(a, err);
+	rc = import_words_keep(&a->words, a->i->store, err);
 	if (a->touched.n)
 		qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
 	for (size_t k = 0; k < a->touched.n && rc >= 0; k++)
@@ -292,6 +238,16 @@ static struct text file_name(struct archiving *a, struct slice told)
 	return (struct text){ a->place.data, a->place.size };
 }
 
+static struct text our_terms(struct archiving *a, struct slice terms)
+{
+	struct err why = { 0 };
+	struct slice ours = import_words_terms(&a->words, a->path, terms, &why);
+
+	if (why.code && a->i->report)
+		a->i->report(a->i->arg, why.text);
+	return to_text(ours);
+}
+
 static int add_record(void *arg, const struct record *r, struct err *err)
 {
 	struct archiving *a = arg;
@@ -311,8 +267,8 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		return rc;
 	i->stats.n_pages += rc == 1;
 	to_capture(r, page, &c);
-	if (a->foreign_terms)
-		c.terms = (struct text){ 0 };
+	if (a->kind == ARCHIVE_CDX && r->terms.s)
+		c.terms = our_terms(a, r->terms);
 	if (r->file.s)
 		c.file = file_name(a, r->file);
 	rc = store_capture_add(i->store, &c, err);
@@ -337,21 +293,18 @@ static void report_archive(void *arg, const char *text)
 }
 
 static int import_archive(struct archiving *a, struct archive_reader *reader,
-                          struct input *in, enum archive_kind kind, struct err *err)
+                          struct input *in, struct err *err)
 {
-	int rc, kept;
+	int rc = import_words_load(&a->words, a->i->store, err), kept;
 
 	buf_init(&a->told, PLACE_SIZE_MAX);
 	buf_init(&a->place, PLACE_SIZE_MAX);
-	rc = store_words(a->i->store, read_word, a, err);
-	if (rc == 0 && kind == ARCHIVE_CDX)
-		rc = take_word_list(a, err);
-	if (rc < 0) {
+	if (rc == 0) {
+		reader->lexicon = a->kind == ARCHIVE_WARC ? &a->words.words : NULL;
+		rc = archive_read_input(reader, in, a->kind, err);
+	} else {
 		input_close(in);
-		return rc;
 	}
-	reader->lexicon = kind == ARCHIVE_WARC ? &a->words : NULL;
-	rc = archive_read_input(reader, in, kind, err);
 	/* what was read before the file failed us is kept; what the store failed is not */
 	kept = rc == E_STORE ? rc : end_batch(a, rc < 0 ? NULL : err);
 	if (kept < 0)
@@ -359,7 +312,7 @@ static int import_archive(struct archiving *a, struct archive_reader *reader,
 	vec_release(&a->touched);
 	buf_release(&a->told);
 	buf_release(&a->place);
-	lexicon_release(&a->words);
+	import_words_release(&a->words);
 	return rc < 0 ? rc : kept;
 }
 
@@ -368,14 +321,13 @@ int import_file(struct import *i, const char *path, struct err *err)
 	struct archiving a = { .i = i, .path = path };
 	struct archive_reader reader = { .record = add_record, .report = report_archive,
 	                                 .arg = &a };
-	enum archive_kind kind = ARCHIVE_URLS;
 	struct input *in;
-	int rc = archive_open(&reader, path, &in, &kind, err);
+	int rc = archive_open(&reader, path, &in, &a.kind, err);
 
-	if (rc == 0 && kind == ARCHIVE_SITEMAP) {
+	if (rc == 0 && a.kind == ARCHIVE_SITEMAP) {
 		rc = import_sitemap(i, in, path, 0, err);       /* closes it, as the next */
-	} else if (rc == 0 && kind != ARCHIVE_URLS) {
-		rc = import_archive(&a, &reader, in, kind, err);
+	} else if (rc == 0 && a.kind != ARCHIVE_URLS) {
+		rc = import_archive(&a, &reader, in, err);
 	} else if (rc == 0) {
 		rc = import_urls(i, in, path, err);
 		input_close(in);

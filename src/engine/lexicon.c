@@ -41,7 +41,8 @@ const char *lexicon_terms(struct lexicon *l, size_t *ret_size)
 	if (!l->text.max)
 		buf_init(&l->text, BUF_NO_LIMIT);
 	buf_clear(&l->text);
-	qsort(l->seen.v, l->seen.n, sizeof *l->seen.v, compare_numbers);
+	if (l->seen.n)
+		qsort(l->seen.v, l->seen.n, sizeof *l->seen.v, compare_numbers);
 	for (size_t i = 0; i < l->seen.n; i++) {
 		buf_printf(&l->text, "%s%u:%u", i ? " " : "", l->seen.v[i], l->count[l->seen.v[i]]);
 		l->count[l->seen.v[i]] = 0;

@@ -242,6 +242,64 @@ static void random_corruptions(void **state)
 	free(copy);
 }
 
+static int note_terms(void *arg, const struct store_capture *c, struct err *err)
+{
+	char *out = arg;
+
+	(void)err;
+	snprintf(out + strlen(out), 100, "[%.*s]", (int)c->terms.size, c->terms.s ? c->terms.s : "");
+	return 0;
+}
+
+static int note_word(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	char *out = arg;
+
+	(void)err;
+	snprintf(out + strlen(out), 100, "%u=%.*s ", number, (int)word.size, word.s);
+	return 0;
+}
+
+/* Two indexes with lists of their own, and one without: one list in the end. */
+static void word_lists_are_joined(void **state)
+{
+	static const struct { const char *folder, *list, *terms; } cases[] = {
+		{ "1", "cat\ndog\nbird\n", "0:2 2:1" }, { "2", "bird\nfish\ncat\n", "0:5 1:7 2:9 3:1" },
+		{ "3", NULL, "0:1" }, { "4", "a\na\n", "0:1" },
+	};
+	char folder[] = "/tmp/freshet-words-XXXXXX", name[200], line[300], got[400] = "";
+	struct brought b = { .path = folder };
+	struct import i = { .now = 1, .report = note_report, .arg = &b };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(store_open(&i.store, "sqlite::memory:", STORE_CREATE, NULL), 0);
+	for (size_t k = 0; k < 4; k++) {
+		snprintf(line, sizeof line, "example,a)/%s 20240101000000 {\"url\":\"http://a.example/%s\","
+		         "\"status\":\"200\",\"digest\":\"X\",\"terms\":\"%s\"}\n", cases[k].folder,
+		         cases[k].folder, cases[k].terms);
+		snprintf(name, sizeof name, "%s/x.cdxj", folder);
+		write_file(name, line, strlen(line));
+		snprintf(name, sizeof name, "%s/words.txt", folder);
+		unlink(name);
+		if (cases[k].list)
+			write_file(name, cases[k].list, strlen(cases[k].list));
+		snprintf(name, sizeof name, "%s/x.cdxj", folder);
+		assert_int_equal(import_file(&i, name, NULL), 0);
+		assert_int_equal(b.n_reports, k < 2 ? 0 : k - 1);
+	}
+	assert_int_equal(store_captures(i.store, STORE_NONE, note_terms, got, NULL), 0);
+	assert_string_equal(got, "[0:2 2:1][2:5 3:7 0:9][][]");
+	got[0] = '\0';
+	assert_int_equal(store_words(i.store, note_word, got, NULL), 0);
+	assert_string_equal(got, "0=cat 1=dog 2=bird 3=fish ");
+	store_close(i.store);
+	unlink(name);
+	snprintf(name, sizeof name, "%s/words.txt", folder);
+	unlink(name);
+	rmdir(folder);
+}
+
 /* What we write again passes the judge, and brings the same captures. */
 static void exported_is_valid(void **state)
 {
@@ -307,6 +365,7 @@ int main(void)
 		cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(random_corruptions),
 		cmocka_unit_test(exported_is_valid),
+		cmocka_unit_test(word_lists_are_joined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* import_words.c - word lists joined; see import_words.h. */
+#include "engine/import_words.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "warc/cdx.h"
+#include "web/terms.h"
+
+static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	struct import_words *w = arg;
+
+	if (strtab_intern(&w->words.words, word.s, word.size, NULL) != number)
+		return err_set(err, E_STORE, "the word list has a gap or a double at %u", number);
+	w->n_stored = number + 1;
+	return 0;
+}
+
+int import_words_load(struct import_words *w, struct store *s, struct err *err)
+{
+	buf_init(&w->text, BUF_NO_LIMIT);
+	return store_words(s, read_word, w, err);
+}
+
+/* Find the list beside the index, and where its words are in ours. */
+static int take_list(struct import_words *w, const char *path, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	struct lexicon list = { 0 };
+	char beside[4096];
+	int rc;
+
+	snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - path + 1) : 0, path);
+	if (access(beside, R_OK)) {
+		w->drop = w->words.words.n > 0;
+		return w->drop ? err_set(err, E_PARSE, "%s is not there, and the repository has a word "
+		                         "list: terms are not kept", beside) : 0;
+	}
+	rc = lexicon_read(&list, beside, err);
+	w->drop = rc < 0;
+	if (rc == 0) {
+		w->n_to = list.words.n;
+		w->to = mem_array(w->n_to, sizeof *w->to);
+	}
+	for (uint32_t n = 0; n < w->n_to; n++) {
+		const char *word = strtab_get(&list.words, n);
+		size_t size = strtab_size(&list.words, n);
+
+		w->to[n] = w->words.words.n < TERMS_VOCABULARY_MAX ?
+		           strtab_intern(&w->words.words, word, size, NULL) :
+		           strtab_find(&w->words.words, word, size);
+		w->translate |= w->to[n] != n;
+	}
+	lexicon_release(&list);
+	return rc;
+}
+
+struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,
+                                struct err *ret_why)
+{
+	struct cdx_slice rest = { terms.s, terms.size };
+	uint32_t id, count;
+
+	if (!terms.s || !terms.size)
+		return terms;
+	if (!w->looked && take_list(w, path, ret_why) == 0)
+		ret_why->code = 0;
+	w->looked = true;
+	if (w->drop)
+		return (struct slice){ 0 };
+	if (!w->translate)
+		return terms;
+	buf_clear(&w->text);
+	while (cdx_next_term(&rest, &id, &count))
+		if (id < w->n_to && w->to[id] != MAP_NONE)
+			buf_printf(&w->text, "%s%u:%u", w->text.size ? " " : "", w->to[id], count);
+	return (struct slice){ buf_text(&w->text), w->text.size };
+}
+
+int import_words_keep(struct import_words *w, struct store *s, struct err *err)
+{
+	int rc = 0;
+
+	for (; w->n_stored < w->words.words.n && rc >= 0; w->n_stored++) {
+		struct text word = { strtab_get(&w->words.words, w->n_stored),
+		                     strtab_size(&w->words.words, w->n_stored) };
+
+		rc = store_word_add(s, w->n_stored, word, err);
+	}
+	return rc;
+}
+
+void import_words_release(struct import_words *w)
+{
+	lexicon_release(&w->words);
+	free(w->to);
+	buf_release(&w->text);
+	*w = (struct import_words){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * import_words.h - one word list for a repository, whatever its archives count by.
+ *
+ * The terms of an index are numbers of a list, words.txt beside it; pages of a
+ * WARC are counted by the repository's own.  The first list becomes the
+ * repository's; numbers of another are translated, its new words added.  Without
+ * a list numbers are kept as they came, and of a repository that has one already
+ * they are dropped: nobody could say what they mean.
+ */
+#ifndef ENGINE_IMPORT_WORDS_H
+#define ENGINE_IMPORT_WORDS_H
+
+#include "engine/lexicon.h"
+#include "engine/record.h"
+#include "repo/store.h"
+
+struct import_words {           /* zeroed, then import_words_load() */
+	struct lexicon words;           /* the repository's, and new ones */
+	uint32_t n_stored;              /* of them in the store */
+	uint32_t *to;                   /* number in the archive's list -> ours */
+	uint32_t n_to;
+	bool looked, translate, drop;
+	struct buf text;
+};
+
+MUST_CHECK int import_words_load(struct import_words *w, struct store *s, struct err *err);
+/* The terms of a record of the index `path` in our numbers, good until the next
+ * call.  A list that cannot be used is told in *ret_why, once. */
+struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,
+                                struct err *ret_why);
+/* New words into the store; inside a batch. */
+MUST_CHECK int import_words_keep(struct import_words *w, struct store *s, struct err *err);
+void import_words_release(struct import_words *w);
+
+#endif
