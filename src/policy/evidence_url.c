@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence_url.c - what URLs and links say of a page before anything is tested.
+ *
+ * Tree.  The path of a page: host, directories one by one (10 parts at most),
+ * then the first two words of the file name without its extension.  Each prefix
+ * is a node under a common root, found by the hash of (parent, part); parents
+ * have smaller numbers than children.
+ * Cost.  O(bytes of URLs) and a sort of the URLs for the systematic sample, once;
+ * about 80 bytes a page.
+ */
+#include <ctype.h>
+#include <math.h>
+
+#include "base/map.h"
+#include "base/rng.h"
+#include "graph/graph.h"
+#include "policy/evidence.h"
+
+#define PARTS_MAX 10
+
+/* A URL cut up; all ends are within its text. */
+struct cut {
+	const char *host, *host_end, *path, *name, *name_end, *end;
+};
+
+static void cut_url(const char *url, struct cut *c)
+{
+	const char *s = strstr(url, "://");
+
+	c->host = s ? s + 3 : url;
+	c->host_end = c->path = c->host + strcspn(c->host, "/?#");
+	c->end = c->path + strcspn(c->path, "?#");
+	for (c->name = c->end; c->name > c->path && c->name[-1] != '/'; c->name--)
+		;
+	for (c->name_end = c->end; c->name_end > c->name && c->name_end[-1] != '.'; c->name_end--)
+		;
+	/* without the dot; a name without one, or only one in front, is all name */
+	c->name_end = c->name_end > c->name + 1 ? c->name_end - 1 : c->end;
+}
+
+struct builder {
+	struct map nodes, groups[N_GROUPS];
+	VEC(uint32_t) parent;
+};
+
+static uint32_t step_down(struct builder *b, uint32_t parent, const char *s, const char *end)
+{
+	uint64_t key = hash_bytes(s, (size_t)(end - s), rng_mix(parent + 1));
+	bool fresh;
+	uint32_t id = map_intern(&b->nodes, key, (uint32_t)b->parent.n, &fresh);
+
+	if (fresh)
+		vec_push(&b->parent, parent);
+	return id;
+}
+
+static uint32_t place(struct builder *b, const struct cut *c, uint32_t *ret_host)
+{
+	uint32_t node = *ret_host = step_down(b, 0, c->host, c->host_end);
+	const char *s = c->path, *e;
+	int words = 0;
+
+	for (int parts = 1; parts < PARTS_MAX && s < c->name; parts++) {
+		while (s < c->name && *s == '/')
+			s++;
+		e = s;
+		while (e < c->name && *e != '/')
+			e++;
+		if (e > s)
+			node = step_down(b, node, s, e);
+		s = e;
+	}
+	for (s = c->name; s < c->name_end && words < 2; words++) {
+		while (s < c->name_end && !isalpha((unsigned char)*s))
+			s++;
+		for (e = s; e < c->name_end && isalpha((unsigned char)*e); e++)
+			;
+		if (e > s)
+			node = step_down(b, node, s - 1 >= c->name ? s - 1 : s, e);
+		s = e;
+	}
+	return node;
+}
+
+static int depth_of(const struct cut *c)
+{
+	int n = 0;
+
+	for (const char *s = c->path; s < c->end; s++)
+		n += *s == '/';
+	return n;
+}
+
+/* The name with each run of digits as one 0, hashed. */
+static uint64_t shape_hash(const struct cut *c, uint64_t seed)
+{
+	char out[256];
+	size_t n = 0;
+
+	for (const char *s = c->name; s < c->end && n < sizeof out; n++) {
+		bool digit = isdigit((unsigned char)*s);
+
+		out[n] = digit ? '0' : *s;
+		for (s++; digit && s < c->end && isdigit((unsigned char)*s); s++)
+			;
+	}
+	return hash_bytes(out, n, seed);
+}
+
+static bool is_digit_at(const char *s, const char *end)
+{
+	return s < end && isdigit((unsigned char)*s);
+}
+
+/* (19|20)dd[/-]d anywhere in the path */
+static bool has_date(const struct cut *c)
+{
+	for (const char *s = c->path; s + 6 <= c->end; s++)
+		if (((s[0] == '1' && s[1] == '9') || (s[0] == '2' && s[1] == '0')) &&
+		    is_digit_at(s + 2, c->end) && is_digit_at(s + 3, c->end) &&
+		    (s[4] == '/' || s[4] == '-') && is_digit_at(s + 5, c->end))
+			return true;
+	return false;
+}
+
+/* v?d+(.d+)+ at the beginning of a part */
+static bool has_version(const struct cut *c)
+{
+	for (const char *s = c->path; s < c->end; s++) {
+		const char *t = s + 1;
+
+		if (*s != '/')
+			continue;
+		if (t < c->end && *t == 'v')
+			t++;
+		if (!is_digit_at(t, c->end))
+			continue;
+		while (is_digit_at(t, c->end))
+			t++;
+		if (t < c->end && *t == '.' && is_digit_at(t + 1, c->end))
+			return true;
+	}
+	return false;
+}
+
+static void find_statics(const struct cut *c, const struct view *v, uint32_t page, bool urls,
+                         float *x)
+{
+	memset(x, 0, N_STATICS * sizeof *x);
+	if (urls) {
+		x[STATIC_DEPTH] = (float)depth_of(c);
+		for (const char *s = c->name; s < c->end; s++)
+			if (isdigit((unsigned char)*s))
+				x[STATIC_DIGIT] = 1;
+		x[STATIC_DATE] = has_date(c);
+		x[STATIC_VERSION] = has_version(c);
+		x[STATIC_EMPTY] = c->name == c->end;
+		x[STATIC_LENGTH] = log1pf((float)(c->end - c->path));
+	}
+	if (v->links && v->links_in) {
+		x[STATIC_IN] = log1pf((float)graph_degree(v->links_in, page));
+		x[STATIC_OUT] = log1pf((float)graph_degree(v->links, page));
+	}
+	if (v->pagerank)
+		x[STATIC_RANK] = logf((float)(v->pagerank[page] * v->n_pages) + 1e-6f);
+}
+
+static void standardise(float *x, uint32_t n)
+{
+	for (int k = 0; k < N_STATICS; k++) {
+		double sum = 0, square = 0, mean, sd;
+
+		for (uint32_t i = 0; i < n; i++) {
+			double y = (double)x[(size_t)i * N_STATICS + (size_t)k];
+
+			sum += y;
+			square += y * y;
+		}
+		mean = sum / n;
+		sd = sqrt(fmax(0, square / n - mean * mean));
+		for (uint32_t i = 0; i < n; i++) {
+			float *y = &x[(size_t)i * N_STATICS + (size_t)k];
+
+			*y = sd > 1e-6 ? (float)(((double)*y - mean) / sd) : 0;
+		}
+	}
+}
+
+static int by_url(const void *pa, const void *pb, void *pv)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	int d = strcmp(view_url(pv, a), view_url(pv, b));
+
+	return d ? d : a < b ? -1 : a > b;
+}
+
+/* Every (n / z)-th of the sorted URLs from a random start, then shuffled. */
+static void draw_sample(struct evidence_world *w, const struct view *v, bool urls,
+                        double share)
+{
+	uint32_t *order = mem_array(v->n_pages, sizeof *order), n = 0, z;
+	struct rng r;
+	double step, at;
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (v->state[i] & PAGE_HERE)
+			order[n++] = i;
+	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_SAMPLE));
+	if (urls)
+		qsort_r(order, n, sizeof *order, by_url, (void *)(uintptr_t)v);
+	else
+		rng_shuffle(&r, order, n);
+	z = (uint32_t)fmax(100, share * n);
+	if (z > n)
+		z = n;
+	w->sample = mem_array(z, sizeof *w->sample);
+	step = z ? (double)n / z : 0;
+	at = rng_next_unit(&r) * step;
+	for (w->n_sample = 0; w->n_sample < z; at += step)
+		w->sample[w->n_sample++] = order[(uint32_t)fmin(at, n - 1)];
+	rng_shuffle(&r, w->sample, w->n_sample);
+	free(order);
+}
+
+static void place_page(struct evidence_world *w, struct builder *b, const struct view *v,
+                       uint32_t i, bool urls)
+{
+	struct cut c;
+	uint64_t key[N_GROUPS] = { 0 };
+	uint64_t site = rng_mix(v->site[i]);
+	bool fresh;
+
+	cut_url(view_url(v, i), &c);
+	w->node[i] = urls ? place(b, &c, &w->host[i]) : 0;
+	if (!urls)
+		w->host[i] = 0;
+	key[GROUP_SHAPE] = shape_hash(&c, site);
+	key[GROUP_EXT] = hash_bytes(c.name_end, (size_t)(c.end - c.name_end), site);
+	key[GROUP_DEPTH] = rng_mix(site + (uint64_t)depth_of(&c));
+	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
+		w->group[g][i] = map_intern(&b->groups[g], urls ? key[g] : 0,
+		                            w->n_group[g], &fresh), w->n_group[g] += fresh;
+	find_statics(&c, v, i, urls, w->statics + (size_t)i * N_STATICS);
+}
+
+void evidence_world_init(struct evidence_world *w, const struct view *v, bool urls,
+                         double sample)
+{
+	struct builder b = { .nodes = { 0 } };
+	uint32_t n = v->n_pages;
+
+	*w = (struct evidence_world){ 0 };
+	w->node = mem_array(n, sizeof *w->node);
+	w->host = mem_array(n, sizeof *w->host);
+	w->statics = mem_array((size_t)n * N_STATICS, sizeof *w->statics);
+	for (int g = 0; g < N_FAMILIES; g++) {
+		w->group[g] = (uint32_t *)(uintptr_t)v->family[g];
+		w->n_group[g] = v->family[g] ? v->n_family[g] : 0;
+	}
+	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
+		w->group[g] = mem_array(n, sizeof *w->group[g]);
+	vec_push(&b.parent, 0);
+	for (uint32_t i = 0; i < n; i++)
+		place_page(w, &b, v, i, urls);
+	standardise(w->statics, n);
+	w->n_nodes = (uint32_t)b.parent.n;
+	w->parent = b.parent.v;
+	map_release(&b.nodes);
+	for (int g = 0; g < N_GROUPS; g++)
+		map_release(&b.groups[g]);
+	draw_sample(w, v, urls, sample);
+}
+
+void evidence_world_release(struct evidence_world *w)
+{
+	free(w->parent);
+	free(w->node);
+	free(w->host);
+	free(w->statics);
+	free(w->sample);
+	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
+		free(w->group[g]);
+	*w = (struct evidence_world){ 0 };
+}
