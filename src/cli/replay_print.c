@@ -82,6 +82,32 @@ static void print_search(const struct experiment *x, const size_t *order, FILE *
 	}
 }
 
+/* Goal alive: downloads for each living page found, at shares of all of them. */
+static void print_costs(const struct experiment *x, const size_t *order, FILE *out)
+{
+	static const int shown[] = { 1, 3, 5, 9, 13, 15, 17, 18 };
+	const char *heads[] = { "<cost at alpha", "0.10", "0.20", "0.30", "0.50", "0.70", "0.80",
+	                        "0.90", "0.95" };
+	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
+
+	for (size_t i = 0; i < x->n_results; i++) {
+		const struct policy_result *p = &x->results[order[i]];
+
+		table_cell(t, "%s", p->spec);
+		for (size_t k = 0; k < sizeof shown / sizeof *shown; k++) {
+			double c = p->cost[shown[k]].mean;
+
+			if (c > 0)
+				table_cell(t, "%.3f", c);
+			else
+				table_cell(t, "-");
+		}
+	}
+	fputc('\n', out);
+	table_print(t, out);
+	table_free(t);
+}
+
 void replay_print_table(const struct replay_output *o, FILE *out)
 {
 	const struct experiment *x = o->x;
@@ -115,6 +141,8 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	}
 	table_print(t, out);
 	table_free(t);
+	if (x->replay->opts.goal == GOAL_ALIVE)
+		print_costs(x, order, out);
 	if (x->n_results > 1)
 		fprintf(out, "\n* differs from the first row (paired t-test over cycles, p < %.2f)\n",
 		        STAR_P);
@@ -188,6 +216,21 @@ static void json_mean(struct json *j, const struct policy_result *p, bool search
 	json_end_object(j);
 }
 
+static void json_cost(struct json *j, const struct policy_result *p)
+{
+	json_key(j, "cost");
+	json_array(j);
+	for (int a = 0; a < REPLAY_ALPHAS; a++) {
+		if (p->cost[a].mean <= 0)
+			continue;
+		json_array(j);
+		json_num(j, replay_alpha(a));
+		json_num(j, p->cost[a].mean);
+		json_end_array(j);
+	}
+	json_end_array(j);
+}
+
 static void json_trace(struct json *j, const struct replay *r)
 {
 	char t[15];
@@ -247,6 +290,8 @@ void replay_print_json(const struct replay_output *o, FILE *out)
 		json_object(&j);
 		json_kstr(&j, "policy", p->spec);
 		json_mean(&j, p, r->search != NULL);
+		if (r->opts.goal == GOAL_ALIVE)
+			json_cost(&j, p);
 		json_key(&j, "seconds");
 		json_object(&j);
 		json_knum(&j, "plan", o->no_time ? 0 : p->plan_seconds);

@@ -130,6 +130,22 @@ static double share_of_downloads(const struct replay_run *run, size_t offset)
 	return downloads > 0 ? sum / downloads : 0;
 }
 
+/* Mean over the seeds that reached the share, if all did. */
+static void summarise_cost(struct policy_result *p, uint32_t n_seeds)
+{
+	for (int a = 0; a < REPLAY_ALPHAS; a++) {
+		struct stat_mean m = { 0 };
+		bool all = true;
+
+		for (uint32_t k = 0; k < n_seeds; k++) {
+			all &= p->runs[k].cost[a] > 0;
+			stat_add(&m, p->runs[k].cost[a]);
+		}
+		if (all)
+			p->cost[a] = (struct estimate){ m.mean, stat_se(&m) };
+	}
+}
+
 static void summarise(struct policy_result *p, const struct experiment *x)
 {
 	uint32_t n = x->n_seeds, n_cycles = x->replay->n_cycles;
@@ -149,6 +165,7 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 	p->late_share = over_seeds(p, n, offsetof(struct cycle_measure, late), share_of_downloads);
 	p->sample_share = over_seeds(p, n, offsetof(struct cycle_measure, samples),
 	                             share_of_downloads);
+	summarise_cost(p, n);
 	p->by_cycle = mem_zalloc(n_cycles, sizeof *p->by_cycle);
 	for (uint32_t k = 0; k < n; k++) {
 		p->plan_seconds += p->runs[k].plan_seconds / n;

@@ -31,6 +31,7 @@ struct policy_result {
 	struct estimate freshness_at_k, map_at_k, embarrassment;        /* with search */
 	struct search_measure search;   /* over queries, cycles and seeds */
 	double plan_seconds, total_seconds;     /* mean over seeds */
+	struct estimate cost[REPLAY_ALPHAS];    /* goal alive; 0: not reached */
 	double *by_cycle;               /* change ratio, mean over seeds, n_cycles */
 };
 

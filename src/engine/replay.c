@@ -30,6 +30,9 @@ struct run {                    /* one policy, one seed */
 	struct features features;               /* only for policies that cluster */
 	uint32_t *older;                        /* the copy before, for them */
 	struct search_index index;              /* only with r->search */
+	uint32_t n_alive;                       /* goal alive: to be found */
+	uint64_t n_probes, n_found;
+	int n_alphas;                           /* reached so far */
 };
 
 struct kept { VEC(uint32_t) pages; };
@@ -364,6 +367,20 @@ static void offer_features(struct run *run)
 	run->engine.view.features = &run->features.maker;
 }
 
+/* Goal alive: where the visits of a cycle pass a share of all living pages. */
+static void measure_cost(struct run *run, struct replay_run *ret)
+{
+	const struct engine *e = &run->engine;
+
+	for (size_t i = 0; i < e->n_seen; i++) {
+		run->n_probes++;
+		run->n_found += e->seen[i].hit;
+		while (run->n_found && run->n_alphas < REPLAY_ALPHAS &&
+		       (double)run->n_found >= replay_alpha(run->n_alphas) * run->n_alive - 1e-9)
+			ret->cost[run->n_alphas++] = (double)run->n_probes / (double)run->n_found;
+	}
+}
+
 static void run_init(struct run *run, const struct replay *r, struct policy *policy,
                      uint64_t seed)
 {
@@ -454,9 +471,15 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		if (run->engine.view.truth)
 			for (uint32_t i = 0; i < r->pages.n; i++)
 				run->truth[i] = is_hit(run, i);
+		if (c == 0)
+			for (uint32_t i = 0; i < r->pages.n; i++)
+				run->n_alive += run->engine.visits.state[i] & PAGE_HERE &&
+				                !is_gone(run, run->live[i]);
 		rc = engine_cycle(&run->engine, m->time, r->budget, err);
 		if (rc < 0)
 			return rc;
+		if (r->opts.goal == GOAL_ALIVE)
+			measure_cost(run, ret);
 		measure_visits(run, m->time - r->opts.cycle_seconds, m);
 		if (r->opts.join && r->opts.goal == GOAL_CHANGED)
 			join_pages(run, m->time);

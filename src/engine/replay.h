@@ -63,7 +63,14 @@ struct cycle_measure {
 	double plan_seconds, total_seconds;
 };
 
+/* Shares of the living pages at which a recovery's cost is measured. */
+#define REPLAY_ALPHAS 19
+static inline double replay_alpha(int i) { return 0.05 * (i + 1); }
+
 struct replay_run {
+	/* goal alive: downloads for each living page found when a share alpha of all
+	 * of them was found; 0 where it never was */
+	double cost[REPLAY_ALPHAS];
 	struct cycle_measure *cycles;   /* n_cycles */
 	uint32_t n_cycles;
 	double plan_seconds, total_seconds;

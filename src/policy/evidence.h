@@ -43,11 +43,13 @@ struct evidence_world {
 };
 
 /* Tested pages that were alive more or less often than the tree expected. */
-struct effect { float sum, var; };
+struct effect { float sum, var, value; };
 
-static inline float effect_value(const struct effect *e)
+static inline void effect_add(struct effect *e, float sum, float var)
 {
-	return e->sum / (1 + e->var);
+	e->sum += sum;
+	e->var += var;
+	e->value = e->sum / (1 + e->var);
 }
 
 struct evidence_state {
@@ -58,7 +60,7 @@ struct evidence_state {
 	uint32_t *own_tests;            /* by node, its own pages */
 	struct effect *group[N_GROUPS];
 	struct effect *out, *in;        /* by page: of what it links to, what links to it */
-	float *cocited, *cociting;      /* by page: sums over neighbours */
+	float *cocited, *cociting;      /* by page: over neighbours, by root of degree */
 	double weight[EVIDENCE_FEATURES];
 	uint64_t n_tested, next_fit;
 	float *rows;
@@ -66,7 +68,8 @@ struct evidence_state {
 	size_t n_rows, stride;
 	/* derived, set anew when asked */
 	float *rate;                    /* by node */
-	float *node_score;              /* by node */
+	float *node_score;              /* by node: what it gives its pages */
+	float *host_score;              /* by node: what it gives pages below it */
 	float *fixed;                   /* by page: score of the statics */
 	bool stale_fixed;
 };

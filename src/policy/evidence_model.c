@@ -48,6 +48,7 @@ void evidence_model_init(struct evidence_state *s, const struct view *v)
 	s->own_tests = mem_zalloc(w->n_nodes, sizeof *s->own_tests);
 	s->rate = mem_zalloc(w->n_nodes, sizeof *s->rate);
 	s->node_score = mem_zalloc(w->n_nodes, sizeof *s->node_score);
+	s->host_score = mem_zalloc(w->n_nodes, sizeof *s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		s->group[g] = mem_zalloc(w->n_group[g], sizeof *s->group[g]);
 	s->out = mem_zalloc(n, sizeof *s->out);
@@ -71,6 +72,7 @@ void evidence_model_release(struct evidence_state *s)
 	free(s->own_tests);
 	free(s->rate);
 	free(s->node_score);
+	free(s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		free(s->group[g]);
 	free(s->out);
@@ -106,6 +108,7 @@ void evidence_rates(struct evidence_state *s)
 		tree = logit(s->rate[i]);
 		s->node_score[i] = tree * (float)(w[EVIDENCE_TREE] + w[EVIDENCE_THIN] /
 		                                  (1 + s->own_tests[i]));
+		s->host_score[i] = tree * (float)w[EVIDENCE_SITE];
 	}
 }
 
@@ -126,42 +129,25 @@ static float rate_of(const struct evidence_state *s, uint32_t node)
 	return p;
 }
 
-static float link_effect(const struct evidence_state *s, const struct view *v,
-                         uint32_t page, int kind)
-{
-	uint64_t n;
-
-	switch (kind) {
-	case LINK_OUT:
-		return effect_value(&s->out[page]);
-	case LINK_IN:
-		return effect_value(&s->in[page]);
-	case LINK_COCITED:
-		n = graph_degree(v->links_in, page);
-		return n ? s->cocited[page] / sqrtf((float)n) : 0;
-	default:
-		n = graph_degree(v->links, page);
-		return n ? s->cociting[page] / sqrtf((float)n) : 0;
-	}
-}
-
 float evidence_score(const struct evidence_state *s, const struct view *v, uint32_t page)
 {
 	const struct evidence_world *w = &s->world;
 	float score = s->fixed[page] + s->node_score[w->node[page]] +
-	              (float)s->weight[EVIDENCE_SITE] * logit(s->rate[w->host[page]]);
+	              s->host_score[w->host[page]];
 
 	for (int g = 0; g < N_GROUPS; g++)
 		if (w->n_group[g])
 			score += (float)s->weight[EVIDENCE_GROUP + g] *
-			         effect_value(&s->group[g][w->group[g][page]]);
-	for (int k = 0; v->links && v->links_in && k < N_LINK_EFFECTS; k++)
-		score += (float)s->weight[EVIDENCE_LINK + k] * link_effect(s, v, page, k);
+			         s->group[g][w->group[g][page]].value;
+	if (v->links && v->links_in)
+		score += (float)s->weight[EVIDENCE_LINK + LINK_OUT] * s->out[page].value +
+		         (float)s->weight[EVIDENCE_LINK + LINK_IN] * s->in[page].value +
+		         (float)s->weight[EVIDENCE_LINK + LINK_COCITED] * s->cocited[page] +
+		         (float)s->weight[EVIDENCE_LINK + LINK_COCITING] * s->cociting[page];
 	return score;
 }
 
-static void features(const struct evidence_state *s, const struct view *v, uint32_t page,
-                     float rate, float *x)
+static void features(const struct evidence_state *s, uint32_t page, float rate, float *x)
 {
 	const struct evidence_world *w = &s->world;
 
@@ -170,9 +156,11 @@ static void features(const struct evidence_state *s, const struct view *v, uint3
 	x[EVIDENCE_THIN] = x[EVIDENCE_TREE] / (1 + (float)s->own_tests[w->node[page]]);
 	for (int g = 0; g < N_GROUPS; g++)
 		x[EVIDENCE_GROUP + g] = w->n_group[g] ?
-			effect_value(&s->group[g][w->group[g][page]]) : 0;
-	for (int k = 0; k < N_LINK_EFFECTS; k++)
-		x[EVIDENCE_LINK + k] = v->links && v->links_in ? link_effect(s, v, page, k) : 0;
+			s->group[g][w->group[g][page]].value : 0;
+	x[EVIDENCE_LINK + LINK_OUT] = s->out[page].value;
+	x[EVIDENCE_LINK + LINK_IN] = s->in[page].value;
+	x[EVIDENCE_LINK + LINK_COCITED] = s->cocited[page];
+	x[EVIDENCE_LINK + LINK_COCITING] = s->cociting[page];
 	memcpy(x + EVIDENCE_STATIC, w->statics + (size_t)page * N_STATICS,
 	       N_STATICS * sizeof *x);
 	x[EVIDENCE_ONE] = 1;
@@ -208,14 +196,13 @@ static void teach_links(const struct graph *from, const struct graph *to, uint32
 
 	for (uint64_t i = 0; i < n; i++) {
 		struct effect *e = &effect[near[i]];
-		float was = effect_value(e), move;
+		float was = e->value, move;
 
-		e->sum += sum;
-		e->var += var;
-		move = effect_value(e) - was;
+		effect_add(e, sum, var);
+		move = e->value - was;
 		far = graph_links(to, near[i], &m);
 		for (uint64_t k = 0; m <= HUB && k < m; k++)
-			beyond[far[k]] += move;
+			beyond[far[k]] += move / sqrtf((float)graph_degree(from, far[k]));
 	}
 }
 
@@ -243,15 +230,13 @@ void evidence_learn(struct evidence_state *s, const struct view *v,
 	float x[EVIDENCE_FEATURES], e = rate_of(s, w->node[page]);
 	float sum = (hit ? 1.f : 0.f) - e, var = e * (1 - e);
 
-	features(s, v, page, e, x);
+	features(s, page, e, x);
 	keep_row(s, x, hit);
 	s->n_tested++;
 	teach_tree(s, w->node[page], hit, (float)o->voice);
 	for (int g = 0; g < N_GROUPS; g++)
-		if (w->n_group[g]) {
-			s->group[g][w->group[g][page]].sum += sum;
-			s->group[g][w->group[g][page]].var += var;
-		}
+		if (w->n_group[g])
+			effect_add(&s->group[g][w->group[g][page]], sum, var);
 	if (v->links && v->links_in) {
 		/* who links to it: its `out`; what those link to: cocited with it */
 		teach_links(v->links_in, v->links, page, sum, var, s->out, s->cocited);
