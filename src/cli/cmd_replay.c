@@ -229,7 +229,7 @@ static int find_words(struct lexicon *words, const char *path, const char *trace
 static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
                           struct err *err)
 {
-	static const char *const usual[] = { "random", "round-robin", "site", "frequency",
+	static const char *const usual[] = { "auto", "random", "round-robin", "site", "frequency",
 	                                     "neighbour:by=dir,d=0", "oracle" };
 	struct replay_cli_opts *o = opts;
 	struct option_list specs = { 0 };

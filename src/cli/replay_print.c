@@ -148,6 +148,10 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 		        STAR_P);
 	if (x->replay->search)
 		print_search(x, order, out);
+	for (size_t i = 0; i < x->n_results; i++)
+		if (*x->results[order[i]].runs[0].explain)
+			fprintf(out, "\n%s chose %s.\n", x->results[order[i]].spec,
+			        x->results[order[i]].runs[0].explain);
 	if (broken)
 		fprintf(out, "The budget cannot keep --max-age in every cycle: raise the budget or "
 		        "the age.\n");
@@ -292,6 +296,8 @@ void replay_print_json(const struct replay_output *o, FILE *out)
 		json_mean(&j, p, r->search != NULL);
 		if (r->opts.goal == GOAL_ALIVE)
 			json_cost(&j, p);
+		if (*p->runs[0].explain)
+			json_kstr(&j, "explain", p->runs[0].explain);
 		json_key(&j, "seconds");
 		json_object(&j);
 		json_knum(&j, "plan", o->no_time ? 0 : p->plan_seconds);

@@ -14,6 +14,7 @@
 #include "engine/replay_search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "engine/features.h"
@@ -507,6 +508,8 @@ void replay_run(const struct replay *r, const char *policy, uint64_t seed,
 	ret->cycles = mem_zalloc(r->n_cycles, sizeof *ret->cycles);
 	run_init(&run, r, p, seed);
 	ret->code = run_cycles(&run, ret, &ret->err);
+	if (policy_explain(p))
+		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(p));
 	run_release(&run);
 	policy_free(p);
 }

@@ -75,6 +75,7 @@ struct replay_run {
 	uint32_t n_cycles;
 	double plan_seconds, total_seconds;
 	struct search_measure search;   /* over queries and cycles */
+	char explain[512];              /* what the policy says of itself, or "" */
 	int code;                       /* 0, or the error that ended it */
 	struct err err;
 };

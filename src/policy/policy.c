@@ -120,6 +120,11 @@ void policy_end(struct policy *p, const struct view *v)
 		p->ops->end(p, v);
 }
 
+const char *policy_explain(const struct policy *p)
+{
+	return p && p->ops->explain ? p->ops->explain(p) : NULL;
+}
+
 static const struct { const char *name, *text; } reasons[] = {
 #define REASON(code, name, text) { name, text },
 #include "policy/reasons.def"

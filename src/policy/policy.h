@@ -81,6 +81,8 @@ struct policy_ops {
 	void (*tell)(struct policy *, const struct view *, const struct seen *);
 	void (*end)(struct policy *, const struct view *);
 	void (*release)(struct policy *);       /* memory that state points to */
+	/* What it does here and why, one sentence (may be NULL). */
+	const char *(*explain)(const struct policy *);
 	/* With which a page would be drawn in the next cycle, between cycles; NULL:
 	 * the policy cannot say. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
@@ -110,6 +112,8 @@ void policy_begin(struct policy *p, const struct view *v);
 void policy_ask(struct policy *p, const struct view *v, struct plan *plan);
 void policy_tell(struct policy *p, const struct view *v, const struct seen *seen);
 void policy_end(struct policy *p, const struct view *v);
+/* Valid until the policy is used again; NULL if it has nothing to say. */
+const char *policy_explain(const struct policy *p);
 
 /* This policy's memory of one page, page_size bytes, zero at first. */
 static inline void *policy_page(struct policy *p, uint32_t page)

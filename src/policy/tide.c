@@ -23,24 +23,16 @@
 
 #include <math.h>
 
-#include "base/rng.h"
 
-#define NORMALS 65536u
-#define NORMAL_MAX 4.9f
-#define WALK 12                 /* candidates looked at for each page taken */
 #define MULTIPLIER_MAX 20.f
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
-
-enum { RNG_BATCH = RNG_USER };
 
 static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, batch, 0.05, 0.001, 1, "share of the budget asked for at once"),
 	OPT_DOUBLE(tide_opts, explore, 0.03, 0, 1, "share of downloads drawn at random"),
 	OPT_DOUBLE(tide_opts, noise, 0.3, 0, 10, "noise on the scores of a batch"),
 	OPT_DOUBLE(tide_opts, family, 0.5, 0, 10, "weight of name families"),
-	OPT_DOUBLE(tide_opts, voi, 0, 0, 10, "weight of what a probe would reveal"),
-	OPT_DOUBLE(tide_opts, vpow, 0, 0, 10, "x"),
 	OPT_DOUBLE(tide_opts, memory, 0.7, 0, 1, "what families keep from cycle to cycle"),
 	OPT_DOUBLE(tide_opts, voice, 3, 0.01, 1e9,
 	           "visits for which a directory speaks in its parent, a cycle"),
@@ -87,7 +79,6 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o, const st
 		.k_base = o->k_base, .k_site = o->k_site, .k_dir = o->k_dir, .k_page = o->k_page,
 	};
 	uint32_t n = v->tree->n_dirs;
-	struct rng r;
 
 	for (int i = 0; i < TIDE_FEATURES; i++)
 		s->weight[i] = prior[i].mean;
@@ -99,16 +90,8 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o, const st
 			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
 	s->dirty = mem_zalloc(n, sizeof *s->dirty);
 	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
-	s->tests = mem_zalloc(n, sizeof *s->found);
-	s->bonus = mem_zalloc(n, sizeof *s->bonus);
 	s->found = mem_zalloc(n, sizeof *s->found);
-	s->taken = mem_zalloc(n, sizeof *s->taken);
-	s->touched = mem_array(n, sizeof *s->touched);
-	s->normal = mem_array(NORMALS, sizeof *s->normal);
-	rng_init(&r, v->seed);
-	for (uint32_t i = 0; i < NORMALS; i++)
-		s->normal[i] = (float)fmin(fmax(rng_normal(&r), -(double)NORMAL_MAX),
-		                           (double)NORMAL_MAX);
+	tide_batch_init(s, n, v->seed);
 	s->ready = true;
 }
 
@@ -172,12 +155,6 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, ui
 	             expf((float)w[TIDE_ONE]);
 	float survival = 0, odds = 0, common = 0, by_age = 0;
 
-	{
-		const struct tide_opts *o = p->opts;
-		uint32_t n = t->dir_first[dir + 1] - t->dir_first[dir];
-		float size = o->vpow > 0 ? powf((float)n, (float)o->vpow) : log2f((float)n + 0.001f);
-		s->bonus[dir] = (float)o->voi * (n > 1 ? size : 0) / (1 + (float)s->tests[dir]);
-	}
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
 		uint32_t page = t->dir_pages[i];
 		struct tide_page *h = policy_page(p, page);
@@ -256,112 +233,12 @@ static void tide_begin(struct policy *p, const struct view *v)
 		h->fixed = v->pagerank ? powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
 		                              (float)s->weight[TIDE_RANK]) : 1;
 	}
-	memset(s->tests, 0, v->tree->n_dirs * sizeof *s->found);
 	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
 			mark_dirty(s, d);
 	/* a fraction of a random page is owed from cycle to cycle */
 	s->carry = fmod((v->cycle - 1) * o->explore * v->budget, 1);
-}
-
-/* Keep the best `want` of at least twice as many candidates. */
-static void keep_best(struct tide_state *s, size_t want, const struct view *v, float *floor)
-{
-	offers_select(s->best, s->n_best, want, v->seed, v->cycle);
-	s->n_best = want < s->n_best ? want : s->n_best;
-	*floor = s->n_best == want ? s->best[want - 1].score : 0;
-}
-
-/* The best pages by noisy score, in order, into best[]. */
-static void collect(struct policy *p, const struct view *v, size_t want)
-{
-	struct tide_state *s = p->state;
-	const struct tide_opts *o = p->opts;
-	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
-	uint32_t salt = (uint32_t)draw, odd = (uint32_t)(draw >> 32) | 1;
-	float noise = (float)o->noise, floor = -1e9f;
-
-	s->n_best = 0;
-	if (!want)
-		return;
-	mem_grow((void **)&s->best, &s->cap_best, 2 * want + 1, sizeof *s->best);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		float c, sd, score;
-		uint32_t h;
-
-		if (!view_open(v, i))
-			continue;
-		c = ((struct tide_page *)policy_page(p, i))->chance;
-		sd = noise * c * (1 - c);
-		c += s->bonus[v->dir[i]] * c * (1 - c);
-		if (!o->weight && c + sd * NORMAL_MAX < floor)
-			continue;
-		h = (i ^ salt) * odd;
-		h ^= h >> 15;
-		h *= 0x85ebca6bu;
-		score = c + sd * s->normal[h >> 16] + 1e-6f * (float)(h & 0xffff) / 65536;
-		if (o->weight)
-			score *= (float)(v->pagerank[i] * v->n_pages);
-		if (score < floor)
-			continue;
-		s->best[s->n_best++] = (struct offer){ .page = i, .score = score };
-		if (s->n_best == 2 * want)
-			keep_best(s, want, v, &floor);
-	}
-	keep_best(s, want, v, &floor);
-}
-
-static void take(struct policy *p, struct plan *plan, uint32_t page)
-{
-	const struct tide_page *h = policy_page(p, page);
-
-	plan_take(plan, page, h->chance, NAN, REASON_CHANCE);
-}
-
-/* Walk the best: at most one page plus what was found from each directory. */
-static void take_best(struct policy *p, const struct view *v, struct plan *plan, size_t k)
-{
-	struct tide_state *s = p->state;
-	const struct tide_opts *o = p->opts;
-	size_t n_skipped = 0, n_touched = 0, n = 0;
-
-	for (size_t i = 0; i < s->n_best && n < k; i++) {
-		uint32_t page = s->best[i].page, dir = v->dir[page];
-
-		if (!o->nocap && s->taken[dir] > s->found[dir]) {
-			s->best[n_skipped++] = s->best[i];
-			continue;
-		}
-		if (!s->taken[dir]++)
-			s->touched[n_touched++] = dir;
-		take(p, plan, page);
-		n++;
-	}
-	for (size_t i = 0; i < n_skipped && n < k; i++, n++)
-		take(p, plan, s->best[i].page);
-	while (n_touched)
-		s->taken[s->touched[--n_touched]] = 0;
-}
-
-static void take_random(struct policy *p, const struct view *v, struct plan *plan,
-                        uint32_t n)
-{
-	for (uint32_t k = 0; k < n; k++) {
-		uint64_t draw = rng_draw(v->seed, v->cycle, ((uint64_t)v->round << 32) + k,
-		                         RNG_EXPLORE);
-		uint32_t page = 0;
-
-		for (int tries = 0; tries < 64; tries++, draw = rng_mix(draw)) {
-			page = (uint32_t)(draw % v->n_pages);
-			if (view_open(v, page))
-				break;
-		}
-		for (uint32_t i = 0; i < v->n_pages && !view_open(v, page); i++)
-			page = page + 1 < v->n_pages ? page + 1 : 0;
-		plan_take(plan, page, ((struct tide_page *)policy_page(p, page))->chance,
-		          1.0 / v->n_pages, REASON_EXPLORE);
-	}
 }
 
 static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
@@ -381,9 +258,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 	s->carry += o->explore * b;
 	random = (uint32_t)s->carry;
 	s->carry -= random;
-	collect(p, v, (size_t)(b - random) * WALK);
-	take_best(p, v, plan, b - random);
-	take_random(p, v, plan, random);
+	tide_batch(p, v, plan, b - random, random);
 }
 
 static void tide_tell(struct policy *p, const struct view *v, const struct seen *seen)
@@ -417,7 +292,6 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 			set_factor(s, f, g);
 		}
 	s->found[dir] += seen->hit;
-	s->tests[dir]++;
 	mark_dirty(s, s->model.root[dir]);
 }
 
@@ -444,10 +318,7 @@ static void tide_release(struct policy *p)
 	free(s->dirty);
 	free(s->dirty_roots);
 	free(s->found);
-	free(s->taken);
-	free(s->touched);
-	free(s->best);
-	free(s->normal);
+	tide_batch_release(s);
 	free(s->rows);
 	free(s->row_hit);
 }

@@ -8,7 +8,7 @@
 #include "policy/tide_model.h"
 
 struct tide_opts {
-	double batch, explore, noise, family, memory, voi, vpow;
+	double batch, explore, noise, family, memory;
 	double voice, voice_base, discount, k_base, k_site, k_dir, k_page;
 	bool nocap, nofit;
 	int weight;
@@ -52,15 +52,20 @@ struct tide_state {
 	/* for the cycle only */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
-	uint32_t *tests;
-	float *bonus;
 	uint32_t *found, *taken;        /* by directory: hits; taken in this batch */
 	uint32_t *touched;              /* directories with taken != 0 */
-	struct offer *best;
+	struct offer *best;             /* candidates of this batch, in order */
 	size_t n_best, cap_best;
-	struct offer *skipped;
+	uint32_t *bucket;               /* pages by noisy score */
 	double carry;
 	float *normal;
 };
+
+/* tide_batch.c: spending one batch. */
+void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed);
+void tide_batch_release(struct tide_state *s);
+/* Take n pages by noisy chance, then n_random at random. */
+void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
+                uint32_t n_random);
 
 #endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_tide.c - one cycle's planning on a large repository, next to `frequency`,
+ * the per-page policy that crawlers' rules come down to.
+ *
+ * A made-up repository without URL text: pages in directories in sites, ten pages
+ * a directory, a hundred directories a site; each cycle one directory in fifty
+ * bursts and then all its pages are stale.  Budget 2 %.  Prints seconds of
+ * planning for a cycle in which tide already knows three, bytes a page of the
+ * whole process, and the hits of both.
+ *
+ *   bench_tide [pages]           default 10,000,000
+ */
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "base/rng.h"
+#include "engine/cycle.h"
+
+#define PAGES_A_DIR 10
+#define DIRS_A_SITE 100
+#define CYCLES 4
+#define BURST 0.02
+#define SEED 7
+
+struct world {
+	struct pages pages;
+	uint32_t *parent, *dir_site, *depth, *dir_first, *dir_pages, *child_first, *child_dirs;
+	uint32_t *site_first;
+	uint32_t *family[N_FAMILIES];
+	uint32_t *burst;                /* by directory: cycle of its last one */
+	double *rank;
+	uint32_t *last;                 /* our own copy's cycle */
+	uint32_t cycle;
+	uint64_t hits;
+};
+
+static uint32_t *numbers(uint32_t n)
+{
+	return mem_array((size_t)n + 1, sizeof(uint32_t));
+}
+
+/* Directory k of a site hangs below directory (k - 1) / 4 of it. */
+static void make_tree(struct world *w, uint32_t n_dirs)
+{
+	struct tree *t = &w->pages.tree;
+	uint32_t at = 0;
+
+	w->parent = numbers(n_dirs);
+	w->dir_site = numbers(n_dirs);
+	w->depth = numbers(n_dirs);
+	w->child_first = numbers(n_dirs);
+	w->child_dirs = numbers(n_dirs);
+	for (uint32_t d = 0; d < n_dirs; d++) {
+		uint32_t root = d / DIRS_A_SITE * DIRS_A_SITE, k = d - root;
+
+		w->parent[d] = k ? root + (k - 1) / 4 : DIR_NONE;
+		w->dir_site[d] = d / DIRS_A_SITE;
+		w->depth[d] = k ? w->depth[w->parent[d]] + 1 : 0;
+		w->child_first[d] = at;
+		for (uint32_t c = 4 * k + 1; c <= 4 * k + 4; c++)
+			if (c < DIRS_A_SITE && root + c < n_dirs)
+				w->child_dirs[at++] = root + c;
+	}
+	w->child_first[n_dirs] = at;
+	*t = (struct tree){ .n_dirs = n_dirs, .n_sites = (n_dirs - 1) / DIRS_A_SITE + 1,
+		.dir_parent = w->parent, .dir_site = w->dir_site, .dir_depth = w->depth,
+		.dir_first = w->dir_first, .dir_pages = w->dir_pages,
+		.child_first = w->child_first, .child_dirs = w->child_dirs };
+}
+
+static void make_world(struct world *w, uint32_t n)
+{
+	uint32_t n_dirs = (n - 1) / PAGES_A_DIR + 1;
+
+	w->pages.n = n;
+	w->pages.site = numbers(n);
+	w->pages.dir = numbers(n);
+	w->dir_first = numbers(n_dirs);
+	w->dir_pages = numbers(n);
+	w->rank = mem_array(n, sizeof *w->rank);
+	w->last = mem_zalloc(n, sizeof *w->last);
+	w->burst = mem_zalloc(n_dirs, sizeof *w->burst);
+	for (int f = 0; f < N_FAMILIES; f++)
+		w->family[f] = numbers(n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t dir = i / PAGES_A_DIR, site = dir / DIRS_A_SITE;
+
+		w->pages.dir[i] = dir;
+		w->pages.site[i] = site;
+		w->dir_pages[i] = i;
+		if (i % PAGES_A_DIR == 0)
+			w->dir_first[dir] = i;
+		w->rank[i] = 1.0 / n;
+		/* names are mostly their own, the other families are shared */
+		w->family[FAMILY_NAME][i] = i;
+		w->family[FAMILY_WORD][i] = i / 2;
+		w->family[FAMILY_LAST][i] = dir;
+		w->family[FAMILY_SHAPE][i] = dir / 2;
+	}
+	w->dir_first[n_dirs] = n;
+	make_tree(w, n_dirs);
+}
+
+static void set_view(struct world *w, struct view *v)
+{
+	static const uint32_t divide[N_FAMILIES] = { 1, 2, PAGES_A_DIR, 2 * PAGES_A_DIR };
+
+	for (int f = 0; f < N_FAMILIES; f++) {
+		v->family[f] = w->family[f];
+		v->n_family[f] = w->pages.n / divide[f] + 1;
+	}
+	v->pagerank = w->rank;
+	v->seed = SEED;
+	v->cycle_seconds = 14 * 86400;
+}
+
+static int find(void *self, const struct offer *offers, size_t n, struct delivery *ret,
+                struct err *err)
+{
+	struct world *w = self;
+
+	(void)err;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t page = offers[i].page;
+
+		ret[i].hit = w->burst[w->pages.dir[page]] > w->last[page];
+		ret[i].outcome = ret[i].hit ? OUTCOME_CHANGED : OUTCOME_SAME;
+		w->last[page] = w->cycle;
+		w->hits += ret[i].hit;
+	}
+	return 0;
+}
+
+static double play(struct world *w, const char *spec, double *ret_ratio)
+{
+	struct engine e;
+	struct policy *policy;
+	struct err err;
+	uint32_t budget = w->pages.n / 50;
+	double seconds = 0;
+
+	if (policy_new(&policy, spec, &err) < 0)
+		exit(1);
+	engine_init(&e, &w->pages, policy, 0);
+	set_view(w, &e.view);
+	for (uint32_t i = 0; i < w->pages.n; i++)
+		e.visits.state[i] = PAGE_HERE;
+	e.source = (struct source){ w, find };
+	memset(w->last, 0, w->pages.n * sizeof *w->last);
+	memset(w->burst, 0, w->pages.tree.n_dirs * sizeof *w->burst);
+	for (w->cycle = 1; w->cycle <= CYCLES; w->cycle++) {
+		for (uint32_t d = 0; d < w->pages.tree.n_dirs; d++)
+			if (rng_unit(rng_draw(SEED, w->cycle, d, RNG_WORLD)) < BURST)
+				w->burst[d] = w->cycle;
+		w->hits = 0;
+		if (engine_cycle(&e, (int64_t)w->cycle * 14 * 86400, budget, &err) < 0)
+			exit(1);
+		seconds = e.plan_seconds;
+		*ret_ratio = (double)w->hits / budget;
+	}
+	engine_release(&e);
+	policy_free(policy);
+	return seconds;
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t n = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000000;
+	struct world w = { .cycle = 0 };
+	double frequency, tide, r_frequency, r_tide;
+	struct rusage use;
+
+	if (n < 1000)
+		return 2;
+	make_world(&w, n);
+	frequency = play(&w, "frequency", &r_frequency);
+	tide = play(&w, "tide", &r_tide);
+	getrusage(RUSAGE_SELF, &use);
+	printf("%u pages, %u directories, budget 2 %%, cycle %d\n", n, w.pages.tree.n_dirs, CYCLES);
+	printf("frequency  %8.2f s planning  ChangeRatio %.3f\n", frequency, r_frequency);
+	printf("tide       %8.2f s planning  ChangeRatio %.3f  (%.1f x frequency's time, "
+	       "%.1f x its hits)\n", tide, r_tide, tide / frequency,
+	       r_frequency > 0 ? r_tide / r_frequency : 0);
+	printf("whole process, both policies in turn: %.0f bytes a page\n",
+	       (double)use.ru_maxrss * 1024 / n);
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What others run: the interval rules by hand-worked numbers, LambdaCrawl's rate
+ * against a direct search of the likelihood and its allocation against the
+ * optimality condition, Thompson sampling's long-run preference; auto's choices.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "../../lib/stage.h"
+
+#define ASSERT_NEAR(x, y, tolerance) do { \
+	double x_ = (x), y_ = (y); \
+	if (!(fabs(x_ - y_) <= (tolerance))) \
+		fail_msg("%s = %.9g, not %.9g", #x, x_, y_); \
+} while (0)
+
+/* The first float of a page's memory is its wait in seconds (interval.h). */
+static double wait_of(struct policy *p, uint32_t page)
+{
+	return (double)*(const float *)policy_page(p, page);
+}
+
+struct visit { int day; bool hit, failed; double wait; };
+
+/* Tell a policy a list of visits to page 0 and check the wait after each. */
+static void check_waits(const char *spec, const struct visit *list, size_t n)
+{
+	uint32_t last_cycle[1] = { 0 };
+	int64_t last_visit[1] = { 0 };
+	struct view v = { .n_pages = 1, .last_cycle = last_cycle, .last_visit = last_visit,
+	                  .cycle_seconds = DAY_SECONDS };
+	struct policy *p;
+	struct err err;
+
+	assert_int_equal(policy_new(&p, spec, &err), 0);
+	policy_size(p, 1);
+	for (size_t i = 0; i < n; i++) {
+		struct seen s = { .hit = list[i].hit, .known = !list[i].failed };
+
+		v.now = (int64_t)list[i].day * DAY_SECONDS;
+		policy_tell(p, &v, &s);
+		ASSERT_NEAR(wait_of(p, 0) / DAY_SECONDS, list[i].wait, 1e-3);
+		if (s.known)
+			last_visit[0] = v.now;
+	}
+	policy_free(p);
+}
+
+static void nutch_by_hand(void **state)
+{
+	/* day 30 unchanged: 30 * 1.4 = 42.  day 72 changed: 42 * .8 = 33.6, delta 0.
+	 * day 106 unchanged: 47.04, delta 34 days < it: 47.04 - .3 * 34 = 36.84.
+	 * day 143 unchanged: 65.856, delta 71 > it: 71 - .3 * 71 = 49.7.
+	 * day 193 fails: a day more than since the visit before (50 + 1).
+	 * day 194 unchanged: 71 * 1.4 = 99.4, delta 122: 122 - 36.6 = 85.4. */
+	const struct visit list[] = {
+		{ 30, false, false, 42 }, { 72, true, false, 33.6 },
+		{ 106, false, false, 36.84 }, { 143, false, false, 49.7 },
+		{ 193, false, true, 51 }, { 194, false, false, 85.4 },
+	};
+
+	(void)state;
+	check_waits("nutch", list, sizeof list / sizeof *list);
+}
+
+static void nutch_waits_90_days_at_most(void **state)
+{
+	const struct visit list[] = {
+		{ 30, false, false, 42 }, { 72, false, false, 58.8 }, { 131, false, false, 82.32 },
+		{ 214, false, false, 90 }, { 304, false, false, 90 },
+	};
+
+	(void)state;
+	check_waits("nutch", list, sizeof list / sizeof *list);
+}
+
+static void stormcrawler_by_hand(void **state)
+{
+	/* 1 day; unchanged 1.5; unchanged 2.25; changed (2.25 + 1/24) / 2 */
+	double a = (2.25 + 1 / 24.0) / 2;
+	const struct visit list[] = {
+		{ 1, false, false, 1.5 }, { 3, false, false, 2.25 }, { 6, true, false, a },
+		{ 8, false, false, 1.5 * a }, { 20, false, false, 2.25 * a },
+		{ 30, false, false, 3.375 * a }, { 40, false, false, 5.0625 * a },
+		{ 50, false, false, 7.59375 * a }, { 60, false, false, 11.390625 * a },
+		{ 70, false, false, 14 }, { 90, false, false, 14 },
+	};
+
+	(void)state;
+	check_waits("stormcrawler", list, sizeof list / sizeof *list);
+}
+
+/* The log-likelihood of LambdaCrawl's smoothed history at a rate a day. */
+static double likelihood(double r, const double *changed, int n, double unchanged)
+{
+	double l = log(-expm1(-r * 0.5)) - r * 0.5 - r * unchanged;
+
+	for (int i = 0; i < n; i++)
+		l += log(-expm1(-r * changed[i]));
+	return l;
+}
+
+static void lambda_rate_is_most_likely(void **state)
+{
+	/* equal intervals: no binning error */
+	const double changed[] = { 2, 2, 2 };
+	uint32_t last_cycle[1] = { 0 };
+	int64_t last_visit[1] = { 0 };
+	struct view v = { .n_pages = 1, .last_cycle = last_cycle, .last_visit = last_visit,
+	                  .cycle_seconds = DAY_SECONDS };
+	struct policy *p;
+	struct err err;
+	double best = 0, most = -INFINITY;
+
+	(void)state;
+	assert_int_equal(policy_new(&p, "lambda", &err), 0);
+	policy_size(p, 1);
+	for (int i = 0; i < 8; i++) {
+		struct seen s = { .hit = i < 3, .known = true, .gap = 2,
+		                  .gap_seconds = 2 * DAY_SECONDS };
+
+		policy_tell(p, &v, &s);
+	}
+	for (double r = 0.0005; r < 7; r *= 1.001)
+		if (likelihood(r, changed, 3, 10) > most) {
+			most = likelihood(r, changed, 3, 10);
+			best = r;
+		}
+	ASSERT_NEAR((double)*(const float *)policy_page(p, 0) / best, 1, 0.005);
+	policy_free(p);
+}
+
+/* After one cycle the credits are the rates f; the harmonic optimum has equal
+ * marginal gain r / (f (r + f)) for all pages, and they sum to the budget. */
+static void lambda_split_is_optimal(void **state)
+{
+	enum { N = 50 };
+	uint8_t open[N];
+	uint32_t last_cycle[N] = { 0 };
+	int64_t last_visit[N] = { 0 };
+	struct view v = { .n_pages = N, .state = open, .last_cycle = last_cycle,
+	                  .last_visit = last_visit, .cycle_seconds = DAY_SECONDS, .budget = 10 };
+	struct policy *p;
+	struct err err;
+	double sum = 0, gain = 0;
+
+	(void)state;
+	memset(open, PAGE_HERE, sizeof open);
+	assert_int_equal(policy_new(&p, "lambda", &err), 0);
+	policy_size(p, N);
+	for (uint32_t i = 0; i < N; i++)
+		for (uint32_t k = 0; k < i % 7 + 1; k++) {
+			struct seen s = { .page = i, .hit = k % 3 == 0, .known = true, .gap = 3,
+			                  .gap_seconds = (int64_t)(i + 1) * DAY_SECONDS };
+
+			policy_tell(p, &v, &s);
+		}
+	for (uint32_t i = 0; i < N; i++)
+		((float *)policy_page(p, i))[1] = 0;            /* credit */
+	p->ops->begin(p, &v);
+	for (uint32_t i = 0; i < N; i++) {
+		const float *h = policy_page(p, i);
+		double r = (double)h[0], f = (double)h[1], g = r / (f * (r + f));
+
+		sum += f;
+		gain = i ? gain : g;
+		ASSERT_NEAR(g / gain, 1, 1e-3);
+	}
+	ASSERT_NEAR(sum, 10, 1e-3);
+	policy_free(p);
+}
+
+/* Two kinds of pages; a bandit must come to prefer the ones that change. */
+static enum outcome odd_change(void *arg, uint32_t page, uint32_t cycle)
+{
+	(void)arg;
+	(void)cycle;
+	return page % 2 ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+static void thompson_learns(void **state)
+{
+	struct stage s;
+	uint32_t hits = 0;
+
+	(void)state;
+	stage_open(&s);
+	for (int i = 0; i < 100; i++) {
+		char url[60];
+
+		snprintf(url, sizeof url, "http://a.example/p%02d", i);
+		trace_add(&s.h, url, 0, "a", NULL);
+	}
+	stage_play(&s, "thompson");
+	s.fate = odd_change;
+	for (int c = 0; c < 40; c++) {
+		stage_cycle(&s, 20);
+		for (size_t i = 0; c >= 30 && i < s.e.n_seen; i++)
+			hits += s.e.seen[i].hit;
+	}
+	assert_true(hits > 150);                /* of 200; chance gives 100 */
+	stage_close(&s);
+}
+
+static void auto_says_why(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s);
+	for (int i = 0; i < 40; i++) {
+		char url[60];
+
+		snprintf(url, sizeof url, "http://a.example/p%02d", i);
+		trace_add(&s.h, url, 0, "a", NULL);
+	}
+	stage_play(&s, "auto");
+	assert_non_null(strstr(policy_explain(s.policy), "no cycle"));
+	s.fate = odd_change;
+	stage_cycle(&s, 5);
+	assert_non_null(strstr(policy_explain(s.policy), "tide"));
+	stage_cycle(&s, 100);
+	assert_non_null(strstr(policy_explain(s.policy), "oldest"));
+	assert_int_equal(s.e.n_seen, 41);
+	stage_play(&s, "auto");
+	s.e.view.goal = GOAL_ALIVE;
+	stage_cycle(&s, 5);
+	assert_non_null(strstr(policy_explain(s.policy), "evidence"));
+	assert_null(policy_explain(NULL));
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nutch_by_hand),
+		cmocka_unit_test(nutch_waits_90_days_at_most),
+		cmocka_unit_test(stormcrawler_by_hand),
+		cmocka_unit_test(lambda_rate_is_most_likely),
+		cmocka_unit_test(lambda_split_is_optimal),
+		cmocka_unit_test(thompson_learns),
+		cmocka_unit_test(auto_says_why),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide: its model against closed forms and hand-worked numbers, the regression it
+ * corrects itself with, and worlds made to mislead it, where it must not fall
+ * below round-robin.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "policy/logistic.h"
+#include "policy/tide_model.h"
+#include "../../lib/stage.h"
+
+#define ASSERT_NEAR(x, y, tolerance) do { \
+	double x_ = (x), y_ = (y); \
+	if (!(fabs(x_ - y_) <= (tolerance))) \
+		fail_msg("%s = %.9g, not %.9g", #x, x_, y_); \
+} while (0)
+
+static const struct tide_params usual = {
+	.voice = 3, .voice_base = 12, .discount = 0.9, .k_base = 15, .k_site = 8, .k_dir = 2,
+	.k_page = 1,
+};
+
+/* A root with two directories below it. */
+static const uint32_t parent[] = { DIR_NONE, 0, 0 };
+static const struct tree small = { .n_dirs = 3, .n_sites = 1, .dir_parent = parent };
+
+/* One unchanged visit in cycle 1, by hand.  Root: events 0, exposure 1 in the
+ * directory; the root hears 1 / (1 + 1/3) = 0.75 of it. */
+static void hazards_by_hand(void **state)
+{
+	struct tide_model m;
+	double base0 = 0.03, root, dir, y, q0, q1;
+	uint32_t node;
+
+	(void)state;
+	tide_model_init(&m, &small, &usual);
+	tide_model_begin(&m, 1);
+	ASSERT_NEAR(tide_model_survival(&m, PAGE_NONE, 0), log1p(-base0), 1e-6);
+	tide_model_refresh(&m, 1);
+	tide_model_learn(&m, 1, 0, false);
+	node = tide_model_refresh(&m, 1);
+	y = 1 / (1 + 1 / 12.0);                 /* of the long-run exposure */
+	root = 15 * base0 / (y + 15);
+	dir = 15 * root / (1 + 15);
+	q0 = 8 * root / (0.75 + 8);
+	q1 = 2 * (q0 * dir / root) / (1 + 2);
+	ASSERT_NEAR(m.nodes.v[m.node[0] - 1].base, root, 1e-7);
+	ASSERT_NEAR(m.nodes.v[node].base, dir, 1e-7);
+	ASSERT_NEAR(m.rings.v[m.node[0] - 1].hazard[1], q0, 1e-7);
+	ASSERT_NEAR(m.rings.v[node].hazard[1], q1, 1e-7);
+	ASSERT_NEAR(tide_model_survival(&m, node, 0), log1p(-q1), 1e-6);
+	/* the other directory was never visited: it has the root's hazards */
+	ASSERT_NEAR(tide_model_survival(&m, tide_model_refresh(&m, 2), 0), log1p(-q0), 1e-6);
+	tide_model_release(&m);
+}
+
+/* A changed visit over three cycles of equal hazard q spreads one event as
+ * q, q(1-q), q(1-q)^2 over their sum, and is at risk until it. */
+static void changed_visit_is_spread(void **state)
+{
+	struct tide_model m;
+	double q = 0.03, f[3], sum = 0, before = 0;
+	const struct tide_ring *r;
+
+	(void)state;
+	tide_model_init(&m, &small, &usual);
+	tide_model_begin(&m, 3);
+	tide_model_learn(&m, 1, 0, true);
+	r = &m.rings.v[m.node[1] - 1];
+	for (int j = 0; j < 3; j++)
+		sum += f[j] = q * pow(1 - q, j);
+	for (int j = 0; j < 3; j++) {
+		ASSERT_NEAR(r->events[j + 1], f[j] / sum, 1e-6);
+		ASSERT_NEAR(r->exposure[j + 1], 1 - before, 1e-6);
+		before += f[j] / sum;
+	}
+	tide_model_release(&m);
+}
+
+/* Pages that change with chance x in each cycle, visited at random: the long-run
+ * hazard finds x, although intervals are censored. */
+static void finds_a_constant_rate(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		double x = (double[]){ 0.02, 0.1, 0.4 }[k], sum = 0;
+		struct tide_model m;
+		uint32_t last[500] = { 0 };
+
+		tide_model_init(&m, &small, &usual);
+		for (uint32_t c = 1; c <= 100; c++) {
+			tide_model_begin(&m, c);
+			for (uint32_t p = 0; p < 500; p++) {
+				bool hit = false;
+
+				if (rng_draw(1, c, p, RNG_USER) % 8)
+					continue;
+				for (uint32_t j = last[p] + 1; j <= c; j++)
+					hit |= rng_unit(rng_draw(2, j, p, RNG_USER)) < x;
+				tide_model_refresh(&m, 1);
+				tide_model_learn(&m, 1, last[p], hit);
+				last[p] = c;
+			}
+			if (c > 60)
+				sum += (double)m.nodes.v[m.node[1] - 1].base / 40;
+		}
+		ASSERT_NEAR(sum / x, 1, 0.1);
+		tide_model_release(&m);
+	}
+}
+
+/* Everything changed in cycle 5 and never else: a page last seen before it is
+ * stale, one seen since is not, and old visits teach it. */
+static void a_burst_is_remembered(void **state)
+{
+	struct tide_model m;
+	uint32_t node;
+
+	(void)state;
+	tide_model_init(&m, &small, &usual);
+	for (uint32_t c = 1; c <= 9; c++) {
+		tide_model_begin(&m, c);
+		for (int i = 0; i < 12; i++) {
+			/* pages last seen 1 .. 3 cycles ago */
+			uint32_t last = c > 1 + (uint32_t)i % 3 ? c - 1 - (uint32_t)i % 3 : 0;
+
+			tide_model_refresh(&m, 1);
+			tide_model_learn(&m, 1, last, last < 5 && c >= 5);
+		}
+	}
+	node = tide_model_refresh(&m, 1);
+	assert_true(tide_model_survival(&m, node, 4) < log(0.2));
+	assert_true(tide_model_survival(&m, node, 5) > log(0.8));
+	tide_model_release(&m);
+}
+
+/* The ring forgets what is older than it, and only that. */
+static void rings_turn(void **state)
+{
+	struct tide_model m;
+	uint32_t node;
+
+	(void)state;
+	tide_model_init(&m, &small, &usual);
+	for (uint32_t c = 1; c <= 200; c++) {
+		tide_model_begin(&m, c);
+		tide_model_refresh(&m, 1);
+		tide_model_learn(&m, 1, c > 100 ? c - 100 : 0, c == 180);
+		tide_model_refresh(&m, 1);
+	}
+	node = tide_model_refresh(&m, 1);
+	assert_true(isfinite(tide_model_survival(&m, node, 0)));
+	ASSERT_NEAR(tide_model_survival(&m, node, 0), tide_model_survival(&m, node, 136), 1e-6);
+	ASSERT_NEAR(tide_model_survival(&m, node, 200), 0, 0);
+	for (uint32_t j = 137; j < 200; j++)
+		assert_true(tide_model_survival(&m, node, j) <= tide_model_survival(&m, node, j + 1));
+	tide_model_release(&m);
+}
+
+static void regression_finds_weights(void **state)
+{
+	enum { N = 20000 };
+	static float x[N][3];
+	static uint8_t y[N];
+	const struct logistic_prior prior[3] = { { 0, 1 }, { 0, 1 }, { 0, 1 } };
+	const double truth[3] = { 0.8, -1.5, 0.3 };
+	double w[3] = { 0 };
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 5);
+	for (int i = 0; i < N; i++) {
+		double s = 0;
+
+		for (int k = 0; k < 3; k++) {
+			x[i][k] = k == 2 ? 1 : (float)rng_normal(&r);
+			s += truth[k] * (double)x[i][k];
+		}
+		y[i] = rng_next_unit(&r) < 1 / (1 + exp(-s));
+	}
+	logistic_fit(&x[0][0], y, N, 3, prior, w);
+	for (int k = 0; k < 3; k++)
+		ASSERT_NEAR(w[k], truth[k], 0.08);
+	/* without rows it is the prior */
+	logistic_fit(&x[0][0], y, 0, 3, (struct logistic_prior[]){ { 1, 9 }, { 2, 9 }, { 3, 9 } },
+	             w);
+	ASSERT_NEAR(w[0], 1, 1e-9);
+	ASSERT_NEAR(w[2], 3, 1e-9);
+	/* all hits, separable: held by the ridge */
+	memset(y, 1, N);
+	w[0] = w[1] = w[2] = 0;
+	logistic_fit(&x[0][0], y, 100, 3, prior, w);
+	for (int k = 0; k < 3; k++)
+		assert_true(isfinite(w[k]) && fabs(w[k]) < 20);
+}
+
+/* ---- worlds made to mislead ---- */
+
+enum layout { GROUPED, SHUFFLED, ONE_A_SITE, ONE_DIRECTORY };
+
+struct lab {
+	uint32_t n, *group, *last;
+	uint64_t seed;
+	double flip;
+	uint32_t regime;                /* cycle at which the groups' activity moves */
+	bool bursts;
+	uint32_t hits;
+};
+
+/* Does page p really change in cycle j? */
+static bool changes(const struct lab *l, uint32_t p, uint32_t j)
+{
+	uint32_t g = l->group[p] + (l->regime && j >= l->regime ? 1000 : 0);
+	double quick = rng_unit(rng_draw(3 + 10 * l->seed, 0, g, RNG_USER)) < 0.2 ? 0.15 : 0.01;
+
+	if (l->bursts)
+		return rng_unit(rng_draw(3 + 10 * l->seed, j, g, RNG_USER + 1)) < quick &&
+		       rng_unit(rng_draw(3 + 10 * l->seed, j, p, RNG_USER + 2)) < 0.8;
+	return rng_unit(rng_draw(3 + 10 * l->seed, j, p, RNG_USER + 3)) < quick;
+}
+
+static enum outcome lab_fate(void *arg, uint32_t page, uint32_t cycle)
+{
+	struct lab *l = arg;
+	bool hit = false;
+
+	for (uint32_t j = l->last[page] + 1; j <= cycle && !hit; j++)
+		hit = changes(l, page, j);
+	l->last[page] = cycle;
+	l->hits += hit;
+	if (rng_unit(rng_draw(4, cycle, page, RNG_USER)) < l->flip)
+		hit = !hit;
+	return hit ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+static void lab_pages(struct stage *s, enum layout layout, uint32_t n)
+{
+	stage_open(s);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t d = layout == SHUFFLED ? (uint32_t)(rng_draw(9, 0, i, RNG_USER) % 60) : i / 15;
+		char url[80];
+
+		if (layout == ONE_A_SITE)
+			snprintf(url, sizeof url, "http://s%u.example/", i);
+		else if (layout == ONE_DIRECTORY)
+			snprintf(url, sizeof url, "http://a.example/p%04u", i);
+		else
+			snprintf(url, sizeof url, "http://s%u.example/d%u/p%04u", d / 10, d % 10, i);
+		trace_add(&s->h, url, 0, "a", NULL);
+	}
+}
+
+/* True hits of a policy over 30 cycles of 4 %. */
+static double lab_play(struct stage *s, struct lab *l, const char *spec)
+{
+	stage_play(s, spec);
+	s->fate = lab_fate;
+	s->e.view.seed = l->seed;
+	s->arg = l;
+	l->hits = 0;
+	l->n = s->r.pages.n;
+	l->group = calloc(l->n, sizeof *l->group);
+	l->last = calloc(l->n, sizeof *l->last);
+	for (uint32_t i = 0; i < l->n; i++) {
+		const char *digits = strrchr(pages_url(&s->r.pages, i), 'p');
+
+		/* what belongs together is known by the page's own number */
+		l->group[i] = digits && digits[1] >= '0' && digits[1] <= '9' ?
+		              (uint32_t)atoi(digits + 1) / 15 : i / 15;
+	}
+	for (int c = 0; c < 30; c++)
+		stage_cycle(s, l->n / 25);
+	free(l->group);
+	free(l->last);
+	return l->hits;
+}
+
+static void not_below_round_robin(enum layout layout, struct lab l, double least)
+{
+	struct stage s;
+	double tide = 0, turns = 0;
+
+	lab_pages(&s, layout, 900);
+	for (l.seed = 1; l.seed <= 4; l.seed++) {
+		turns += lab_play(&s, &l, "round-robin");
+		tide += lab_play(&s, &l, "tide");
+	}
+	if (getenv("SHOW"))
+		fprintf(stderr, "tide %.0f round-robin %.0f\n", tide, turns);
+	if (tide < least * turns)
+		fail_msg("tide found %.0f, round-robin %.0f", tide, turns);
+	stage_close(&s);
+}
+
+static void grouped_bursts(void **state)
+{
+	(void)state;
+	not_below_round_robin(GROUPED, (struct lab){ .bursts = true }, 1.3);
+}
+
+static void directories_shuffled(void **state)
+{
+	(void)state;
+	not_below_round_robin(SHUFFLED, (struct lab){ .bursts = true }, 1);
+}
+
+static void outcomes_flipped(void **state)
+{
+	(void)state;
+	not_below_round_robin(GROUPED, (struct lab){ .bursts = true, .flip = 0.3 }, 1);
+}
+
+static void regime_changes(void **state)
+{
+	(void)state;
+	not_below_round_robin(GROUPED, (struct lab){ .bursts = true, .regime = 15 }, 1);
+}
+
+static void one_page_a_site(void **state)
+{
+	(void)state;
+	not_below_round_robin(ONE_A_SITE, (struct lab){ .bursts = false }, 1);
+}
+
+static void all_in_one_directory(void **state)
+{
+	(void)state;
+	not_below_round_robin(ONE_DIRECTORY, (struct lab){ .bursts = true }, 1);
+}
+
+/* The store is the only memory: visits told without being asked for leave the
+ * same plan behind. */
+static void told_is_as_good_as_asked(void **state)
+{
+	struct stage s;
+	struct lab l = { .bursts = true };
+	struct policy *twin;
+	struct plan a = { 0 }, b = { 0 };
+	struct engine *e;
+	struct view v;
+	uint8_t *open;
+	struct err err;
+
+	(void)state;
+	lab_pages(&s, GROUPED, 600);
+	stage_play(&s, "tide");
+	s.fate = lab_fate;
+	s.arg = &l;
+	l.n = s.r.pages.n;
+	l.group = calloc(l.n, sizeof *l.group);
+	l.last = calloc(l.n, sizeof *l.last);
+	e = &s.e;
+	for (uint32_t i = 0; i < l.n; i++)
+		l.group[i] = s.r.pages.dir[i];
+	assert_int_equal(policy_new(&twin, "tide", &err), 0);
+	policy_size(twin, l.n);
+	for (uint32_t c = 0; c < 4; c++) {
+		uint32_t *last = malloc(l.n * sizeof *last);
+
+		memcpy(last, e->visits.last_cycle, l.n * sizeof *last);
+		stage_cycle(&s, 40);
+		v = e->view;
+		v.last_cycle = last;
+		policy_begin(twin, &v);
+		for (size_t i = 0; i < e->n_seen; i++) {
+			policy_tell(twin, &v, &e->seen[i]);
+			last[e->seen[i].page] = v.cycle;
+		}
+		policy_end(twin, &v);
+		free(last);
+	}
+	v = e->view;
+	v.cycle++;
+	v.round = 0;
+	v.room = v.budget = 40;
+	open = malloc(l.n);
+	for (int k = 0; k < 2; k++) {
+		struct policy *p = k ? twin : s.policy;
+		struct plan *plan = k ? &b : &a;
+
+		memset(open, PAGE_HERE, l.n);
+		v.state = open;
+		policy_begin(p, &v);
+		plan_begin(plan, &v, open);
+		policy_ask(p, &v, plan);
+	}
+	assert_int_equal(a.n_taken, b.n_taken);
+	for (size_t i = 0; i < a.n_taken; i++)
+		assert_int_equal(a.taken[i].page, b.taken[i].page);
+	plan_release(&a);
+	plan_release(&b);
+	policy_free(twin);
+	free(open);
+	free(l.group);
+	free(l.last);
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hazards_by_hand),
+		cmocka_unit_test(changed_visit_is_spread),
+		cmocka_unit_test(finds_a_constant_rate),
+		cmocka_unit_test(a_burst_is_remembered),
+		cmocka_unit_test(rings_turn),
+		cmocka_unit_test(regression_finds_weights),
+		cmocka_unit_test(grouped_bursts),
+		cmocka_unit_test(directories_shuffled),
+		cmocka_unit_test(outcomes_flipped),
+		cmocka_unit_test(regime_changes),
+		cmocka_unit_test(one_page_a_site),
+		cmocka_unit_test(all_in_one_directory),
+		cmocka_unit_test(told_is_as_good_as_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
