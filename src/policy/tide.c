@@ -12,7 +12,8 @@
  * what the batches before found, so that the first downloads reveal a burst and
  * the rest follow it.  Noise on the scores, largest where a chance is near one
  * half, spreads a batch over groups we are unsure of; no directory gets more than
- * one page plus what it already yielded; 3 % of all downloads are random.
+ * one page plus what it already yielded; 3 % of all downloads explore, and more
+ * where exploring yields as much as choosing does.
  *
  * Cost.  O(pages) a batch for noise and selection, a table lookup each; chances
  * only for the hosts that were visited since.  12 bytes a page.
@@ -25,6 +26,9 @@
 
 
 #define MULTIPLIER_MAX 20.f
+#define EXPLORE_FEW 4.0         /* pages a cycle, if that is not more than ... */
+#define EXPLORE_SMALL 0.15      /* of the budget */
+#define YIELD_KEEP 0.9f         /* of the yields, a cycle */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
 
@@ -52,17 +56,17 @@ static const struct option_spec tide_options[] = {
 /* What the weights are drawn to where visits do not say; the means are the fit
  * on half of the sites of our data. */
 static const struct logistic_prior prior[TIDE_FEATURES] = {
-	[TIDE_TREE] = { 1, 50 },
-	[TIDE_FAMILY + FAMILY_NAME] = { 0.6, 50 },
-	[TIDE_FAMILY + FAMILY_WORD] = { 0.6, 50 },
-	[TIDE_FAMILY + FAMILY_LAST] = { 0.3, 50 },
-	[TIDE_FAMILY + FAMILY_SHAPE] = { 0.6, 50 },
-	[TIDE_AGE] = { 0.15, 50 },
-	[TIDE_FOUND] = { 0.2, 50 },
-	[TIDE_SURPRISE] = { -0.8, 50 },
-	[TIDE_VISITED] = { 0.1, 50 },
-	[TIDE_RANK] = { 0.2, 50 },
-	[TIDE_ONE] = { -0.8, 50 },
+	[TIDE_TREE] = { 1, 10 },
+	[TIDE_FAMILY + FAMILY_NAME] = { 0.6, 10 },
+	[TIDE_FAMILY + FAMILY_WORD] = { 0.6, 10 },
+	[TIDE_FAMILY + FAMILY_LAST] = { 0.3, 10 },
+	[TIDE_FAMILY + FAMILY_SHAPE] = { 0.6, 10 },
+	[TIDE_AGE] = { 0.15, 10 },
+	[TIDE_FOUND] = { 0.2, 10 },
+	[TIDE_SURPRISE] = { -0.8, 10 },
+	[TIDE_VISITED] = { 0.1, 10 },
+	[TIDE_RANK] = { 0.2, 10 },
+	[TIDE_ONE] = { -0.8, 10 },
 };
 
 static unsigned tide_needs(const void *opts)
@@ -200,6 +204,19 @@ static void rescore_below(struct policy *p, const struct view *v, uint32_t dir,
 		rescore_below(p, v, t->child_dirs[i], node);
 }
 
+/* Pages explored oldest first yield about what round-robin would.  Where that is
+ * nearly what the chosen ones yield, the groups teach nothing, and exploring takes
+ * over: tide then is round-robin, and never much below it. */
+static double explore_share(const struct tide_state *s, double least)
+{
+	double chosen = (double)(s->chosen.hits + 1) / (double)(s->chosen.visits + 2);
+	double explored = ((double)s->explored.hits + 3 * chosen) /
+	                  ((double)s->explored.visits + 6);
+	double near = (explored / chosen - 0.75) / 0.2;
+
+	return fmin(1, fmax(least, near));
+}
+
 static void mark_dirty(struct tide_state *s, uint32_t root)
 {
 	if (s->dirty[root])
@@ -237,8 +254,15 @@ static void tide_begin(struct policy *p, const struct view *v)
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
 			mark_dirty(s, d);
-	/* a fraction of a random page is owed from cycle to cycle */
-	s->carry = fmod((v->cycle - 1) * o->explore * v->budget, 1);
+	s->chosen.hits *= YIELD_KEEP;
+	s->chosen.visits *= YIELD_KEEP;
+	s->explored.hits *= YIELD_KEEP;
+	s->explored.visits *= YIELD_KEEP;
+	/* a small budget needs some of it to compare at all */
+	s->explore = o->explore > 0 ? explore_share(s, fmax(o->explore,
+	             fmin(EXPLORE_SMALL, EXPLORE_FEW / v->budget))) : 0;
+	/* a fraction of a page is owed from cycle to cycle */
+	s->carry = fmod((v->cycle - 1) * s->explore * v->budget, 1);
 }
 
 static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
@@ -255,7 +279,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 		s->dirty[root] = 0;
 		rescore_below(p, v, root, PAGE_NONE);
 	}
-	s->carry += o->explore * b;
+	s->carry += s->explore * b;
 	random = (uint32_t)s->carry;
 	s->carry -= random;
 	tide_batch(p, v, plan, b - random, random);
@@ -291,6 +315,12 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 			g->var += (float)(c * (1 - c));
 			set_factor(s, f, g);
 		}
+	if (seen->reason == REASON_CHANCE || seen->reason == REASON_EXPLORE) {
+		struct tide_yield *y = seen->reason == REASON_CHANCE ? &s->chosen : &s->explored;
+
+		y->hits += seen->hit ? 1.f : 0.f;
+		y->visits += 1;
+	}
 	s->found[dir] += seen->hit;
 	mark_dirty(s, s->model.root[dir]);
 }

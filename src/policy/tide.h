@@ -41,7 +41,11 @@ struct tide_page {
 	float chance;                   /* of being stale, as of its site's last rescoring */
 };
 
+/* Yield of the chosen and of the explored pages, discounted. */
+struct tide_yield { float hits, visits; };
+
 struct tide_state {
+	struct tide_yield chosen, explored;
 	struct tide_model model;
 	bool ready;
 	double weight[TIDE_FEATURES];
@@ -57,6 +61,7 @@ struct tide_state {
 	struct offer *best;             /* candidates of this batch, in order */
 	size_t n_best, cap_best;
 	uint32_t *bucket;               /* pages by noisy score */
+	double explore;                 /* share of this cycle */
 	double carry;
 	float *normal;
 };

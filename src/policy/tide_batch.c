@@ -21,6 +21,7 @@
 #define NORMAL_MAX 4.9f
 #define WALK 12                 /* candidates looked at for each page taken */
 #define BUCKETS 65536u
+#define TRIES 64                /* draws for one explored page */
 
 enum { RNG_BATCH = RNG_USER };
 
@@ -152,16 +153,20 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 		s->taken[s->touched[--n_touched]] = 0;
 }
 
-/* An open page at random; its neighbour in number where few are open. */
+/* The longest unvisited of TRIES pages drawn at random; where few are open, the
+ * next by number. */
 static uint32_t draw_page(const struct view *v, uint64_t draw)
 {
-	uint32_t page = 0;
+	uint32_t best = PAGE_NONE, page = 0;
 
-	for (int tries = 0; tries < 64; tries++, draw = rng_mix(draw)) {
+	for (int k = 0; k < TRIES; k++, draw = rng_mix(draw)) {
 		page = (uint32_t)(draw % v->n_pages);
-		if (view_open(v, page))
-			return page;
+		if (view_open(v, page) &&
+		    (best == PAGE_NONE || v->last_cycle[page] < v->last_cycle[best]))
+			best = page;
 	}
+	if (best != PAGE_NONE)
+		return best;
 	for (uint32_t i = 0; i < v->n_pages && !view_open(v, page); i++)
 		page = page + 1 < v->n_pages ? page + 1 : 0;
 	return page;
@@ -178,6 +183,6 @@ void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint3
 		uint32_t page = draw_page(v, draw);
 		const struct tide_page *h = policy_page(p, page);
 
-		plan_take(plan, page, (double)h->chance, 1.0 / v->n_pages, REASON_EXPLORE);
+		plan_take(plan, page, (double)h->chance, NAN, REASON_EXPLORE);
 	}
 }

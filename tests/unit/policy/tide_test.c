@@ -295,7 +295,8 @@ static void not_below_round_robin(enum layout layout, struct lab l, double least
 	}
 	if (getenv("SHOW"))
 		fprintf(stderr, "tide %.0f round-robin %.0f\n", tide, turns);
-	if (tide < least * turns)
+	/* two standard errors of the difference of two counts */
+	if (tide < least * turns - 2 * sqrt(tide + turns))
 		fail_msg("tide found %.0f, round-robin %.0f", tide, turns);
 	stage_close(&s);
 }
