@@ -397,6 +397,8 @@ struct transfer *wire_finished(struct wire *w)
 
 void wire_recycle(struct wire *w, struct transfer *t)
 {
+	struct transfer *next;
+
 	w->memory -= t->held;
 	t->held = 0;
 	if (w->elder == t)
@@ -412,12 +414,19 @@ void wire_recycle(struct wire *w, struct transfer *t)
 	w->idle = t;
 	if (!w->n_paused || (w->elder && w->memory > w->opt.max_memory / 2))
 		return;
-	for (t = w->active; t; t = t->next_active) {
+	for (t = w->active; t; t = next) {
+		CURLcode c;
+
+		next = t->next_active;
 		if (!t->paused)
 			continue;
 		t->paused = false;
 		w->n_paused--;
-		curl_easy_pause(t->easy, CURLPAUSE_CONT);
+		/* What was held back is delivered at once; if that is the end of it,
+		 * libcurl tells only us. */
+		c = curl_easy_pause(t->easy, CURLPAUSE_CONT);
+		if (c != CURLE_OK)
+			complete(w, t, c);
 	}
 }
 

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
@@ -106,11 +105,9 @@ static struct fetch_options options(const struct gate *g)
 	o.polite.host_connections = o.polite.address_connections = 64;
 	o.polite.failure_limit = 1000;
 	o.connections = 64;
-	o.connect_timeout = 1;
-	o.head_timeout = 0.5;
-	o.whole_timeout = 2;
-	o.slow_seconds = 1;
-	o.slow_rate = 1000;
+	o.connect_timeout = 30;
+	o.head_timeout = o.whole_timeout = 60;
+	o.slow_seconds = 60;
 	o.max_head = 64 << 10;
 	o.max_body = MAX_BODY;
 	o.max_decoded = 4 << 20;
@@ -128,33 +125,41 @@ static bool matches(const struct attack *a, const struct fetch_result *r)
 		              !memcmp(a->body, r->decoded, r->decoded_size)));
 }
 
-static void run_all(enum fetch_method method)
+/* Attacks on our patience get short deadlines, all others long ones, so that a
+ * busy machine cannot turn one kind into the other. */
+static unsigned run_some(struct origin_raw *origin, enum fetch_method method, bool slow,
+                         size_t *ret_memory)
 {
-	struct origin_raw *origin = origin_raw_start();
 	struct gate g = { 0 };
 	struct fetch_options o = options(&g);
 	const struct fetch_result *r;
 	struct fetch_stats stats;
 	struct fetch *f;
-	struct timespec begin, end;
-	char url[N_ATTACKS][128];
 	unsigned passed = 0;
-	double seconds;
 	struct err err;
 
+	if (slow) {
+		o.connect_timeout = 1;
+		o.head_timeout = 0.7;
+		o.whole_timeout = 2;
+		o.slow_seconds = 1;
+		o.slow_rate = 1000;
+	}
 	assert_int_equal(gate_allow(&g, "127.0.0.0/8", &err), 0);
 	assert_int_equal(fetch_new(&f, &o, &err), 0);
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (uint32_t i = 0; i < N_ATTACKS; i++) {
-		struct fetch_request q = { .page = i, .url = url[i], .method = method };
+		char url[128];
 
-		snprintf(url[i], sizeof url[i], "http://127.0.0.1:%u%s",
-		         origin_raw_port(origin), attacks[i].path);
-		fetch_add(f, &q);
+		snprintf(url, sizeof url, "http://127.0.0.1:%u%s", origin_raw_port(origin),
+		         attacks[i].path);
+		if ((attacks[i].error == FETCH_TIMEOUT) == slow)
+			fetch_add(f, &(struct fetch_request){ .page = i, .url = url,
+				.method = method });
 	}
 	while (fetch_next(f, -1, &r) == FETCH_GOT) {
 		const struct attack *a = &attacks[r->page];
-		bool good = method == FETCH_HEAD ? r->body_size == 0 : matches(a, r);
+		bool good = method == FETCH_GET ? matches(a, r) :
+			r->body_size == 0 && (slow || r->error != FETCH_TIMEOUT);
 
 		passed += good;
 		if (!good)
@@ -163,18 +168,27 @@ static void run_all(enum fetch_method method)
 			              fetch_cut_name(r->truncated), r->requests,
 			              r->body_size, r->why);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 	fetch_stats(f, &stats);
-	print_message("hostile origin, %s: %u of %zu as they must be, %.1f s, "
-	              "memory of answers at most %zu KiB\n", method == FETCH_GET ? "GET" : "HEAD",
-	              passed, N_ATTACKS, seconds, stats.memory_peak >> 10);
-	assert_int_equal(passed, N_ATTACKS);
-	assert_int_equal(origin_raw_leaks(origin), 0);
-	assert_true(stats.memory_peak < MEMORY_BOUND);
-	assert_true(seconds < 6);
+	if (stats.memory_peak > *ret_memory)
+		*ret_memory = stats.memory_peak;
 	fetch_free(f);
 	gate_release(&g);
+	return passed;
+}
+
+static void run_all(enum fetch_method method)
+{
+	struct origin_raw *origin = origin_raw_start();
+	size_t memory = 0;
+	unsigned passed = run_some(origin, method, false, &memory) +
+		run_some(origin, method, true, &memory);
+
+	print_message("hostile origin, %s: %u of %zu as they must be, memory of answers at "
+	              "most %zu KiB\n", method == FETCH_GET ? "GET" : "HEAD", passed, N_ATTACKS,
+	              memory >> 10);
+	assert_int_equal(passed, N_ATTACKS);
+	assert_int_equal(origin_raw_leaks(origin), 0);
+	assert_true(memory < MEMORY_BOUND);
 	origin_raw_stop(origin);
 }
 
@@ -190,7 +204,7 @@ static void test_every_attack_by_head(void **state)
 	run_all(FETCH_HEAD);
 }
 
-/* Sixty endless bodies at once: memory is that of a few. */
+/* Many endless bodies at once: memory is that of a few. */
 static void test_memory_of_many(void **state)
 {
 	struct origin_raw *origin = origin_raw_start();
@@ -204,21 +218,19 @@ static void test_memory_of_many(void **state)
 	int n = 0;
 
 	(void)state;
-	o.whole_timeout = 20;
-	o.head_timeout = 20;
 	assert_int_equal(gate_allow(&g, "127.0.0.1", &err), 0);
 	assert_int_equal(fetch_new(&f, &o, &err), 0);
 	snprintf(url, sizeof url, "http://127.0.0.1:%u/endless", origin_raw_port(origin));
-	for (uint32_t i = 0; i < 60; i++)
+	for (uint32_t i = 0; i < 30; i++)
 		fetch_add(f, &(struct fetch_request){ .page = i, .url = url });
 	while (fetch_next(f, -1, &r) == FETCH_GOT) {
 		assert_int_equal(r->error, FETCH_OK);
 		assert_int_equal(r->body_size, MAX_BODY);
 		n++;
 	}
-	assert_int_equal(n, 60);
+	assert_int_equal(n, 30);
 	fetch_stats(f, &stats);
-	print_message("60 endless bodies of %d KiB: at most %zu KiB held\n", MAX_BODY >> 10,
+	print_message("30 endless bodies of %d KiB: at most %zu KiB held\n", MAX_BODY >> 10,
 	              stats.memory_peak >> 10);
 	assert_true(stats.memory_peak < MEMORY_BOUND);
 	fetch_free(f);
