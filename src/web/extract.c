@@ -43,7 +43,7 @@ static void clear(struct extract *x, const struct extract_input *in)
 	x->links.n = x->gaps.n = 0;
 	x->url = in->url;
 	x->url_size = in->url ? strlen(in->url) : 0;
-	x->memo_dir_checked = false;
+	x->memo_placed = false;
 	x->page = (struct page){ .encoding = "" };
 }
 
@@ -134,7 +134,7 @@ static void read_html(struct extract *x)
 		bool outside = true, seen;
 
 		/* plain text need not become a token first */
-		if (t->state == HTML_DATA && !x->hidden.open)
+		if (t->state == HTML_DATA && !x->hidden.open && t->p < t->end && *t->p != '<')
 			t->p = extract_copy_text(&x->text, &x->pending, t->p, t->end);
 		kind = html_next(t);
 		if (kind == HTML_END)

@@ -74,11 +74,10 @@ struct page {                           /* all in the extractor's memory */
 };
 
 struct link_memo {                      /* what a link meant; extract_links.c */
-	uint64_t hash;
-	uint32_t time;
+	uint64_t hash, time;
 	bool unknown;
 	uint8_t size;                   /* 0: it is no link */
-	char url[114];
+	char url[110];
 };
 
 struct extract {                        /* zeroed: ready; one per thread */
@@ -88,12 +87,12 @@ struct extract {                        /* zeroed: ready; one per thread */
 	struct buf text, title, tags, pool, base;
 	unsigned pending;               /* white space before the next character */
 	struct region hidden, ignored, template, in_title;
-	bool has_title, has_base, memo_dir_checked;
+	bool has_title, has_base, memo_placed;
 	const char *url;
 	size_t url_size;
 	struct link_memo *memo;
 	struct buf memo_dir;
-	uint32_t memo_time;
+	uint64_t memo_dir_time, memo_host_time;
 	VEC(struct page_link) links;
 	VEC(struct digest_gap) gaps;
 	struct page page;

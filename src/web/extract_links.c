@@ -11,36 +11,55 @@
 #include "web/html_scan.h"
 #include "web/url.h"
 
+/* Is it the same whatever the directory: "/path" or "http://..."? */
+static bool is_of_host(const char *ref, size_t size)
+{
+	if (*ref == '/')
+		return size < 2 || ref[1] != '/';
+	return size > 8 && (!memcmp(ref, "http://", 7) || !memcmp(ref, "https://", 8));
+}
+
+/* Which host and which directory links are on, once a page. */
+static void memo_place(struct extract *x, const char *base, size_t base_size)
+{
+	const char *query = memchr(base, '?', base_size);
+	const char *slash = memrchr(base, '/', query ? (size_t)(query - base) : base_size);
+	const char *path = memchr(base + 8, '/', base_size > 8 ? base_size - 8 : 0);
+	size_t dir = slash ? (size_t)(slash + 1 - base) : base_size;
+	size_t host = path ? (size_t)(path + 1 - base) : base_size;
+	const char *old = buf_text(&x->memo_dir);
+
+	x->memo_placed = true;
+	if (dir == x->memo_dir.size && !memcmp(base, old, dir))
+		return;
+	x->memo_dir_time++;
+	if (host > x->memo_dir.size || memcmp(base, old, host))
+		x->memo_host_time++;
+	x->memo_dir.max = BUF_NO_LIMIT;
+	buf_clear(&x->memo_dir);
+	buf_add(&x->memo_dir, base, dir);
+}
+
 /*
  * Sites repeat their links on every page, so what a link meant is remembered as
- * long as pages come from one directory (a path or a full URL means the same
- * on all of them).  Only the hash of a link is compared: should two differ
- * with one hash, a directory has misled nobody but itself.
+ * long as pages come from one directory, or for paths and full URLs from one
+ * host.  Only the hash of a link is compared: should two differ with one hash, a
+ * host has misled nobody but itself.
  */
 static struct link_memo *memo_of(struct extract *x, const char *base, size_t base_size,
                                  const char *ref, size_t size)
 {
-	const char *query = memchr(base, '?', base_size);
-	const char *slash = memrchr(base, '/', query ? (size_t)(query - base) : base_size);
-	size_t dir = slash ? (size_t)(slash + 1 - base) : base_size;
+	uint64_t hash = hash_bytes(ref, size, 0), time;
 	struct link_memo *m;
-	uint64_t hash;
 
 	if (!x->memo)
 		x->memo = mem_zalloc(LINK_MEMO, sizeof *x->memo);
-	if (!x->memo_dir_checked) {
-		x->memo_dir_checked = true;
-		if (dir != x->memo_dir.size || memcmp(base, buf_text(&x->memo_dir), dir)) {
-			x->memo_dir.max = BUF_NO_LIMIT;
-			buf_clear(&x->memo_dir);
-			buf_add(&x->memo_dir, base, dir);
-			x->memo_time++;
-		}
-	}
-	hash = hash_bytes(ref, size, 0);
+	if (!x->memo_placed)
+		memo_place(x, base, base_size);
+	time = is_of_host(ref, size) ? x->memo_host_time * 2 + 1 : x->memo_dir_time * 2;
 	m = &x->memo[hash % LINK_MEMO];
-	if (m->hash != hash || m->time != x->memo_time)
-		*m = (struct link_memo){ .hash = hash, .time = x->memo_time, .unknown = true };
+	if (m->hash != hash || m->time != time)
+		*m = (struct link_memo){ .hash = hash, .time = time, .unknown = true };
 	return m;
 }
 
@@ -147,7 +166,7 @@ static void read_base(struct extract *x)
 	if (!href || x->has_base)
 		return;
 	buf_clear(&x->base);
-	x->memo_dir_checked = false;
+	x->memo_placed = false;
 	x->has_base = !url_resolve(x->url, x->url_size, href->value.data,
 	                           href->value.size, &x->base, NULL);
 }

@@ -133,8 +133,16 @@ const char *extract_copy_text(struct buf *out, unsigned *pending, const char *p,
 {
 	const char *stop = end - p > COPY_PIECE ? p + COPY_PIECE : end;
 	unsigned wait = *pending;
-	char *room = buf_room(out, (size_t)(stop - p) + 17), *q = room;
+	char *room, *q;
 
+	if (is_blank(*p)) {
+		p = skip_blanks(p, stop, end);
+		wait = wait ? wait : PENDING_SPACE;
+		*pending = wait;
+		if (p == stop || *p == '<')
+			return p;
+	}
+	room = q = buf_room(out, (size_t)(stop - p) + 17);
 	if (!room)
 		return p;
 	while (p < stop) {

@@ -154,6 +154,39 @@ static void test_links(void **state)
 	            "0 http://a.org/d/x\n");
 }
 
+/* The same links on pages of other directories and hosts mean other things. */
+static void test_links_elsewhere(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "http://a.org/d/p.html", "http://a.org/d/x http://a.org/r http://c.org/y" },
+		{ "http://a.org/d/q.html?a/b", "http://a.org/d/x http://a.org/r http://c.org/y" },
+		{ "http://a.org/e/p.html", "http://a.org/e/x http://a.org/r http://c.org/y" },
+		{ "http://a.org/", "http://a.org/x http://a.org/r http://c.org/y" },
+		{ "http://a.org/d/p.html", "http://a.org/d/x http://a.org/r http://c.org/y" },
+		{ "http://a.org.b/d/p.html", "http://a.org.b/d/x http://a.org.b/r http://c.org/y" },
+		{ "https://a.org/d/p.html", "https://a.org/d/x https://a.org/r http://c.org/y" },
+	};
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+			static const char html[] = "<a href=x><a href=/r><a href='http://c.org/y'>"
+				"<a href=x><a href='tel:1'>";
+			struct extract_input in = { html, sizeof html - 1, "text/html", cases[i][0] };
+			const struct page *p = extract_page(&x, &in, NULL);
+			char found[256];
+
+			assert_int_equal(p->n_links, 4);
+			snprintf(found, sizeof found, "%s %s %s", page_link_url(p, 0),
+			         page_link_url(p, 1), page_link_url(p, 2));
+			assert_string_equal(found, cases[i][1]);
+			assert_string_equal(page_link_url(p, 0), page_link_url(p, 3));
+		}
+	/* a <base> moves the place too */
+	check_links("<a href=x><base href=/e/><a href=x><a href=/r>",
+	            "0 http://a.org/d/x\n0 http://a.org/e/x\n0 http://a.org/r\n");
+}
+
 static void count_word(void *arg, const char *word, size_t size, uint64_t hash)
 {
 	struct buf *b = arg;
@@ -252,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text), cmocka_unit_test(test_title),
 		cmocka_unit_test(test_counts), cmocka_unit_test(test_links),
+		cmocka_unit_test(test_links_elsewhere),
 		cmocka_unit_test(test_words), cmocka_unit_test(test_types),
 		cmocka_unit_test(test_simhash),
 	};
