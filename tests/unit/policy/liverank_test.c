@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LiveRank's orders through the engine: which pages come when, by goal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "graph/graph.h"
+#include "../../lib/stage.h"
+
+/* Site a lives, site b is dead; each has 20 pages that link to a few of their own. */
+static void two_sites(struct stage *s)
+{
+	stage_open(s);
+	for (int i = 0; i < 40; i++) {
+		char url[60], links[80];
+
+		snprintf(url, sizeof url, "http://%c.example/p%02d", i < 20 ? 'a' : 'b', i % 20);
+		snprintf(links, sizeof links, "/p%02d /p%02d /p%02d", (i * i) % 20, (i + 1) % 20,
+		         (i + 7) % 20);
+		trace_add(&s->h, url, 0, "x", links);
+	}
+}
+
+static enum outcome by_site(void *arg, uint32_t page, uint32_t cycle)
+{
+	const struct stage *s = arg;
+
+	(void)cycle;
+	return view_url(&s->e.view, page)[7] == 'a' ? OUTCOME_SAME : OUTCOME_GONE;
+}
+
+static void play(struct stage *s, const char *spec, enum goal goal, uint32_t budget)
+{
+	stage_play(s, spec);
+	s->e.view.goal = goal;
+	s->e.visits.state[trace_page(&s->h, "http://end.example/")] = 0;
+	s->fate = by_site;
+	s->arg = s;
+	stage_cycle(s, budget);
+	assert_int_equal(s->e.n_seen, budget);
+}
+
+static void test_static_orders(void **state)
+{
+	struct stage s;
+	uint32_t *degree;
+
+	(void)state;
+	two_sites(&s);
+	play(&s, "liverank:order=indegree", GOAL_ALIVE, 40);
+	degree = mem_zalloc(s.e.view.n_pages, sizeof *degree);
+	graph_in_degrees(s.e.view.links, degree);
+	for (size_t i = 1; i < 40; i++)
+		assert_true(degree[s.e.seen[i - 1].page] >= degree[s.e.seen[i].page]);
+	free(degree);
+	play(&s, "liverank:order=pagerank", GOAL_ALIVE, 40);
+	for (size_t i = 1; i < 40; i++)
+		assert_true(s.e.view.pagerank[s.e.seen[i - 1].page] >=
+		            s.e.view.pagerank[s.e.seen[i].page]);
+	stage_close(&s);
+}
+
+static void expect_living_first(const char *spec, uint32_t sample)
+{
+	struct stage s;
+	uint32_t dead = 0, drawn = 0;
+
+	two_sites(&s);
+	play(&s, spec, GOAL_ALIVE, 40);
+	for (uint32_t i = 0; i < 40; i++) {
+		bool lives = s.e.seen[i].hit;
+
+		drawn += s.e.seen[i].reason == REASON_SAMPLE;
+		if (s.e.seen[i].reason == REASON_SAMPLE) {
+			assert_int_equal(drawn, i + 1);         /* the sample comes first */
+			continue;
+		}
+		assert_int_equal(s.e.seen[i].reason, REASON_RANK);
+		if (lives && dead)
+			fail_msg("%s: a living page behind %u dead ones", spec, dead);
+		dead += !lives;
+	}
+	/* the closed page of the stage may have been drawn, too */
+	assert_in_range(drawn, sample - 1, sample);
+	stage_close(&s);
+}
+
+static void test_sample_based_orders(void **state)
+{
+	(void)state;
+	expect_living_first("liverank:order=site,sample=10", 10);
+	expect_living_first("liverank:order=alive,sample=12", 12);
+	expect_living_first("liverank:order=alive-dead,sample=12", 12);
+}
+
+/* What an earlier cycle found takes the place of the sample, and is not asked again. */
+static void test_later_cycles_go_on(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	two_sites(&s);
+	play(&s, "liverank:order=alive-dead,sample=12", GOAL_ALIVE, 16);
+	stage_cycle(&s, 24);
+	assert_int_equal(s.e.n_seen, 24);
+	for (uint32_t i = 0; i < 24; i++)
+		assert_int_equal(s.e.seen[i].reason, REASON_RANK);
+	stage_close(&s);
+}
+
+static void test_dynamic_orders_follow_the_living(void **state)
+{
+	struct stage s;
+	uint32_t living = 0;
+
+	(void)state;
+	two_sites(&s);
+	play(&s, "liverank:order=alive-indegree,sample=6", GOAL_ALIVE, 24);
+	for (uint32_t i = 0; i < 24; i++)
+		living += s.e.seen[i].hit;
+	assert_true(living >= 16);              /* by chance 12 */
+	play(&s, "liverank:order=bfs,sample=6", GOAL_CHANGED, 30);
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_static_orders),
+		cmocka_unit_test(test_sample_based_orders),
+		cmocka_unit_test(test_later_cycles_go_on),
+		cmocka_unit_test(test_dynamic_orders_follow_the_living),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
