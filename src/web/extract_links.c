@@ -92,7 +92,8 @@ static void add_link(struct extract *x, enum link_kind kind, const char *ref, si
 		if (m && n < sizeof m->url) {
 			m->unknown = false;
 			m->size = (uint8_t)n;
-			memcpy(m->url, x->pool.data + from, n);
+			if (n)
+				memcpy(m->url, x->pool.data + from, n);
 		}
 		if (failed)
 			return;
