@@ -37,7 +37,7 @@ struct cycle_opts {
 	  .min = lo, .max = hi, .offset = offsetof(struct cycle_opts, n) }
 
 #define CYCLE_OPTIONS \
-	SETTING(policy, OPTION_TEXT, "frequency", "SPEC", \
+	SETTING(policy, OPTION_TEXT, "auto", "SPEC", \
 	        "the policy: name or name:key=value,..."), \
 	SETTING(budget, OPTION_SHARE, "2%", "N|N%", \
 	        "requests of a cycle, as a number or a share of the pages"), \

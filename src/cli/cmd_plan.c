@@ -18,7 +18,7 @@ struct plan_opts {
 enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
 
 #define PLAN_OPTIONS \
-	{ .name = "policy", .type = OPTION_TEXT, .def = "frequency", .arg = "SPEC", \
+	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC", \
 	  .offset = offsetof(struct plan_opts, policy), .setting = true, \
 	  .help = "the policy: name or name:key=value,..." }, \
 	{ .name = "budget", .type = OPTION_SHARE, .def = "2%", .arg = "N|N%", \
@@ -172,6 +172,7 @@ struct explanation {
 	const struct seen *seen;        /* NULL: never asked for */
 	size_t rank, n;
 	uint32_t cycles;                /* until its turn */
+	bool late;                      /* not in the next cycle */
 	struct store_page page;
 };
 
@@ -225,7 +226,19 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 	cli_json_end(&j);
 }
 
-/* The rank under an unlimited budget tells when a page's turn comes. */
+static void find_page(struct explanation *x, const struct engine *e)
+{
+	x->n = e->n_seen;
+	for (size_t i = 0; i < x->n && !x->seen; i++) {
+		if (e->seen[i].page == x->page.number) {
+			x->seen = &e->seen[i];
+			x->rank = i + 1;
+		}
+	}
+}
+
+/* A page that is not in the next cycle is looked for in a plan of everything:
+ * its rank there tells about when its turn comes. */
 static int explain_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct plan_opts *o = opts;
@@ -237,16 +250,30 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 	if (rc == 0)
 		rc = page_arg_find(p.store, args[0], &x.page, err);
 	if (rc == 0)
-		rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
+		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0) {
-		x.n = p.r.engine.n_seen;
-		for (size_t i = 0; i < x.n && !x.seen; i++) {
-			if (p.r.engine.seen[i].page == x.page.number) {
-				x.seen = &p.r.engine.seen[i];
-				x.rank = i + 1;
-			}
-		}
+		const char *why = policy_explain(p.r.policy);
+
+		if (why)
+			log_info("%s", why);
+		find_page(&x, &p.r.engine);
+	}
+	if (rc == 0 && !x.seen) {
+		struct resume_opts ro = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
+		                          .goal = (enum goal)o->goal, .cycle_seconds = o->every };
+
+		resume_release(&p.r);
+		rc = resume(&p.r, p.store, &ro, err);
+		if (rc == 0)
+			rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
+		if (rc == 0)
+			find_page(&x, &p.r.engine);
+		x.late = true;
+	}
+	if (rc == 0) {
 		x.cycles = p.budget ? (uint32_t)((x.rank + p.budget - 1) / p.budget) : 0;
+		if (x.late && x.cycles < 2)
+			x.cycles = 2;
 		if (cli->common.json)
 			explain_json(&x, &p, o->policy);
 		else

@@ -19,7 +19,7 @@
 #include "engine/trace.h"
 #include "web/url.h"
 
-#define DEFAULT_POLICY "frequency"
+#define DEFAULT_POLICY "auto"
 #define CONFIRMATIONS 2
 
 struct freshet {
