@@ -26,6 +26,7 @@ LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
 LIB_SRC  := $(wildcard $(addprefix src/,$(addsuffix /*.c,base web warc graph cluster repo fetch policy engine)))
 CLI_SRC  := $(wildcard src/cli/*.c)
+DEMO_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/demo/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
 TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/*_test.c))
@@ -48,9 +49,9 @@ $(B)/libfreshet.so: $(LIB_OBJ)
 	$(say) $@
 	$(Q)$(CC) $(LDALL) -shared -Wl,-soname,libfreshet.so.0 -o $@ $^ $(LIBS)
 
-$(B)/freshet: $(CLI_OBJ) $(B)/libfreshet.a
+$(B)/freshet: $(CLI_OBJ) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
-	$(Q)$(CC) $(LDALL) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LDALL) -o $@ $^ -lmicrohttpd $(LIBS)
 
 $(B)/freshet.pc: Makefile
 	@mkdir -p $(@D)
@@ -58,7 +59,7 @@ $(B)/freshet.pc: Makefile
 		'$(prefix)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
 
 # Tests: each file under tests/unit is one program; tests/e2e are scripts.
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(B)/libfreshet.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
 	$(Q)$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
 

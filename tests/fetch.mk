@@ -1,2 +1,2 @@
-# tests/lib/origin.c is a web server on libmicrohttpd.
+# src/demo/origin.c is a web server on libmicrohttpd.
 TEST_LIB_LIBS += -lmicrohttpd

@@ -1,94 +1,289 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_demo.c - `freshet demo`: a small made-up web, kept fresh by several
- * policies side by side.
+ * cmd_demo.c - `freshet demo`: a small living web on loopback, kept fresh by
+ * several policies side by side.
+ *
+ * The web (demo/living.h) is a function of time, and time is a clock that the
+ * demo moves, so months pass in seconds.  Every policy has a repository of its own
+ * in a temporary folder and runs real cycles over HTTP; how fresh each repository
+ * is, the world itself tells.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/pool.h"
-#include "cli/command.h"
-#include "cli/replay_print.h"
-#include "engine/experiment.h"
-#include "engine/trace.h"
-#include "engine/world.h"
+#include "cli/repository.h"
+#include "demo/origin.h"
+#include "engine/crawl.h"
+#include "engine/import.h"
+#include "fetch/gate.h"
 
-static const char *const shown[] = { "random", "round-robin", "neighbour:by=dir,d=0" };
+static const char *const shown[] = { "random", "round-robin", "automaton", "site",
+                                     "neighbour:by=dir,d=0", "tide" };
+#define N_SHOWN (sizeof shown / sizeof *shown)
+#define WARM_UP 4               /* cycles before measuring: nobody knows anything yet */
 
-static int compare(const char *trace, const struct cli *cli, struct err *err)
+struct demo_opts { int64_t cycles; struct share budget; int64_t every; };
+
+static const struct option_spec demo_options[] = {
+	OPT_INT(demo_opts, cycles, 30, 5, 1000, "cycles that every policy runs"),
+	OPT_SHARE(demo_opts, budget, "6%", "requests of a cycle"),
+	OPT_DURATION(demo_opts, every, "2d", "virtual time between cycles"),
+	OPT_END
+};
+
+struct player {
+	struct store *store;
+	char folder[4096], warc[4200];
+	uint64_t downloads, changed;
+	double freshness;               /* summed over the cycles measured */
+};
+
+struct demo {
+	struct origin_world world;
+	struct origin *origin;
+	struct gate gate;
+	struct player players[N_SHOWN];
+	uint32_t n_pages, n_measured;
+	char root[64];
+};
+
+static int add_pages(struct demo *d, struct player *p, struct err *err)
 {
-	struct option_list specs = { 0 };
-	struct trace_report report = { 0 };
-	struct replay_opts ro = { .cycle_seconds = 14 * DAY_SECONDS, .budget = { 2, true } };
-	struct history h;
-	struct replay r = { 0 };
-	struct experiment x = { 0 };
-	struct arena keep = { 0 };
-	unsigned needs = 0;
+	struct import i = { .store = p->store, .now = d->world.now };
+
+	for (uint32_t n = 0; n < living_count(&d->world.living); n++) {
+		char path[64], url[160];
+		int rc;
+
+		living_path(&d->world.living, n, path);
+		snprintf(url, sizeof url, "http://127.0.1.%u:%u%s",
+		         living_site(&d->world.living, n) + 1, origin_port(d->origin), path);
+		rc = import_url(&i, url, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int open_player(struct demo *d, size_t k, struct err *err)
+{
+	struct player *p = &d->players[k];
+	char path[4200];
+	int rc;
+
+	snprintf(p->folder, sizeof p->folder, "%s/%zu", d->root, k);
+	snprintf(p->warc, sizeof p->warc, "%s/warc", p->folder);
+	if (mkdir(p->folder, 0700) || mkdir(p->warc, 0700))
+		return err_errno(err, E_IO, "%s", p->folder);
+	snprintf(path, sizeof path, "%s/freshet.db", p->folder);
+	rc = store_open(&p->store, path, STORE_CREATE, err);
+	return rc < 0 ? rc : add_pages(d, p, err);
+}
+
+static int play(struct demo *d, size_t k, const struct demo_opts *o, bool everything,
+                uint64_t seed, struct err *err)
+{
+	struct player *p = &d->players[k];
+	struct crawl_opts c = {
+		.warc_folder = p->warc, .policy = everything ? "random" : shown[k], .seed = seed,
+		.budget = everything ? (struct share){ 100, true } : o->budget,
+		.cycle_seconds = o->every, .now = d->world.now, .confirmations = 1,
+	};
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	struct crawl_report r;
+	int rc;
+
+	fetch.user_agent = "freshet/" FRESHET_VERSION " (+mailto:demo@example.org)";
+	fetch.gate = &d->gate;
+	fetch.polite.delay = 0;
+	fetch.polite.address_delay = 0;
+	c.fetch = fetch;
+	rc = crawl_cycle(p->store, &c, &r, err);
+	if (rc < 0 || everything)
+		return rc;
+	p->downloads += r.cycle.downloads;
+	p->changed += r.cycle.changed + r.cycle.gone;
+	return 0;
+}
+
+struct measuring { struct demo *d; uint32_t fresh, n; };
+
+/* Is our copy what the world shows now? */
+static int measure_page(void *arg, const struct store_page *p, struct err *err)
+{
+	struct measuring *m = arg;
+	const struct living *l = &m->d->world.living;
+	const char *path = strchr(p->url.s + 7, '/');
+	unsigned site = (unsigned)atoi(p->url.s + 7 + 8) - 1;
+	uint32_t page = living_find(l, site, path ? path : "/");
+	struct living_state then, now;
+
+	(void)err;
+	if (page == LIVING_NONE || p->state != STORE_PAGE_HERE)
+		return 0;
+	then = living_at(l, page, p->last_visit);
+	now = living_at(l, page, m->d->world.now);
+	m->n++;
+	m->fresh += then.version == now.version && then.dead == now.dead;
+	return 0;
+}
+
+static int measure(struct demo *d, size_t k, struct err *err)
+{
+	struct measuring m = { .d = d };
+	int rc = store_pages(d->players[k].store, measure_page, &m, err);
+
+	d->players[k].freshness += m.n ? (double)m.fresh / m.n : 1;
+	return rc;
+}
+
+static void print_standing(const struct demo *d, int64_t cycle, int64_t cycles, bool redraw)
+{
+	if (redraw)                     /* over the table before */
+		printf("\033[%zuA\033[J", N_SHOWN + 2);
+	printf("cycle %lld of %lld\n%-24s %10s %8s %12s %10s\n", (long long)cycle,
+	       (long long)cycles, "policy", "downloads", "changed", "ChangeRatio", "freshness");
+	for (size_t k = 0; k < N_SHOWN; k++) {
+		const struct player *p = &d->players[k];
+
+		printf("%-24s %10llu %8llu %12.3f %10.3f\n", shown[k],
+		       (unsigned long long)p->downloads, (unsigned long long)p->changed,
+		       p->downloads ? (double)p->changed / (double)p->downloads : 0,
+		       d->n_measured ? p->freshness / d->n_measured : 0);
+	}
+	fflush(stdout);
+}
+
+static void print_verdict(const struct demo *d)
+{
+	size_t best = 0, fresh = 0;
+
+	for (size_t k = 1; k < N_SHOWN; k++) {
+		if (d->players[k].changed > d->players[best].changed)
+			best = k;
+		if (d->players[k].freshness > d->players[fresh].freshness)
+			fresh = k;
+	}
+	printf("\nWith the same requests, %s found the most changes: %.1f times as many as random.\n"
+	       "%s kept the freshest copies: %.1f %% true after a cycle, where random has %.1f %%.\n"
+	       "\nGo on with your own pages:\n"
+	       "  freshet init crawl && freshet -C crawl import urls.txt\n"
+	       "  freshet replay archive.cdxj.gz --policy all      # proof on recorded history\n"
+	       "  freshet -C crawl set contact mailto:you@example.org && freshet -C crawl cycle\n",
+	       shown[best], (double)d->players[best].changed /
+	       (double)(d->players[0].changed ? d->players[0].changed : 1), shown[fresh],
+	       100 * d->players[fresh].freshness / d->n_measured,
+	       100 * d->players[0].freshness / d->n_measured);
+}
+
+static void print_json(const struct demo *d, const struct demo_opts *o)
+{
+	struct json j;
+
+	cli_json_begin(&j, "demo");
+	json_kint(&j, "pages", d->n_pages);
+	json_kint(&j, "cycles", o->cycles);
+	json_key(&j, "runs");
+	json_array(&j);
+	for (size_t k = 0; k < N_SHOWN; k++) {
+		const struct player *p = &d->players[k];
+
+		json_object(&j);
+		json_kstr(&j, "policy", shown[k]);
+		json_kint(&j, "downloads", (int64_t)p->downloads);
+		json_kint(&j, "changed", (int64_t)p->changed);
+		json_knum(&j, "change_ratio", (double)p->changed / (double)p->downloads);
+		json_knum(&j, "freshness", p->freshness / d->n_measured);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	cli_json_end(&j);
+}
+
+static int run_cycles(struct demo *d, struct cli *cli, const struct demo_opts *o,
+                      struct err *err)
+{
+	bool draw = !cli->common.json && isatty(STDOUT_FILENO);
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof shown / sizeof *shown && rc == 0; i++)
-		rc = policy_expand(shown[i], &specs, &keep, err);
-	if (rc == 0)
-		rc = policy_list_needs(&specs, &needs, err);
-	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
-	if (rc == 0)
-		rc = trace_load(&h, &trace, 1, &report, err);
-	if (rc == 0)
-		rc = replay_open(&r, &h, &ro, needs, err);
-	if (rc == 0)
-		rc = experiment_run(&x, &r, &specs, (uint64_t)cli->common.seed, 5, pool_threads(),
-		                    NULL, NULL, err);
-	if (rc == 0) {
-		struct replay_output out = { .x = &x, .first = true };
-
-		if (cli->common.json)
-			replay_print_json(&out, stdout);
-		else
-			replay_print_table(&out, stdout);
+	for (size_t k = 0; k < N_SHOWN && rc == 0; k++)
+		rc = play(d, k, o, true, (uint64_t)cli->common.seed, err);
+	for (int64_t c = 1; c <= o->cycles && rc == 0; c++) {
+		d->world.now += o->every;
+		d->n_measured += c > WARM_UP;
+		for (size_t k = 0; k < N_SHOWN && rc == 0; k++) {
+			rc = play(d, k, o, false, (uint64_t)cli->common.seed, err);
+			if (rc == 0 && c > WARM_UP)
+				rc = measure(d, k, err);
+		}
+		if (rc == 0 && (draw || (!cli->common.json && c == o->cycles)))
+			print_standing(d, c, o->cycles, draw && c > 1);
 	}
-	experiment_release(&x);
-	replay_close(&r);
-	history_release(&h);
-	free(specs.v);
-	arena_release(&keep);
+	return rc;
+}
+
+static void remove_all(struct demo *d)
+{
+	char command[128];
+
+	snprintf(command, sizeof command, "rm -rf '%s'", d->root);
+	if (system(command))
+		log_warn("%s could not be removed", d->root);
+}
+
+static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err)
+{
+	struct demo d = { .world = { .living = LIVING_DEFAULTS } };
+	int rc;
+
+	d.world.living.n_dirs = 12;
+	d.world.living.change_rate = 0.01;
+	d.world.living.seed = (uint64_t)cli->common.seed;
+	d.world.now = d.world.living.start;
+	d.n_pages = living_count(&d.world.living);
+	snprintf(d.root, sizeof d.root, "/tmp/freshet-demo-XXXXXX");
+	if (!mkdtemp(d.root))
+		return err_errno(err, E_IO, "%s", d.root);
+	d.origin = origin_start(origin_world_answer, &d.world);
+	rc = d.origin ? gate_allow(&d.gate, "127.0.0.0/8", err) :
+	     err_set(err, E_NET, "no server could be started on loopback");
+	if (!cli->common.json && rc == 0)
+		printf("A small web lives on loopback: %u pages of %u hosts; pages change, directories are "
+		       "rewritten,\npages die. Each policy keeps its own copy of it fresh with the same "
+		       "number of requests.\n\n", d.n_pages, d.world.living.n_sites);
+	for (size_t k = 0; k < N_SHOWN && rc == 0; k++)
+		rc = open_player(&d, k, err);
+	if (rc == 0)
+		rc = run_cycles(&d, cli, o, err);
+	if (rc == 0 && cli->common.json)
+		print_json(&d, o);
+	else if (rc == 0)
+		print_verdict(&d);
+	for (size_t k = 0; k < N_SHOWN; k++)
+		store_close(d.players[k].store);
+	if (d.origin)
+		origin_stop(d.origin);
+	gate_release(&d.gate);
+	remove_all(&d);
 	return rc;
 }
 
 static int demo_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
-	struct world_opts *o = opts;
-	char path[] = "/tmp/freshet-demo-XXXXXX";
-	int fd, rc;
-
 	(void)n_args;
 	(void)args;
-	o->seed = cli->common.seed;
-	if (o->write)
-		return world_write(o, o->write, err);
-	fd = mkstemp(path);
-	if (fd < 0)
-		return err_errno(err, E_IO, "%s", path);
-	close(fd);
-	if (!cli->common.json)
-		puts("A made-up web with sites, directories and bursts; every policy may download "
-		     "2 % of it each cycle.\n");
-	rc = world_write(o, path, err);
-	if (rc == 0)
-		rc = compare(path, cli, err);
-	unlink(path);
-	return rc;
+	return demo_live(cli, opts, err);
 }
 
 const struct command command_demo = {
 	.name = "demo",
 	.arguments = "",
-	.summary = "a small made-up web, refreshed by several policies side by side",
-	.examples = "  freshet demo\n"
-	            "  freshet demo --burst 0 --write quiet.cdxj\n",
-	.options = world_options,
-	.opts_size = sizeof(struct world_opts),
+	.summary = "a small living web on loopback, refreshed by several policies side by side",
+	.examples = "  freshet demo\n",
+	.options = demo_options,
+	.opts_size = sizeof(struct demo_opts),
 	.n_args_min = 0,
 	.n_args_max = 0,
 	.run = demo_run,

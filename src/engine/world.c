@@ -37,9 +37,6 @@ const struct option_spec world_options[] = {
 	OPT_DOUBLE(world_opts, death, 0.0005, 0, 1, "chance of a page to disappear in a step"),
 	OPT_INT(world_opts, regime, 0, 0, 100000, "step at which rates are drawn anew"),
 	OPT_INT(world_opts, links, 5, 0, 400, "links of a page"),
-	OPT_INT(world_opts, seed, 1, 0, 9e15, "seed"),
-	OPT_TEXT(world_opts, write, NULL, "FILE",
-	         "only write its history to FILE, as extended CDXJ for `freshet replay`"),
 	OPT_END
 };
 

@@ -26,7 +26,6 @@ struct world_opts {
 	int64_t regime;                 /* step at which all rates are drawn anew; 0: never */
 	int64_t links;                  /* of a page */
 	int64_t seed;
-	const char *write;              /* for the command: only write the history there */
 };
 
 extern const struct option_spec world_options[];

@@ -6,8 +6,8 @@ set -eu
 cd "$TMP"
 fail() { echo "replay.sh: $*" >&2; exit 1; }
 
-"$FRESHET" demo --sites 3 --steps 12 --write world.cdxj
-"$FRESHET" demo --sites 3 --steps 12 --write again.cdxj
+"$FRESHET" world world.cdxj --sites 3 --steps 12
+"$FRESHET" world again.cdxj --sites 3 --steps 12
 cmp world.cdxj again.cdxj || fail "the same seed makes another world"
 LC_ALL=C sort world.cdxj > sorted.cdxj
 gzip -kf sorted.cdxj

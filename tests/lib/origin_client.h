@@ -5,7 +5,7 @@
 
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
-#include "origin.h"
+#include "demo/origin.h"
 
 struct client {
 	struct origin *origin;

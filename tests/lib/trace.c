@@ -45,6 +45,7 @@ void trace_world_defaults(struct world_opts *o)
 {
 	*o = (struct world_opts){ 0 };
 	option_defaults(world_options, o);
+	o->seed = 1;
 }
 
 static int add_record(void *arg, const struct record *r, struct err *err)

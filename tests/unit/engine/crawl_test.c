@@ -25,7 +25,7 @@
 #include "engine/replay.h"
 #include "fetch/gate.h"
 #include "warc/warc.h"
-#include "../../lib/origin.h"
+#include "demo/origin.h"
 
 #define DAY 86400
 

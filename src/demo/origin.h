@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * origin.h - a web server for tests, on every loopback address at one port.
+ * origin.h - a web server for the demo and tests, on every loopback address at one port.
  *
  * http://127.a.b.c:port/ are as many hosts as one likes.  Answers come from a
  * callback (or from a living world with a clock that the test moves); every
  * request is logged with times and with what else was open at that host.
  */
-#ifndef TESTS_LIB_ORIGIN_H
-#define TESTS_LIB_ORIGIN_H
+#ifndef DEMO_ORIGIN_H
+#define DEMO_ORIGIN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "origin_living.h"
+#include "demo/living.h"
 
 struct origin;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * origin_living.h - a small living web: what each page is at any moment.
+ * living.h - a small living web: what each page is at any moment.
  *
  * Sites have directories, directories have pages.  Every page changes at its
  * own pace; now and then a directory is rewritten and most of its pages change
@@ -8,8 +8,8 @@
  * All of it is a function of the seed and the time, so any number of readers
  * may ask about any moment in any order, and a test knows the truth.
  */
-#ifndef TESTS_LIB_ORIGIN_LIVING_H
-#define TESTS_LIB_ORIGIN_LIVING_H
+#ifndef DEMO_LIVING_H
+#define DEMO_LIVING_H
 
 #include <stdbool.h>
 #include <stdint.h>

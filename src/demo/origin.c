@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* origin.c - the friendly part, on libmicrohttpd; a thread a connection, so
  * that an answer may take its time. */
-#include "origin.h"
+#include "demo/origin.h"
 
 #include <microhttpd.h>
 #include <netinet/in.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * origin_living.c - time in slots, chance by hash.
+ * living.c - time in slots, chance by hash.
  *
  * In each slot a page changes by itself with probability 1 - exp(-rate * slot),
  * its directory is rewritten with another, and each draw is a hash of (seed,
  * slot, number, purpose).  The state at a time counts the slots from the start:
  * a few microseconds a year, and no memory.
  */
-#include "origin_living.h"
+#include "demo/living.h"
 
 #include <math.h>
 #include <stdio.h>
