@@ -108,7 +108,7 @@ static size_t begin(struct origin *o, struct MHD_Connection *c,
 	e.conditional = q->etag || q->since;
 	pthread_mutex_lock(&o->lock);
 	for (size_t i = 0; i < o->log.n; i++)
-		e.open_requests += !o->log.v[i].end && !strcmp(o->log.v[i].host, e.host);
+		e.open_requests += o->log.v[i].end <= 0 && !strcmp(o->log.v[i].host, e.host);
 	e.open_connections = o->connections[local_address(c)];
 	vec_push(&o->log, e);
 	number = o->log.n;

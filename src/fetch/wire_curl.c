@@ -295,7 +295,7 @@ static void complete(struct wire *w, struct transfer *t, CURLcode c)
 	snprintf(t->ip, sizeof t->ip, "%s", ip ? ip : "");
 	t->status = (int)status;
 	t->connect_seconds = (double)connect * 1e-6;
-	wire_set_error(t, c);
+	wire_set_error(t, (int)c);
 	if (!t->head_done && t->error == FETCH_OK)
 		wire_fail(t, FETCH_PROTOCOL, "answer without a head");
 	curl_multi_remove_handle(w->multi, t->easy);
