@@ -32,7 +32,7 @@
 #define EXTRACT_SIZE_MAX  (32u << 20)   /* of a page as UTF-8; the rest is not read */
 #define EXTRACT_LINKS_MAX 50000
 #define EXTRACT_TITLE_MAX 1024
-#define LINK_MEMO 2048
+#define LINK_MEMO 8192                  /* 1 MiB */
 
 enum page_type { PAGE_HTML, PAGE_TEXT, PAGE_OTHER };
 enum link_kind { LINK_A, LINK_AREA, LINK_CANONICAL, LINK_REFRESH, LINK_FRAME };
