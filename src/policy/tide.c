@@ -204,9 +204,9 @@ static void rescore_below(struct policy *p, const struct view *v, uint32_t dir,
 		rescore_below(p, v, t->child_dirs[i], node);
 }
 
-/* Pages explored oldest first yield about what round-robin would.  Where that is
- * nearly what the chosen ones yield, the groups teach nothing, and exploring takes
- * over: tide then is round-robin, and never much below it. */
+/* Where pages drawn at random yield nearly what the chosen ones yield, the groups
+ * teach nothing, and exploring takes over, oldest first: tide then is round-robin,
+ * and never much below it. */
 static double explore_share(const struct tide_state *s, double least)
 {
 	double chosen = (double)(s->chosen.hits + 1) / (double)(s->chosen.visits + 2);

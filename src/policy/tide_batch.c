@@ -21,6 +21,7 @@
 #define NORMAL_MAX 4.9f
 #define WALK 12                 /* candidates looked at for each page taken */
 #define BUCKETS 65536u
+#define EXPLORE_OLDEST 0.2      /* share from which exploring is oldest first */
 #define TRIES 64                /* draws for one explored page */
 
 enum { RNG_BATCH = RNG_USER };
@@ -153,13 +154,13 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 		s->taken[s->touched[--n_touched]] = 0;
 }
 
-/* The longest unvisited of TRIES pages drawn at random; where few are open, the
- * next by number. */
-static uint32_t draw_page(const struct view *v, uint64_t draw)
+/* A page at random or, where exploring has taken over, the longest unvisited of
+ * many; where few are open, the next by number. */
+static uint32_t draw_page(const struct view *v, uint64_t draw, bool oldest)
 {
 	uint32_t best = PAGE_NONE, page = 0;
 
-	for (int k = 0; k < TRIES; k++, draw = rng_mix(draw)) {
+	for (int k = 0; k < TRIES && (oldest || best == PAGE_NONE); k++, draw = rng_mix(draw)) {
 		page = (uint32_t)(draw % v->n_pages);
 		if (view_open(v, page) &&
 		    (best == PAGE_NONE || v->last_cycle[page] < v->last_cycle[best]))
@@ -175,12 +176,14 @@ static uint32_t draw_page(const struct view *v, uint64_t draw)
 void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
                 uint32_t n_random)
 {
+	const struct tide_state *s = p->state;
+
 	collect(p, v, (size_t)n * WALK);
 	take_best(p, v, plan, n);
 	for (uint32_t k = 0; k < n_random; k++) {
 		uint64_t draw = rng_draw(v->seed, v->cycle, ((uint64_t)v->round << 32) + k,
 		                         RNG_EXPLORE);
-		uint32_t page = draw_page(v, draw);
+		uint32_t page = draw_page(v, draw, s->explore > EXPLORE_OLDEST);
 		const struct tide_page *h = policy_page(p, page);
 
 		plan_take(plan, page, (double)h->chance, NAN, REASON_EXPLORE);
