@@ -46,7 +46,7 @@ static int parse_spec(const char *spec, uint32_t n_nodes, struct liverank_opts *
 {
 	size_t name = strcspn(spec, ":");
 	int order = index_in(LIVERANK_ORDERS, spec, name), rc;
-	struct order_opts o;
+	struct order_opts o = { 0 };
 	struct arena keep = { 0 };
 
 	if (order < 0)
