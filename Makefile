@@ -87,10 +87,12 @@ $(B)/fuzz/%: $(B)/fuzz/%.o $(B)/fuzz/replay.o $(B)/libfreshet.a
 fuzz: deps
 	@scripts/run-fuzz $(FUZZ_SECONDS)
 
-bench: deps $(BENCH_BIN) all
-	@scripts/run-bench $(B) $(BENCH)
-bench-big: deps $(BENCH_BIN) all
-	@scripts/run-bench-big $(B)
+# Benchmarks have their peers installed first; FRESHET_DATA names real data.
+bench-bins: $(BENCH_BIN) all
+bench bench-big:
+	@scripts/deps --bench
+	@$(MAKE) --no-print-directory -j$(JOBS) bench-bins
+	@scripts/run-$@ $(B) $(BENCH)
 $(B)/bench/%: $(B)/bench/%.o $(B)/libfreshet.a
 	$(say) $@
 	$(Q)$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
@@ -118,6 +120,6 @@ clean:
 help:
 	@sed -n '3,11p' Makefile | cut -c3-
 
-.PHONY: all tests check demo fuzz fuzz-replay-bins bench bench-big install deps deps-quiet clean help
+.PHONY: all tests check demo fuzz fuzz-replay-bins bench bench-bins bench-big install deps deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
