@@ -159,31 +159,6 @@ static void run_choose(const struct cluster_cli_opts *o, const struct rows *here
 	choose_k(here, grid, n, (unsigned)o->folds, bo, out->points);
 }
 
-/* The rows of the pages that are here, without the others. */
-static void keep_here(const struct view *v, const struct rows *all, struct rows *ret)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < all->n; i++)
-		n += (v->state[i] & PAGE_HERE) != 0;
-	if (rows_is_dense(all))
-		rows_init_dense(ret, n, all->dim);
-	else
-		rows_init_sparse(ret, all->dim);
-	n = 0;
-	for (uint32_t i = 0; i < all->n; i++) {
-		if (!(v->state[i] & PAGE_HERE))
-			continue;
-		if (rows_is_dense(all)) {
-			memcpy(rows_dense(ret, n++), rows_dense(all, i), all->stride * sizeof(float));
-			continue;
-		}
-		for (uint64_t j = all->start[i]; j < all->start[i + 1]; j++)
-			rows_add(ret, all->term[j], all->weight[j]);
-		rows_close(ret);
-	}
-}
-
 static void run_clusters(const struct origin *from, const struct rows *rows,
                          const struct bisect_options *bo, struct cluster_output *out)
 {
@@ -229,7 +204,7 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 		out.features = &from.copies->features;
 		out.pages = from.pages;
 		features_rows(&from.copies->features, from.view, out.set, &rows);
-		keep_here(from.view, &rows, &here);
+		features_rows_here(&rows, from.view, &here);
 		out.n_pages = here.n;
 		if (o->choose_k)
 			run_choose(o, &here, &bo, &out);

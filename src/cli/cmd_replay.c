@@ -10,7 +10,7 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
-#include "cli/command.h"
+#include "cli/figures.h"
 #include "cli/replay_print.h"
 #include "engine/experiment.h"
 #include "engine/replay_search.h"
@@ -28,6 +28,7 @@ struct replay_cli_opts {
 	int64_t n_queries, k, relevant;
 	double text_weight;
 	int map_divisor;
+	const char *figures, *svg;
 };
 
 static const struct option_spec replay_options[] = {
@@ -68,6 +69,11 @@ static const struct option_spec replay_options[] = {
 	           "search: weight of the text; PageRank has the rest"),
 	OPT_CHOICE(replay_cli_opts, map_divisor, "relevant|found", "relevant",
 	           "search: MAP divides by min(k, relevant), or by the relevant found"),
+	OPT_TEXT(replay_cli_opts, figures, NULL, "PAPER[:ID,...]",
+	         "regenerate the tables and figures of paper1, paper2, paper3 or paper4 (which "
+	         "reads graphs, as rank does), all or some, each under its own policies and "
+	         "settings"),
+	OPT_TEXT(replay_cli_opts, svg, NULL, "FOLDER", "figures: draw each into this folder"),
 	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
 	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
 	OPT_FLAG(replay_cli_opts, no_time, "leave out what a clock measured, so that equal "
@@ -226,6 +232,33 @@ static int find_words(struct lexicon *words, const char *path, const char *trace
 	return access(beside, R_OK) ? 0 : lexicon_read(words, beside, err);
 }
 
+static bool given(const struct cli *cli, const char *name)
+{
+	return cli->given[option_find(cli->options, name, strlen(name)) - cli->options];
+}
+
+/* The paper says what to run; what is given here goes before it. */
+static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_args,
+                       char **args, struct err *err)
+{
+	struct figure_request ask = {
+		.which = o->figures, .svg = o->svg, .start = o->start, .end = o->end,
+		.detect = given(cli, "detect") ? o->detect : NULL,
+		.observe_given = given(cli, "observe"), .observe = (enum observe)o->observe,
+		.nearest = o->at == 1, .join = o->join, .site_by_domain = o->site_by == 1,
+		.n_seeds = (uint32_t)o->seeds, .seed = (uint64_t)cli->common.seed,
+		.threads = (unsigned)o->threads,
+	};
+	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "weights",
+	                                     "max_age", "search", "csv" };
+
+	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+		if (given(cli, fixed[i]))
+			return err_set(err, E_USAGE, "--figures has its own --%s: leave it out, or leave "
+			               "out --figures", strcmp(fixed[i], "max_age") ? fixed[i] : "max-age");
+	return figures_run(cli, &ask, n_args, args, err);
+}
+
 static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
                           struct err *err)
 {
@@ -243,6 +276,10 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	unsigned needs = 0;
 	int rc = detector_parse(&detect, o->detect, err);
 
+	if (rc == 0 && o->figures)
+		return run_figures(cli, o, n_args, args, err);
+	if (rc == 0 && o->svg)
+		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
 		rc = policy_expand(o->policy.v[i], &specs, &keep, err);
 	for (size_t i = 0; !o->policy.n && i < sizeof usual / sizeof *usual && rc == 0; i++)
@@ -286,7 +323,8 @@ const struct command command_replay = {
 	.examples =
 		"  freshet replay archive.cdxj.gz --cycle 2w --budget 2% --policy all\n"
 		"  freshet replay *.cdxj.gz --policy 'neighbour:by=dir,d=-2..4' --budget 1%,2%,5%\n"
-		"  freshet replay site.warc.gz --policy random --policy site --json\n",
+		"  freshet replay site.warc.gz --policy random --policy site --json\n"
+		"  freshet replay *.cdxj.gz --figures paper1 --svg figures\n",
 	.options = replay_options,
 	.opts_size = sizeof(struct replay_cli_opts),
 	.n_args_min = 1,

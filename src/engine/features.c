@@ -390,3 +390,27 @@ void features_rows(struct features *f, const struct view *v, enum feature_set se
 		dense_rows(f, v, set, ret);
 	}
 }
+
+void features_rows_here(const struct rows *all, const struct view *v, struct rows *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		n += (v->state[i] & PAGE_HERE) != 0;
+	if (rows_is_dense(all))
+		rows_init_dense(ret, n, all->dim);
+	else
+		rows_init_sparse(ret, all->dim);
+	n = 0;
+	for (uint32_t i = 0; i < all->n; i++) {
+		if (!(v->state[i] & PAGE_HERE))
+			continue;
+		if (rows_is_dense(all)) {
+			memcpy(rows_dense(ret, n++), rows_dense(all, i), all->stride * sizeof(float));
+			continue;
+		}
+		for (uint64_t j = all->start[i]; j < all->start[i + 1]; j++)
+			rows_add(ret, all->term[j], all->weight[j]);
+		rows_close(ret);
+	}
+}

@@ -46,6 +46,8 @@ void features_note(struct features *f, uint32_t page, bool changed);
 /* Rows of one set for all pages; unit length. */
 void features_rows(struct features *f, const struct view *v, enum feature_set set,
                    struct rows *ret);
+/* Those rows of all whose pages are here. */
+void features_rows_here(const struct rows *all, const struct view *v, struct rows *ret);
 /* All 48 columns (web/features.h) as counted, before scaling (ranks are in [0, 1]); without
  * `ranks`, which cost two clusterings, those columns are 0. */
 void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret);
