@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 
-#define STORE_SCHEMA 1          /* version of the tables */
+#define STORE_SCHEMA 2          /* version of the tables */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
@@ -76,6 +76,7 @@ struct store_cycle {
 	uint32_t number;                /* 1, 2, ... */
 	int64_t time;
 	bool open;                      /* begun and not ended */
+	uint8_t goal;                   /* as the engine numbers them */
 	struct text policy;
 	uint64_t seed;
 	uint32_t budget;

@@ -59,6 +59,7 @@ static const char *const migrations[STORE_SCHEMA] = {
 	" changed INTEGER NOT NULL, same INTEGER NOT NULL, gone INTEGER NOT NULL,"
 	" failed INTEGER NOT NULL, blocked INTEGER NOT NULL, seconds_plan REAL NOT NULL,"
 	" seconds_total REAL NOT NULL);",
+	"ALTER TABLE cycles ADD COLUMN goal INTEGER NOT NULL DEFAULT 0;",
 };
 
 static struct store_sqlite *self(struct store *s)

@@ -278,6 +278,7 @@ int sqlite_cycle_put(struct store *base, const struct store_cycle *c, struct err
 		sqlite3_bind_int64(q, 6 + i, numbers[i]);
 	sqlite3_bind_double(q, 14, c->seconds_plan);
 	sqlite3_bind_double(q, 15, c->seconds_total);
+	sqlite3_bind_int64(q, 16, c->goal);
 	return sql_run(s, q, err);
 }
 
@@ -304,6 +305,7 @@ int sqlite_cycles(struct store *base, store_cycle_each *each, void *arg, struct 
 			.blocked = (uint32_t)sqlite3_column_int64(q, 12),
 			.seconds_plan = sqlite3_column_double(q, 13),
 			.seconds_total = sqlite3_column_double(q, 14),
+			.goal = (uint8_t)sqlite3_column_int(q, 15),
 		};
 
 		rc = each(arg, &c, err);
