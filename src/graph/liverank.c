@@ -166,16 +166,17 @@ void liverank_free(struct liverank *l)
 	free(l);
 }
 
-/* Teleport uniform on the sample pages in this state; false if there are none. */
+/* Teleport uniform on the pages known to be in this state, which are those of
+ * the sample; false if there are none. */
 static bool make_teleport(const struct liverank *l, uint8_t state, double *ret)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < l->n_sample; i++)
-		n += (l->state[l->order[i]] & state) != 0;
-	for (uint32_t i = 0; n && i < l->n_sample; i++)
-		if (l->state[l->order[i]] & state)
-			ret[l->order[i]] = 1.0 / n;
+	for (uint32_t v = 0; v < l->n; v++)
+		n += (l->state[v] & state) != 0;
+	for (uint32_t v = 0; n && v < l->n; v++)
+		if (l->state[v] & state)
+			ret[v] = 1.0 / n;
 	return n > 0;
 }
 
@@ -214,8 +215,8 @@ static void rank_rest(struct liverank *l)
 
 	if (site) {
 		score = activity = mem_array(l->n + 1ul, sizeof *score);
-		liverank_site_activity(l->order, l->n_sample, l->state, ALIVE, l->n,
-		                       l->world.sites, l->world.n_sites, activity);
+		liverank_site_activity(l->state, ALIVE, DEAD, l->n, l->world.sites,
+		                       l->world.n_sites, activity);
 	} else {
 		unsigned n_scores = rank_from_sample(l, l->opts.order == LIVERANK_ALIVE ? 1 : 2,
 		                                     scores);

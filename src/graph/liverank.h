@@ -11,7 +11,9 @@
  *   while ((page = liverank_next(l)) != GRAPH_NONE)
  *           liverank_tell(l, page, is_alive(page));
  *
- * Every page comes exactly once, those of the training set first.
+ * Every page comes exactly once, those of the training set first.  A page that was
+ * told without having been asked for (tested before this run) belongs to the
+ * training set; it still comes, and its caller passes over it.
  */
 #ifndef GRAPH_LIVERANK_H
 #define GRAPH_LIVERANK_H

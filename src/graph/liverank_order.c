@@ -139,16 +139,15 @@ uint32_t liverank_sample_sites(uint32_t *order, uint32_t n, const uint32_t *site
 	return n_taken;
 }
 
-void liverank_site_activity(const uint32_t *sample, uint32_t n_sample,
-                            const uint8_t *state, uint8_t alive, uint32_t n,
+void liverank_site_activity(const uint8_t *state, uint8_t alive, uint8_t dead, uint32_t n,
                             const uint32_t *sites, uint32_t n_sites, double *ret)
 {
 	uint32_t *tested = mem_zalloc(n_sites + 1ul, sizeof *tested);
 	uint32_t *living = mem_zalloc(n_sites + 1ul, sizeof *living);
 
-	for (uint32_t i = 0; i < n_sample; i++) {
-		tested[sites[sample[i]]]++;
-		living[sites[sample[i]]] += (state[sample[i]] & alive) != 0;
+	for (uint32_t v = 0; v < n; v++) {
+		tested[sites[v]] += (state[v] & (alive | dead)) != 0;
+		living[sites[v]] += (state[v] & alive) != 0;
 	}
 	for (uint32_t v = 0; v < n; v++)
 		ret[v] = tested[sites[v]] ? (double)living[sites[v]] / tested[sites[v]] : -1;

@@ -27,9 +27,9 @@ void liverank_spread(uint32_t *order, uint32_t n, uint32_t z, const struct graph
  */
 uint32_t liverank_sample_sites(uint32_t *order, uint32_t n, const uint32_t *sites,
                                uint32_t n_sites, uint32_t z, struct rng *r);
-/* By page: the share of its site's sample that is alive, -1 without sample. */
-void liverank_site_activity(const uint32_t *sample, uint32_t n_sample,
-                            const uint8_t *state, uint8_t alive, uint32_t n,
+/* By page: the share of its site's tested pages (state has the bit alive or dead)
+ * that is alive, -1 where none was tested. */
+void liverank_site_activity(const uint8_t *state, uint8_t alive, uint8_t dead, uint32_t n,
                             const uint32_t *sites, uint32_t n_sites, double *ret);
 /* plus /= minus, zeros of minus counting as its smallest value above zero. */
 void liverank_divide(double *plus, const double *minus, uint32_t n);

@@ -5,10 +5,17 @@
  *
  * The orders themselves are graph/liverank.h: static (random, indegree, pagerank),
  * by a training set (alive, alive-dead, site), and dynamic (bfs, alive-indegree).
- * Under goal `alive` a page is tested once for all; what earlier cycles found is
- * told again at the beginning of a cycle and takes the place of the sample.  Under
- * goal `changed`, which the authors left for future work, every cycle is a run of
- * its own and "alive" reads "changed".
+ * Under goal `alive` a page is tested once for all: the run is made when it is
+ * first asked, and random pages that were tested before (by earlier cycles, by
+ * the engine, or before a crash) are then its training set or part of it, so that
+ * a cycle which goes on has the order it had.  Under goal `changed`, which the
+ * authors left for future work, every cycle is a run of its own and "alive" reads
+ * "changed".
+ *
+ * Parts.  The places of a static or sample-based order behind its training set are
+ * dealt to `parts` crawlers: the i-th goes to part i mod parts.  All of them need
+ * the outcomes of the training set, so they test it each, or begin with a copy of
+ * a repository in which it was tested.
  *
  * Rounds.  The training set is one; static and sample-based orders then ask for
  * all the rest at once, dynamic ones `batch` pages at a time, since each answer
@@ -24,16 +31,25 @@
 
 #define SAMPLE_LEAST 100
 
-struct live_opts { int order, by; struct share sample; bool spread; int ties; int64_t batch; };
+struct live_opts {
+	int order, by, ties;
+	struct share sample;
+	bool spread;
+	int64_t batch, part, parts;
+};
 
 struct live_state {
 	struct pagerank_matrix *matrix;
 	uint32_t *in_degree;
 	struct liverank *run;
 	bool broken;                    /* the order cannot be made: the engine fills up */
+	uint64_t place;                 /* in the order behind the sample */
+	VEC(uint32_t) told;             /* in this cycle, before the run was made */
 };
 
-enum { UNTESTED, FOUND_DEAD, FOUND_ALIVE };
+/* What is known of a page; under goal alive it stays.  OWN: of this cycle's run,
+ * which will ask for it again; from SAMPLE_DEAD on: random pages tested before. */
+enum { UNTESTED, TESTED, OWN_DEAD, OWN_ALIVE, SAMPLE_DEAD, SAMPLE_ALIVE };
 
 static const struct option_spec live_options[] = {
 	OPT_CHOICE(live_opts, order, "random|indegree|pagerank|alive|alive-dead|site|bfs|"
@@ -43,6 +59,8 @@ static const struct option_spec live_options[] = {
 	OPT_FLAG(live_opts, spread, "no two pages of the training set are linked"),
 	OPT_CHOICE(live_opts, ties, "pagerank|random", "pagerank", "what decides between equals"),
 	OPT_INT(live_opts, batch, 1, 1, 1000000, "bfs and alive-indegree: pages of a round"),
+	OPT_INT(live_opts, part, 0, 0, 65535, "of `parts` crawlers the one that this is, from 0"),
+	OPT_INT(live_opts, parts, 1, 1, 65536, "crawlers among whom the order is dealt"),
 	OPT_END
 };
 
@@ -50,6 +68,18 @@ static unsigned live_needs(const void *opts)
 {
 	(void)opts;
 	return NEED_LINKS | NEED_PAGERANK;
+}
+
+static int live_check(const void *opts, struct err *err)
+{
+	const struct live_opts *o = opts;
+
+	if (o->part >= o->parts)
+		return err_set(err, E_USAGE, "part must be below parts (%lld)", (long long)o->parts);
+	if (o->parts > 1 && o->order >= LIVERANK_BFS)
+		return err_set(err, E_USAGE, "bfs and alive-indegree cannot be dealt to crawlers: "
+		               "every answer moves the next question");
+	return 0;
 }
 
 static void set_up(struct live_state *s, const struct view *v)
@@ -73,31 +103,67 @@ static uint32_t sample_size(const struct live_opts *o, const struct view *v, uin
 
 static void live_begin(struct policy *p, const struct view *v)
 {
+	struct live_state *s = p->state;
+
+	set_up(s, v);
+	liverank_free(s->run);
+	s->run = NULL;
+	s->broken = false;
+	s->place = 0;
+	s->told.n = 0;
+	for (uint32_t i = 0; i < v->n_pages && v->goal == GOAL_ALIVE; i++) {
+		uint8_t *known = policy_page(p, i);
+
+		if (*known == OWN_DEAD || *known == OWN_ALIVE)
+			*known = *known == OWN_ALIVE ? SAMPLE_ALIVE : SAMPLE_DEAD;
+	}
+}
+
+/* Does a random page that was tested before count for the training set? */
+static bool counts(const struct live_opts *o)
+{
+	return o->order != LIVERANK_SITE &&
+	       (o->by == LIVERANK_BY_RANDOM || o->by == LIVERANK_BY_SYSTEMATIC);
+}
+
+static void recall(struct policy *p, uint32_t page)
+{
+	struct live_state *s = p->state;
+	uint8_t known = *(uint8_t *)policy_page(p, page);
+
+	if (known >= OWN_DEAD)
+		liverank_tell(s->run, page, known == OWN_ALIVE || known == SAMPLE_ALIVE);
+}
+
+static void make_run(struct policy *p, const struct view *v)
+{
 	const struct live_opts *o = p->opts;
 	struct live_state *s = p->state;
 	struct liverank_opts lo = {
 		.order = (enum liverank_order)o->order, .by = (enum liverank_by)o->by,
 		.spread = o->spread, .random_ties = o->ties == 1, .seed = v->seed + v->cycle,
 	};
-	struct liverank_world w;
+	struct liverank_world w = {
+		.out = v->links, .matrix = s->matrix, .pagerank = v->pagerank,
+		.in_degree = s->in_degree, .sites = v->site, .n_sites = v->tree->n_sites,
+	};
 	uint32_t tested = 0;
 
-	set_up(s, v);
-	w = (struct liverank_world){ .out = v->links, .matrix = s->matrix, .pagerank = v->pagerank,
-	                             .in_degree = s->in_degree, .sites = v->site,
-	                             .n_sites = v->tree->n_sites };
-	liverank_free(s->run);
-	s->run = NULL;
-	for (uint32_t i = 0; i < v->n_pages && v->goal == GOAL_ALIVE; i++)
-		tested += *(uint8_t *)policy_page(p, i) != UNTESTED;
-	lo.sample = sample_size(o, v, tested);
-	s->broken = liverank_new(&s->run, &w, &lo, NULL) < 0;
-	for (uint32_t i = 0; i < v->n_pages && tested && !s->broken; i++) {
+	for (uint32_t i = 0; i < v->n_pages && v->goal == GOAL_ALIVE && counts(o); i++) {
 		uint8_t known = *(uint8_t *)policy_page(p, i);
 
-		if (known != UNTESTED)
-			liverank_tell(s->run, i, known == FOUND_ALIVE);
+		tested += known >= SAMPLE_DEAD || (known && v->last_cycle[i] != v->cycle);
 	}
+	lo.sample = sample_size(o, v, tested);
+	s->broken = liverank_new(&s->run, &w, &lo, NULL) < 0;
+	if (s->broken || v->goal != GOAL_ALIVE)
+		return;
+	/* what this cycle found in the order in which it was found: walks depend on it */
+	for (size_t i = 0; i < s->told.n; i++)
+		recall(p, s->told.v[i]);
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (v->last_cycle[i] != v->cycle)
+			recall(p, i);
 }
 
 static void live_ask(struct policy *p, const struct view *v, struct plan *plan)
@@ -107,27 +173,40 @@ static void live_ask(struct policy *p, const struct view *v, struct plan *plan)
 	bool dynamic = o->order >= LIVERANK_BFS, sample;
 	uint32_t page;
 
+	if (!s->run && !s->broken)
+		make_run(p, v);
 	if (s->broken)
 		return;
 	sample = liverank_in_sample(s->run);
 	if (dynamic && !sample)
 		plan_limit(plan, (uint32_t)o->batch);
 	while (plan_room(plan) && liverank_in_sample(s->run) == sample &&
-	       (page = liverank_next(s->run)) != GRAPH_NONE)
+	       (page = liverank_next(s->run)) != GRAPH_NONE) {
+		if (!sample && s->place++ % (uint64_t)o->parts != (uint64_t)o->part)
+			continue;
 		if (view_open(v, page))
 			plan_take(plan, page, 0, NAN, sample ? REASON_SAMPLE : REASON_RANK);
+	}
 }
 
+/* Orders by a training set learn from it alone, so that what is tested behind it
+ * does not change the order when a cycle is gone on with; walks learn from all. */
 static void live_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
+	const struct live_opts *o = p->opts;
 	struct live_state *s = p->state;
+	bool learns = o->order >= LIVERANK_BFS || seen->reason == REASON_SAMPLE ||
+	              seen->reason == REASON_RANDOM;
 
 	if (!seen->known)
 		return;
 	if (v->goal == GOAL_ALIVE)
-		*(uint8_t *)policy_page(p, seen->page) = seen->hit ? FOUND_ALIVE : FOUND_DEAD;
-	if (!s->broken)
+		*(uint8_t *)policy_page(p, seen->page) = !learns ? TESTED :
+			(uint8_t)((seen->reason == REASON_RANDOM ? SAMPLE_DEAD : OWN_DEAD) + seen->hit);
+	if (s->run)
 		liverank_tell(s->run, seen->page, seen->hit);
+	else
+		vec_push(&s->told, seen->page);
 }
 
 static void live_release(struct policy *p)
@@ -137,6 +216,7 @@ static void live_release(struct policy *p)
 	liverank_free(s->run);
 	pagerank_free(s->matrix);
 	free(s->in_degree);
+	vec_release(&s->told);
 }
 
 const struct policy_ops policy_liverank = {
@@ -148,6 +228,7 @@ const struct policy_ops policy_liverank = {
 	.state_size = sizeof(struct live_state),
 	.page_size = sizeof(uint8_t),
 	.needs = live_needs,
+	.check = live_check,
 	.begin = live_begin,
 	.ask = live_ask,
 	.tell = live_tell,
