@@ -235,7 +235,7 @@ static int run_engine(struct crawl *c, struct err *err)
 	struct made made = { 0 };
 	int rc = 0;
 
-	e->source = (struct source){ c, deliver };
+	e->source = (struct source){ .self = c, .deliver = deliver };
 	e->max_age = c->opts->max_age;
 	if (rep->resumed) {
 		c->spent = rep->cycle.downloads;

@@ -8,6 +8,12 @@
  * first.  Where the policy itself visits old pages the reserve shrinks to
  * nothing.  If it passes the budget the guarantee cannot be kept; the cycle
  * then goes to the oldest pages as far as it reaches and says so.
+ *
+ * Sample.  The pages in the repository with the smallest hashes of (seed, cycle,
+ * page), in that order: a simple random sample that is the same after a crash, so
+ * that pages whose answers were lost come again in their place.  It is asked for
+ * before the policy is, in rounds that are as long as the hits still wanted need;
+ * the policy is told of it like of its own pages.
  */
 #include "engine/cycle.h"
 
@@ -30,6 +36,7 @@ void engine_release(struct engine *e)
 	visits_release(&e->visits);
 	plan_release(&e->plan);
 	free(e->seen);
+	free(e->sample);
 	free(e->deliveries);
 }
 
@@ -92,6 +99,74 @@ static void ask_fill(struct engine *e)
 	sampler_release(&s);
 }
 
+struct drawn { uint64_t draw; uint32_t page; };
+
+static int compare_drawn(const void *pa, const void *pb)
+{
+	const struct drawn *a = pa, *b = pb;
+
+	if (a->draw != b->draw)
+		return a->draw < b->draw ? -1 : 1;
+	return a->page < b->page ? -1 : a->page > b->page;
+}
+
+static void draw_sample(struct engine *e)
+{
+	const struct view *v = &e->view;
+	VEC(struct drawn) d = { 0 };
+	uint32_t here = 0, want;
+	double below;
+
+	e->n_sample = e->sample_at = e->sample_gap = 0;
+	e->n_sample_hits = e->n_sample_known = 0;
+	e->sampling = e->sample_most > 0;
+	if (!e->sampling)
+		return;
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		here += (v->state[i] & PAGE_HERE) != 0;
+	want = e->sample_most < here ? e->sample_most : here;
+	/* a share of the hashes that surely holds so many: mean and five deviations */
+	for (below = want + 5 * sqrt(want) + 20; d.n < want; below *= 2) {
+		d.n = 0;
+		for (uint32_t i = 0; i < v->n_pages; i++) {
+			struct drawn x = { rng_draw(v->seed, v->cycle, i, RNG_SAMPLE), i };
+
+			if ((v->state[i] & PAGE_HERE) && rng_unit(x.draw) * here < below)
+				vec_push(&d, x);
+		}
+	}
+	if (d.n)
+		qsort(d.v, d.n, sizeof *d.v, compare_drawn);
+	e->sample = mem_resize(e->sample, want + 1ul, sizeof *e->sample);
+	for (uint32_t i = 0; i < want; i++)
+		e->sample[i] = d.v[i].page;
+	e->n_sample = want;
+	vec_release(&d);
+}
+
+/* Has it all the hits that were wanted, and no gap that a crash left? */
+static bool sample_ended(const struct engine *e)
+{
+	return e->sample_at >= e->n_sample ||
+	       (e->n_sample_hits >= e->sample_hits && e->sample_at >= e->sample_gap);
+}
+
+/* As many as the hits still wanted should need, at the rate so far. */
+static void ask_sample(struct engine *e)
+{
+	double want = (double)e->sample_hits - e->n_sample_hits;
+	double rate = (e->n_sample_hits + 1.0) / (e->n_sample_known + 2.0);
+
+	if (e->sample_at < e->sample_gap)
+		plan_limit(&e->plan, e->sample_gap - e->sample_at);
+	else
+		plan_limit(&e->plan, (uint32_t)fmin(want / rate + 10, 1e9));
+	while (plan_room(&e->plan) && e->sample_at < e->n_sample)
+		plan_take(&e->plan, e->sample[e->sample_at++], 0,
+		          (double)e->n_sample / e->view.n_pages, REASON_RANDOM);
+	plan_finish(&e->plan);
+}
+
 static void note_visit(struct engine *e, const struct offer *o, const struct delivery *d)
 {
 	struct seen seen = {
@@ -108,6 +183,8 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 	e->n_spent += d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
 	if (!d->first)
 		policy_tell(e->policy, &e->view, &seen);
+	e->n_sample_known += seen.known && o->reason == REASON_RANDOM;
+	e->n_sample_hits += seen.known && d->hit && o->reason == REASON_RANDOM;
 	if (!seen.known)
 		return;
 	e->visits.last_cycle[o->page] = e->view.cycle;
@@ -127,6 +204,7 @@ static void begin_cycle(struct engine *e, int64_t now, uint32_t budget)
 	e->n_spent = e->n_guaranteed = 0;
 	e->fetch_seconds = 0;
 	e->guarantee_broken = false;
+	draw_sample(e);
 	policy_begin(e->policy, &e->view);
 }
 
@@ -182,9 +260,15 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 	int rc = 0;
 
 	for (bool guaranteed = e->max_age == 0; e->view.room > 0;) {
+		if (e->source.enough && e->source.enough(e->source.self))
+			break;
 		plan_begin(&e->plan, &e->view, e->visits.state);
 		if (!guaranteed) {
 			ask_guarantee(e);
+		} else if (e->sampling) {
+			e->sampling = !sample_ended(e);
+			if (e->sampling)
+				ask_sample(e);
 		} else {
 			policy_ask(e->policy, &e->view, &e->plan);
 			e->view.round++;
@@ -222,6 +306,9 @@ int engine_continue(struct engine *e, int64_t now, uint32_t budget, const struct
 
 	begin_cycle(e, now, budget);
 	recall_visits(e, visits, n);
+	for (uint32_t i = 0; i < e->n_sample; i++)
+		if (e->visits.state[e->sample[i]] & PAGE_TAKEN)
+			e->sample_gap = i + 1;
 	e->n_spent = spent;
 	e->view.room = spent < budget ? budget - spent : 0;
 	return run_rounds(e, from, err);

@@ -6,7 +6,8 @@
  * Replay and the live web differ only in the source and the clock.  The engine,
  * not the policy, keeps the rules: never more than R downloads in a cycle, no
  * page twice, no page unvisited longer than the age that the user allows, the
- * same seed the same plan.
+ * same seed the same plan.  It can open a cycle with a simple random sample, from
+ * which the number of hits in the whole is estimated whatever the policy does.
  */
 #ifndef ENGINE_CYCLE_H
 #define ENGINE_CYCLE_H
@@ -29,6 +30,8 @@ struct source {
 	void *self;
 	int (*deliver)(void *self, const struct offer *offers, size_t n,
 	               struct delivery *ret, struct err *err);
+	/* Asked before each round: may the cycle end though budget is left?  Or NULL. */
+	bool (*enough)(void *self);
 };
 
 struct engine {
@@ -38,6 +41,8 @@ struct engine {
 	struct source source;
 	struct plan plan;
 	uint32_t max_age;               /* cycles; 0: no guarantee */
+	uint32_t sample_most;           /* pages of the opening sample; 0: none */
+	uint32_t sample_hits;           /* it ends at so many hits */
 
 	/* of the last cycle */
 	struct seen *seen;              /* every visit, in order */
@@ -45,6 +50,11 @@ struct engine {
 	uint32_t n_spent;               /* downloads that cost budget */
 	uint32_t n_guaranteed;          /* reserved by max_age */
 	bool guarantee_broken;          /* the budget cannot keep max_age */
+	uint32_t *sample;               /* in the order drawn */
+	uint32_t n_sample, sample_at;   /* asked up to here, this cycle or before it broke */
+	uint32_t n_sample_hits, n_sample_known;
+	uint32_t sample_gap;            /* behind the last that was asked before it broke */
+	bool sampling;                  /* it has not ended */
 	double plan_seconds, fetch_seconds;
 	struct delivery *deliveries;
 	size_t cap_deliveries;

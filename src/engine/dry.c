@@ -15,6 +15,6 @@ static int deliver_nothing(void *self, const struct offer *offers, size_t n,
 
 int dry_cycle(struct resumed *r, int64_t now, uint32_t budget, struct err *err)
 {
-	r->engine.source = (struct source){ NULL, deliver_nothing };
+	r->engine.source = (struct source){ .self = NULL, .deliver = deliver_nothing };
 	return engine_cycle(&r->engine, now, budget, err);
 }

@@ -14,9 +14,9 @@
 #include "web/url.h"
 
 struct told { int64_t time; uint32_t cycle, page; float score, probability;
-              uint8_t outcome, reason; bool copied; };
+              uint8_t outcome, reason; bool copied, hit; int32_t status; };
 
-struct past_cycle { int64_t time; uint32_t budget; };
+struct past_cycle { int64_t time; uint32_t budget; uint8_t goal; };
 
 struct reading {
 	VEC(struct told) imported;
@@ -32,7 +32,8 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct reading *r = arg;
 	struct told t = { .time = v->time, .cycle = v->cycle, .page = v->page, .score = v->score,
 	                  .probability = v->probability, .outcome = v->outcome,
-	                  .reason = v->reason, .copied = v->capture != 0 };
+	                  .reason = v->reason, .copied = v->capture != 0,
+	                  .hit = v->hit, .status = v->status };
 
 	if (v->page >= r->n_pages || v->outcome > OUTCOME_BLOCKED)
 		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
@@ -51,7 +52,7 @@ static int read_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	if (r->before_cycle && c->number >= r->before_cycle)
 		return 0;
 	while (r->cycles.n < c->number) {
-		struct past_cycle past = { c->time, c->budget };
+		struct past_cycle past = { c->time, c->budget, c->goal };
 
 		vec_push(&r->cycles, past);
 	}
@@ -67,14 +68,20 @@ static int compare_told(const void *pa, const void *pb)
 	return a->page < b->page ? -1 : a->page > b->page;
 }
 
+enum outcome resume_life(enum outcome o, int32_t status)
+{
+	return o == OUTCOME_FAILED && status != 429 && status != 503 ? OUTCOME_GONE : o;
+}
+
 static struct seen to_seen(const struct told *t, enum goal goal)
 {
-	bool known = t->outcome < OUTCOME_FAILED;
+	enum outcome o = goal == GOAL_ALIVE ?
+		resume_life((enum outcome)t->outcome, t->status) : (enum outcome)t->outcome;
+	bool known = o < OUTCOME_FAILED;
 
 	return (struct seen){
-		.page = t->page, .outcome = (enum outcome)t->outcome, .known = known,
-		.hit = known && (goal == GOAL_ALIVE ? t->outcome != OUTCOME_GONE :
-		                 t->outcome != OUTCOME_SAME),
+		.page = t->page, .outcome = o, .known = known,
+		.hit = known && (goal == GOAL_ALIVE ? t->hit : o != OUTCOME_SAME),
 		.score = t->score, .probability = t->probability, .reason = t->reason,
 	};
 }
@@ -140,8 +147,11 @@ static void tell_own(struct resumed *r, struct reading *in)
 
 		in->seen.n = 0;
 		for (; i < in->own.n && in->own.v[i].cycle == cycle; i++)
-			if (!is_first(r, in, &in->own.v[i], e->view.cycle + 1))
+			if (past->goal == e->view.goal && (past->goal == GOAL_ALIVE ||
+			    !is_first(r, in, &in->own.v[i], e->view.cycle + 1)))
 				vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
+		if (past->goal != e->view.goal)
+			continue;
 		if (i > from && !in->seen.n && !e->view.cycle) {
 			while (from < i)
 				e->visits.last_cycle[in->own.v[from++].page] = 0;
@@ -171,7 +181,7 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	size_t base_size = pages_url_size(l->pages, c->page);
 
 	(void)err;
-	if (!p)
+	if (!p || (c->status >= 300 && c->status != 304))      /* where a redirect leads is no link */
 		return 0;
 	l->first[c->page] = l->targets.n;       /* a later capture replaces it */
 	l->count[c->page] = 0;
@@ -240,7 +250,8 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 	in.known = mem_zalloc(in.n_pages, 1);
 	if ((rc = store_cycles(s, read_cycle, &in, err)) == 0 &&
 	    (rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, &in, err)) == 0) {
-		tell_imported(r, &in, opts->cycle_seconds);
+		if (opts->goal != GOAL_ALIVE)
+			tell_imported(r, &in, opts->cycle_seconds);
 		tell_own(r, &in);
 	}
 	free(in.known);
@@ -276,8 +287,12 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	v->cycle_seconds = opts->cycle_seconds;
 	memset(r->engine.visits.state, PAGE_HERE, r->loaded.pages.n);
 	rc = tell_history(r, s, opts, err);
-	/* whatever it saw on the way, who is here now the store says */
-	memcpy(r->engine.visits.state, r->loaded.visits.state, r->loaded.pages.n);
+	/* whatever it saw on the way, who is here now the store says; but a page whose
+	 * life is known is not asked again */
+	for (uint32_t i = 0; i < r->loaded.pages.n; i++)
+		r->engine.visits.state[i] = opts->goal == GOAL_ALIVE ?
+			r->engine.visits.state[i] & r->loaded.visits.state[i] :
+			r->loaded.visits.state[i];
 	return rc;
 }
 

@@ -5,7 +5,9 @@
  * Loads the pages, prepares what the policy needs, and tells the policy every
  * visit that the store holds, in order, as if it had made them.  Imported visits
  * come first, grouped into cycles of the length asked for (at most
- * RESUME_CYCLES_MAX of them); own cycles follow one by one.
+ * RESUME_CYCLES_MAX of them); own cycles follow one by one.  Only cycles of the
+ * goal asked for are told: that a page is alive says nothing of its changes, and
+ * that an archive had it once says nothing of its life now.
  */
 #ifndef ENGINE_RESUME_H
 #define ENGINE_RESUME_H
@@ -40,5 +42,10 @@ struct resume_opts {
 MUST_CHECK int resume(struct resumed *r, struct store *s, const struct resume_opts *opts,
                       struct err *err);
 void resume_release(struct resumed *r);
+
+/* The outcome of a stored visit under goal alive: what gave no answer, or a bad one,
+ * is dead to the policy, though the repository keeps it; a host that asked us to
+ * come later (429, 503) has said nothing. */
+enum outcome resume_life(enum outcome o, int32_t status);
 
 #endif

@@ -52,7 +52,7 @@ void stage_play(struct stage *s, const char *spec)
 	prepare_view(&s->r.prepared, &s->e.view);
 	s->e.view.seed = 1;
 	s->e.view.cycle_seconds = DAY_SECONDS;
-	s->e.source = (struct source){ s, deliver };
+	s->e.source = (struct source){ .self = s, .deliver = deliver };
 	for (uint32_t i = 0; i < s->r.pages.n; i++)
 		s->e.visits.state[i] = PAGE_HERE;
 }

@@ -199,7 +199,7 @@ static void an_error_ends_the_cycle_cleanly(void **state)
 	(void)state;
 	open_pages(&s, 30);
 	stage_play(&s, "neighbour");
-	s.e.source = (struct source){ &calls, breaks_down };
+	s.e.source = (struct source){ .self = &calls, .deliver = breaks_down };
 	assert_int_equal(engine_cycle(&s.e, TRACE_START + DAY_SECONDS, 10, &err), E_NET);
 	assert_int_equal(s.e.n_seen, 2);
 	for (uint32_t i = 0; i < 30; i++)
@@ -226,6 +226,95 @@ static void recovering_visits_each_page_once(void **state)
 	stage_close(&s);
 }
 
+/* The opening sample: before the policy, no page twice, over seeds every page
+ * equally often, and at an end when enough hits were found. */
+static void the_sample_is_simple_and_random(void **state)
+{
+	uint32_t drawn[60] = { 0 };
+	struct stage s;
+
+	(void)state;
+	open_pages(&s, 60);
+	for (uint64_t seed = 0; seed < 600; seed++) {
+		stage_play(&s, "oldest");
+		s.e.view.seed = seed;
+		s.e.view.goal = GOAL_ALIVE;
+		s.e.sample_most = 12;
+		s.e.sample_hits = 100;
+		stage_cycle(&s, 20);
+		assert_int_equal(s.e.n_seen, 20);
+		for (size_t i = 0; i < 20; i++) {
+			assert_int_equal(s.e.seen[i].reason == REASON_RANDOM, i < 12);
+			if (i < 12)
+				drawn[s.e.seen[i].page]++;
+		}
+	}
+	for (int i = 0; i < 60; i++)    /* 120 expected, standard deviation 9.8 */
+		assert_in_range(drawn[i], 120 - 45, 120 + 45);
+	stage_play(&s, "oldest");
+	s.e.view.goal = GOAL_ALIVE;
+	s.e.sample_most = 40;
+	s.e.sample_hits = 5;            /* all are alive: 20 suffice for the first round */
+	stage_cycle(&s, 60);
+	assert_int_equal(s.e.seen[19].reason, REASON_RANDOM);
+	assert_int_equal(s.e.seen[20].reason, REASON_OLDEST);
+	stage_close(&s);
+}
+
+/* A crash loses answers out of order; the sample is the same all the same. */
+static void the_sample_survives_a_crash(void **state)
+{
+	struct seen kept[8];
+	uint32_t whole[12];
+	struct stage s;
+	struct err err;
+	size_t n = 0;
+
+	(void)state;
+	open_pages(&s, 60);
+	stage_play(&s, "oldest");
+	s.e.view.goal = GOAL_ALIVE;
+	s.e.sample_most = 12;
+	s.e.sample_hits = 4;
+	stage_cycle(&s, 60);
+	for (int i = 0; i < 12; i++)
+		whole[i] = s.e.seen[i].page;
+	for (int i = 0; i < 8; i += 2)          /* every other answer came */
+		kept[n++] = s.e.seen[i];
+	kept[n++] = s.e.seen[11];
+	stage_play(&s, "oldest");
+	s.e.view.goal = GOAL_ALIVE;
+	s.e.sample_most = 12;
+	s.e.sample_hits = 4;
+	assert_int_equal(engine_continue(&s.e, TRACE_START + DAY_SECONDS, 60, kept, n, 5, &err), 0);
+	for (int i = 0, at = 5; i < 12; i++) {
+		assert_int_equal(s.e.sample[i], whole[i]);
+		if (i % 2 == 0 && i < 8)
+			continue;
+		if (i < 11)             /* the gaps come first, in their order */
+			assert_int_equal(s.e.seen[at++].page, whole[i]);
+	}
+	stage_close(&s);
+}
+
+static bool enough_of_it(void *self)
+{
+	return ((struct stage *)self)->e.n_seen >= 7;
+}
+
+static void a_source_can_have_enough(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_pages(&s, 30);
+	stage_play(&s, "neighbour");
+	s.e.source.enough = enough_of_it;
+	stage_cycle(&s, 20);
+	assert_int_equal(s.e.n_seen, 7);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,6 +324,9 @@ int main(void)
 		cmocka_unit_test(failures_are_no_visits),
 		cmocka_unit_test(an_error_ends_the_cycle_cleanly),
 		cmocka_unit_test(recovering_visits_each_page_once),
+		cmocka_unit_test(the_sample_is_simple_and_random),
+		cmocka_unit_test(the_sample_survives_a_crash),
+		cmocka_unit_test(a_source_can_have_enough),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void world_open(struct world *w, uint32_t n, uint32_t n_groups, const cha
 	w->maker = (struct feature_maker){ w, make_rows };
 	w->e.view.features = &w->maker;
 	w->e.view.seed = 4;
-	w->e.source = (struct source){ w, deliver };
+	w->e.source = (struct source){ .self = w, .deliver = deliver };
 }
 
 static void world_close(struct world *w)

@@ -151,7 +151,7 @@ static bool trial_open(struct trial *t, const struct setting *s)
 	t->e.view.goal = s->goal;
 	t->e.view.observe = s->observe;
 	t->e.view.cycle_seconds = DAY_SECONDS;
-	t->e.source = (struct source){ t, deliver };
+	t->e.source = (struct source){ .self = t, .deliver = deliver };
 	t->truth = mem_zalloc(r->pages.n, 1);
 	t->e.view.truth = t->truth;
 	for (uint32_t i = 0; i < r->pages.n; i++)
