@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warc_file.c - gzip members by ISA-L, and the files they go to; see warc_file.h.
+ * warc_file.c - the files that records go to; see warc_file.h.
  *
  * A record is compressed to memory first, so its size is known before a file is
  * chosen and a file never holds part of one on purpose.  If the system takes only
  * part of what is written (disk full), the file is cut back to whole records.
- *
- * ISA-L's level 1 costs about an eighth of zlib -6 and gives a seventh more bytes.
  */
 #include "warc/warc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <isa-l/igzip_lib.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/when.h"
 
 #define OUT_MAX ((size_t)1 << 20)       /* collected before write() */
@@ -28,10 +24,8 @@ int warc_file_init(struct warc_writer *w, struct err *err)
 {
 	w->fd = -1;
 	buf_init(&w->out, BUF_NO_LIMIT);
-	buf_init(&w->members, BUF_NO_LIMIT);
-	buf_init(&w->text, BUF_NO_LIMIT);
-	w->stream = mem_zalloc(1, sizeof *w->stream);
-	w->level_buf = mem_alloc(ISAL_DEF_LVL1_DEFAULT);
+	warc_packed_init(&w->packed);
+	w->packer = warc_packer_new();
 	w->folder_fd = open(w->options.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->folder_fd < 0)
 		return err_errno(err, E_IO, "%s: cannot open folder", w->options.folder);
@@ -45,73 +39,8 @@ void warc_file_release(struct warc_writer *w)
 	if (w->folder_fd >= 0)
 		close(w->folder_fd);
 	buf_release(&w->out);
-	buf_release(&w->members);
-	buf_release(&w->text);
-	free(w->stream);
-	free(w->level_buf);
-	warc_hasher_release(&w->block);
-	warc_hasher_release(&w->payload);
-}
-
-/* Version 5: named by a hash, here of seed, time and a count. */
-void warc_new_id(struct warc_writer *w, int64_t time, char out[WARC_ID_SIZE])
-{
-	uint64_t n = w->n_ids++;
-	uint64_t a = rng_draw(w->options.seed, (uint64_t)time, n, RNG_USER);
-	uint64_t b = rng_draw(w->options.seed, (uint64_t)time, n, RNG_USER + 1);
-
-	snprintf(out, WARC_ID_SIZE, "<urn:uuid:%08x-%04x-5%03x-%04x-%012llx>",
-	         (unsigned)(a >> 32), (unsigned)(a >> 16) & 0xffff, (unsigned)a & 0xfff,
-	         ((unsigned)(b >> 48) & 0x3fff) | 0x8000,
-	         (unsigned long long)(b & 0xffffffffffff));
-}
-
-void warc_member_begin(struct warc_writer *w)
-{
-	struct isal_zstream *z = w->stream;
-
-	isal_deflate_init(z);
-	z->level = 1;
-	z->level_buf = w->level_buf;
-	z->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
-	z->gzip_flag = IGZIP_GZIP;
-	z->flush = NO_FLUSH;
-}
-
-static void run(struct warc_writer *w, const void *data, uint32_t size, bool last)
-{
-	struct isal_zstream *z = w->stream;
-
-	z->next_in = (uint8_t *)(uintptr_t)data;
-	z->avail_in = size;
-	z->end_of_stream = last;
-	do {
-		uint32_t room = 64u << 10;
-
-		z->next_out = (uint8_t *)buf_room(&w->members, room);
-		z->avail_out = room;
-		(void)isal_deflate(z);          /* fails only for bad parameters */
-		w->members.size += room - z->avail_out;
-	} while (z->avail_out == 0 || z->avail_in ||
-	         (last && z->internal_state.state != ZSTATE_END));
-}
-
-void warc_member_add(struct warc_writer *w, const void *data, size_t size)
-{
-	const char *p = data;
-
-	while (size) {
-		uint32_t n = size > (1u << 30) ? 1u << 30 : (uint32_t)size;
-
-		run(w, p, n, false);
-		p += n;
-		size -= n;
-	}
-}
-
-void warc_member_end(struct warc_writer *w)
-{
-	run(w, "", 0, true);
+	warc_packed_release(&w->packed);
+	warc_packer_free(w->packer);
 }
 
 static int flush_out(struct warc_writer *w, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warc_file.h - inside of the writer: record ids, gzip members, and the file they
- * go to.  warc_write.c makes records, warc_file.c puts them away.
+ * warc_file.h - inside of the writer: the file that records go to.  warc_pack.c makes
+ * them, warc_write.c places them, warc_file.c puts them away.
  */
 #ifndef WARC_WARC_FILE_H
 #define WARC_WARC_FILE_H
@@ -19,11 +19,8 @@ struct warc_writer {
 	uint64_t file_size;                     /* of whole records, on fd and in out */
 	uint64_t written;                       /* of those, given to the system */
 	struct buf out;                         /* not yet written */
-	struct buf members;                     /* the records being made */
-	struct buf text;                        /* the header being made */
-	struct isal_zstream *stream;
-	uint8_t *level_buf;
-	struct warc_hasher block, payload;
+	struct warc_packer *packer;             /* for what is packed here */
+	struct warc_packed packed;
 };
 
 MUST_CHECK int warc_file_init(struct warc_writer *w, struct err *err);
@@ -34,12 +31,5 @@ MUST_CHECK int warc_file_create(struct warc_writer *w, int64_t time, struct err 
 MUST_CHECK int warc_file_append(struct warc_writer *w, const void *data, size_t size,
                                 struct err *err);
 void warc_file_release(struct warc_writer *w);
-
-/* A gzip member is appended to w->members from pieces. */
-void warc_member_begin(struct warc_writer *w);
-void warc_member_add(struct warc_writer *w, const void *data, size_t size);
-void warc_member_end(struct warc_writer *w);
-
-void warc_new_id(struct warc_writer *w, int64_t time, char out[WARC_ID_SIZE]);
 
 #endif

@@ -20,11 +20,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "warc/warc.h"
-#include "warc/warc_digest.h"
+#include "warc/warc_pack.h"
 
 #define WARC_FILE_MAX UINT64_C(1000000000)
-#define WARC_ID_SIZE 48                 /* "<urn:uuid:...>" and NUL */
 
 struct warc_writer_options {
 	const char *folder, *prefix, *host;     /* letters, digits, "._-" in both names */
@@ -42,45 +40,17 @@ struct warc_place {
 	struct warc_digest payload;
 };
 
-/*
- * One fetch.  head is the HTTP head with its empty line, body what followed on
- * the wire; if that is chunked, payload_digest must be given, else it may be to
- * save the time.  A revisit writes the head only.
- */
-struct warc_capture {
-	int64_t time;
-	const char *url;
-	const char *ip_address;                 /* or NULL */
-	const char *request;                    /* head and body sent, or NULL */
-	size_t request_size;
-	const char *head, *body;
-	size_t head_size, body_size;
-	const char *truncated;                  /* "length", "time", ... or NULL */
-	const struct warc_digest *payload_digest;       /* or NULL */
-	/* For a revisit: of what; profile WARC_PROFILE_OTHER: it is a response. */
-	enum warc_profile revisit;
-	const char *refers_to_id;               /* or NULL */
-	const char *refers_to_url;
-	int64_t refers_to_time;
-};
-
-/* A record of any other kind. */
-struct warc_out {
-	const char *type;                       /* "metadata", "resource", ... */
-	int64_t time;
-	const char *url, *content_type, *concurrent_to;         /* or NULL */
-	const char *block;
-	size_t block_size;
-};
-
 struct warc_writer;
 
 MUST_CHECK int warc_writer_open(struct warc_writer **ret,
                                 const struct warc_writer_options *options,
                                 struct err *err);
-/* Write a response, or a revisit, and behind it the request if given.  E_USAGE
- * for what may not be written: control bytes, a revisit that names no original or
- * no digest, server-not-modified when the server did not say 304. */
+/* Numbers for the ids of one capture, to pack it with. */
+struct warc_ids warc_writer_ids(struct warc_writer *w);
+/* Put away what was packed, here or elsewhere. */
+MUST_CHECK int warc_write_packed(struct warc_writer *w, const struct warc_packed *packed,
+                                 struct warc_place *ret, struct err *err);
+/* Pack and write a response, or a revisit, and behind it the request if given. */
 MUST_CHECK int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
                                   struct warc_place *ret, struct err *err);
 MUST_CHECK int warc_write_record(struct warc_writer *w, const struct warc_out *rec,

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warc_pack.h - captures into gzip members, apart from the file they go to.
+ *
+ * Digests and compression are nearly all that writing an archive costs, and they
+ * depend on nothing but the capture.  So threads may each pack with a packer of
+ * their own, and one writer (warc_write.h) puts away what they made, in its order.
+ * Record ids are drawn from numbers that the writer gives out beforehand: which
+ * thread packs what does not show.
+ */
+#ifndef WARC_WARC_PACK_H
+#define WARC_WARC_PACK_H
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "warc/warc.h"
+#include "warc/warc_digest.h"
+
+#define WARC_ID_SIZE 48                 /* "<urn:uuid:...>" and NUL */
+
+/*
+ * One fetch.  head is the HTTP head with its empty line, body what followed on
+ * the wire; if that is chunked, payload_digest must be given, else it may be to
+ * save the time.  A revisit writes the head only.
+ */
+struct warc_capture {
+	int64_t time;
+	const char *url;
+	const char *ip_address;                 /* or NULL */
+	const char *request;                    /* head and body sent, or NULL */
+	size_t request_size;
+	const char *head, *body;
+	size_t head_size, body_size;
+	const char *truncated;                  /* "length", "time", ... or NULL */
+	const struct warc_digest *payload_digest;       /* or NULL */
+	/* For a revisit: of what; profile WARC_PROFILE_OTHER: it is a response. */
+	enum warc_profile revisit;
+	const char *refers_to_id;               /* or NULL */
+	const char *refers_to_url;
+	int64_t refers_to_time;
+};
+
+/* A record of any other kind. */
+struct warc_out {
+	const char *type;                       /* "metadata", "resource", ... */
+	int64_t time;
+	const char *url, *content_type, *concurrent_to;         /* or NULL */
+	const char *filename;                   /* of a warcinfo; or NULL */
+	const char *block;
+	size_t block_size;
+};
+
+/* What ids are drawn from; a capture takes two. */
+struct warc_ids { uint64_t seed, n; };
+
+struct warc_packed {                            /* after warc_packed_init() */
+	struct buf members;                     /* the record, behind it a request's */
+	size_t first;                           /* size of the record's member */
+	int64_t time;
+	char id[WARC_ID_SIZE];
+	struct warc_digest payload;
+};
+
+struct warc_packer;
+
+struct warc_packer *warc_packer_new(void);
+void warc_packer_free(struct warc_packer *p);   /* NULL is fine */
+void warc_packed_init(struct warc_packed *p);
+void warc_packed_release(struct warc_packed *p);
+
+/* Replace what *ret holds.  E_USAGE for what may not be written: control bytes, a
+ * revisit that names no original or no digest, server-not-modified when the
+ * server did not say 304. */
+MUST_CHECK int warc_pack_capture(struct warc_packer *p, const struct warc_capture *c,
+                                 struct warc_ids ids, struct warc_packed *ret,
+                                 struct err *err);
+MUST_CHECK int warc_pack_record(struct warc_packer *p, const struct warc_out *rec,
+                                struct warc_ids ids, struct warc_packed *ret,
+                                struct err *err);
+
+/* E_USAGE unless absent, or without control bytes (nor blanks, in a URI). */
+MUST_CHECK int warc_check_value(const char *what, const char *s, bool uri, struct err *err);
+
+#endif
