@@ -4,8 +4,8 @@
  *
  * fetch_next() gives back the last outcome's memory, lets polite choose jobs
  * while there are connections, works the wire, and hands out what is done.  The
- * content coding is undone at the moment of handing out, so that only one
- * decoded body exists at a time.
+ * content coding is undone at the moment of handing out, or by the caller
+ * (fetch_decode), so that only those decoded bodies exist that are looked at.
  */
 #include "fetch/fetch_inner.h"
 
@@ -16,6 +16,8 @@
 #include <strings.h>
 
 #include "warc/http.h"
+
+#define KEEP_DECODED (1 << 20)  /* larger buffers are given back after use */
 
 static const char *const error_names[] = {
 #define FETCH_ERROR(code, name) name,
@@ -254,36 +256,31 @@ static void round_of_work(struct fetch *f, double seconds)
 	choose(f, now);
 }
 
-static void decode(struct fetch *f, struct fetch_result *r)
+void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err)
 {
 	const char *value;
-	size_t size;
-	struct err err;
+	size_t size, max = out->max;
 	int e;
 
-	buf_clear(&f->decoded);
-	if (f->decoded.cap > (1 << 20)) {
-		buf_release(&f->decoded);
-		buf_init(&f->decoded, f->opt.max_decoded);
+	if (out->cap > KEEP_DECODED) {
+		buf_release(out);
+		buf_init(out, max);
 	}
-	r->decoded = r->body;
-	r->decoded_size = r->body_size;
-	if (!r->body_size || !f->opt.decode ||
+	buf_clear(out);
+	if (!r->body_size ||
 	    !fetch_header(r->head, r->head_size, "Content-Encoding", &value, &size))
 		return;
 	if (memchr(value, ',', size)) { /* layers serve no page, only bombs */
 		r->undecodable = true;
 		return;
 	}
-	e = http_decode(&f->decoded, value, size, r->body, r->body_size, &err);
-	r->decoded = buf_text(&f->decoded);
-	r->decoded_size = f->decoded.size;
+	e = http_decode(out, value, size, r->body, r->body_size, err);
+	r->decoded = buf_text(out);
+	r->decoded_size = out->size;
 	if (e && r->truncated == FETCH_WHOLE && r->error == FETCH_OK) {
 		r->undecodable = true;
 		r->error = e == E_LIMIT ? FETCH_TOO_LARGE : FETCH_PROTOCOL;
-		free(f->delivered->why);
-		f->delivered->why = mem_strdup(err.text);
-		r->why = f->delivered->why;
+		r->why = err->text;
 	}
 }
 
@@ -311,7 +308,10 @@ static void fill_result(struct fetch *f, struct job *j)
 		r->seconds = t->seconds;
 		r->connect_seconds = t->connect_seconds;
 		r->head_seconds = t->head_done ? t->first - t->started : 0;
-		decode(f, r);
+		r->decoded = r->body;
+		r->decoded_size = r->body_size;
+		if (f->opt.decode)
+			fetch_decode(r, &f->decoded, &f->decode_err);
 	}
 	f->stats.errors[r->error]++;
 }
@@ -349,6 +349,20 @@ enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_r
 		round_of_work(f, left < 0 ? 0 : left < 3600 ? left : 3600);
 		worked = true;
 	}
+}
+
+uint32_t fetch_hold(struct fetch *f)
+{
+	uint32_t held = f->delivered->number;
+
+	f->delivered = NULL;
+	f->n_pending--;
+	return held;
+}
+
+void fetch_drop(struct fetch *f, uint32_t held)
+{
+	job_free(f, f->jobs.v[held]);
 }
 
 void fetch_stop(struct fetch *f)

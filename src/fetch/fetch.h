@@ -138,6 +138,15 @@ enum fetch_next { FETCH_IDLE, FETCH_GOT, FETCH_LATER };
  * that has not come out.  FETCH_LATER: nothing within `seconds` (< 0: wait). */
 enum fetch_next fetch_next(struct fetch *f, double seconds,
                            const struct fetch_result **ret);
+/* Keep all that the last outcome points to, but for what fetch decoded, until
+ * fetch_drop(): the outcome itself is the caller's to copy.  It may be read by
+ * other threads meanwhile.  What is held counts in max_memory. */
+uint32_t fetch_hold(struct fetch *f);
+void fetch_drop(struct fetch *f, uint32_t held);
+/* Undo the Content-Encoding of an outcome fetched with decode = false: as
+ * fetch_next() does it otherwise.  `out` (its maximum is that of the decoded
+ * body) and *err must live as long as *r. */
+void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
 /* Requests in flight finish; all others come out as FETCH_STOPPED.  Redirects
  * are no longer followed, nothing is tried again. */
 void fetch_stop(struct fetch *f);

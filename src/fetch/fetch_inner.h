@@ -80,6 +80,7 @@ struct fetch {
 	uint64_t draws;
 	struct job *delivered;
 	struct buf decoded;
+	struct err decode_err;
 	struct fetch_result result;
 	struct fetch_stats stats;
 };
