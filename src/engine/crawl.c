@@ -15,9 +15,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+#include "base/pool.h"
+
 #define BATCH 200
 #define BATCH_SECONDS 5
 #define WINDOW 4096             /* pages at the fetcher at a time */
+#define PLACES 64               /* answers in the line, */
+#define BYTES_IN_LINE (8 << 20) /* or so many bytes of them and one more */
+#define THREADS_MAX 16
 
 static bool may_spend(void *arg)
 {
@@ -39,7 +45,7 @@ static bool is_stopped(const struct crawl *c)
  * last page goes when nobody can need it any more. */
 static bool may_ask(const struct crawl *c)
 {
-	uint64_t pending = fetch_pending(c->fetch), reserve = 1;
+	uint64_t pending = crawl_pending(c), reserve = 1;
 
 	if (c->report->visits)
 		reserve += pending * c->extras / c->report->visits;
@@ -68,6 +74,7 @@ static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, stru
 			buf_add(&modified, copy.modified.s, copy.modified.size);
 		q.etag = etag.size ? etag.data : NULL;
 		q.last_modified = modified.size ? modified.data : NULL;
+		c->copies[index] = crawl_copy_new(&copy);
 	}
 	if (rc >= 0)
 		fetch_add(c->fetch, &q);
@@ -76,36 +83,98 @@ static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, stru
 	return rc < 0 ? rc : 0;
 }
 
-static int take_outcome(struct crawl *c, const struct offer *offers, struct delivery *ret,
-                        double wait, struct err *err)
+static void forget_copy(struct crawl *c, uint32_t index)
+{
+	free(c->copies[index]);
+	c->copies[index] = NULL;
+}
+
+static void read_place(void *arg, unsigned thread, uint32_t place)
+{
+	struct crawl *c = arg;
+
+	crawl_read(c->opts, &c->readers[thread], &c->answers[place]);
+}
+
+/* Put what was fetched into the line; false if nothing was. */
+static bool take_outcome(struct crawl *c, double wait)
 {
 	const struct fetch_result *r;
-	enum fetch_next got = fetch_next(c->fetch, wait, &r);
-	int rc;
+	struct crawl_answer *a;
 
-	if (got != FETCH_GOT)
-		return 0;
+	if (fetch_next(c->fetch, wait, &r) != FETCH_GOT)
+		return false;
 	if (r->error == FETCH_STOPPED) {
 		c->spent -= r->requests == 0;
-		return 0;
+		forget_copy(c, r->site);
+		return true;
 	}
-	rc = crawl_keep(c, &offers[r->site], c->placed + r->site + 1, r, &ret[r->site], err);
+	a = &c->answers[line_place(c->line)];
+	a->result = *r;
+	a->held = fetch_hold(c->fetch);
+	a->copy = c->copies[r->site];
+	a->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
+	a->ids = warc_writer_ids(c->warc);
+	c->bytes_in_line += r->body_size;
+	line_put(c->line);
+	return true;
+}
+
+/* Write the oldest answer in the line: 1, or 0 if there is none that is read. */
+static int keep_outcome(struct crawl *c, const struct offer *offers, struct delivery *ret,
+                        bool wait, struct err *err)
+{
+	const struct fetch_result *r;
+	struct crawl_answer *a;
+	uint32_t place, site;
+	int rc;
+
+	if (!line_take(c->line, wait, &place))
+		return 0;
+	a = &c->answers[place];
+	r = &a->result;
+	site = r->site;
+	rc = crawl_keep(c, &offers[site], c->placed + site + 1, a, &ret[site], err);
+	c->bytes_in_line -= r->body_size;
+	fetch_drop(c->fetch, a->held);
+	forget_copy(c, site);
 	if (rc < 0)
 		return rc;
-	if (ret[r->site].outcome == OUTCOME_BLOCKED)
+	if (ret[site].outcome == OUTCOME_BLOCKED)
 		c->spent--;
-	ret[r->site].extra = r->requests > 1 ? r->requests - 1 : 0;
-	c->extras += ret[r->site].extra;
+	ret[site].extra = r->requests > 1 ? r->requests - 1 : 0;
+	c->extras += ret[site].extra;
 	c->report->visits++;
 	c->report->answered += r->status > 0;
 	c->in_batch++;
 	if (c->opts->progress)
-		c->opts->progress(c->opts->arg, c->spent - (uint32_t)fetch_pending(c->fetch),
-		                  c->budget);
+		c->opts->progress(c->opts->arg, c->spent - (uint32_t)crawl_pending(c), c->budget);
 	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
 	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
-		return crawl_commit(c, err);
-	return 0;
+		rc = crawl_commit(c, err);
+	return rc < 0 ? rc : 1;
+}
+
+static void stop_reading(struct crawl *c)
+{
+	line_free(c->line);
+	c->line = NULL;
+}
+
+/* One step: the wire if the line has room, then what is read; never idle while
+ * there is something to do. */
+static int step(struct crawl *c, const struct offer *offers, struct delivery *ret,
+                struct err *err)
+{
+	bool full = line_full(c->line) || c->bytes_in_line > BYTES_IN_LINE, took = false;
+	int rc;
+
+	if (!full && fetch_pending(c->fetch))
+		took = take_outcome(c, line_count(c->line) ? 0 : 0.2);
+	rc = keep_outcome(c, offers, ret, !took, err);
+	while (rc > 0)
+		rc = keep_outcome(c, offers, ret, false, err);
+	return rc;
 }
 
 static int deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,
@@ -117,6 +186,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 
 	for (size_t i = 0; i < n; i++)
 		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
+	c->copies = mem_zalloc(n, sizeof *c->copies);
 	while (rc == 0) {
 		for (; rc == 0 && next < n && may_ask(c); next++) {
 			rc = ask_page(c, &offers[next], next, err);
@@ -124,10 +194,15 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 		}
 		if (is_stopped(c))
 			fetch_stop(c->fetch);
-		if (rc < 0 || !fetch_pending(c->fetch))
+		if (rc < 0 || !crawl_pending(c))
 			break;
-		rc = take_outcome(c, offers, ret, 0.2, err);
+		rc = step(c, offers, ret, err);
 	}
+	if (rc < 0)
+		stop_reading(c);        /* copies are still looked at */
+	for (size_t i = 0; i < next; i++)
+		free(c->copies[i]);
+	free(c->copies);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
 	c->report->unasked += (uint32_t)n - next;
@@ -277,6 +352,21 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	return rc < 0 ? rc : rc2;
 }
 
+/* Threads for all processors but the one that the loop keeps busy. */
+static void start_reading(struct crawl *c)
+{
+	unsigned n = pool_threads();
+
+	c->n_readers = n < THREADS_MAX ? n : THREADS_MAX;
+	c->readers = mem_zalloc(c->n_readers, sizeof *c->readers);
+	c->answers = mem_zalloc(PLACES, sizeof *c->answers);
+	for (unsigned i = 0; i < c->n_readers; i++)
+		crawl_reader_init(&c->readers[i], c->opts);
+	for (unsigned i = 0; i < PLACES; i++)
+		crawl_answer_init(&c->answers[i]);
+	c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
+}
+
 static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
                          struct err *err)
 {
@@ -302,9 +392,25 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 	fo.spend = may_spend;
 	fo.arg = c;
 	fo.seed = rep->cycle.seed;
+	fo.decode = false;              /* the readers do it */
 	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0)
 		return rc;
-	return open_archive(c, err);
+	rc = open_archive(c, err);
+	if (rc == 0)
+		start_reading(c);
+	return rc;
+}
+
+static void release(struct crawl *c)
+{
+	stop_reading(c);
+	fetch_free(c->fetch);
+	for (unsigned i = 0; i < c->n_readers; i++)
+		crawl_reader_release(&c->readers[i]);
+	for (unsigned i = 0; c->answers && i < PLACES; i++)
+		crawl_answer_release(&c->answers[i]);
+	free(c->readers);
+	free(c->answers);
 }
 
 int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_report *ret,
@@ -318,10 +424,6 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	int rc, rc2 = 0;
 
 	*ret = (struct crawl_report){ 0 };
-	buf_init(&c.head, BUF_NO_LIMIT);
-	analyser_init(&c.analyser);
-	detector_options(&opts->detect, &c.analyser.options);
-	c.analyser.rules = &opts->ignore;
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);
@@ -329,10 +431,7 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 		fetch_stats(c.fetch, &ret->fetch);
 	if (c.warc)
 		rc2 = warc_writer_close(c.warc, rc < 0 ? &closing : err);
-	fetch_free(c.fetch);
+	release(&c);
 	resume_release(&r);
-	analyser_release(&c.analyser);
-	warc_hasher_release(&c.hasher);
-	buf_release(&c.head);
 	return rc < 0 ? rc : rc2;
 }

@@ -1,15 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crawl_inner.h - what crawl.c (the cycle) and crawl_keep.c (one outcome into
- * archive and store) share. */
+/*
+ * crawl_inner.h - what crawl.c (the cycle), crawl_read.c (what an answer means) and
+ * crawl_keep.c (one outcome into archive and store) share.
+ *
+ * An answer goes from the fetcher into the line, where threads read, judge and
+ * pack it, and out of the line, in the order it came in, to archive and store.
+ */
 #ifndef ENGINE_CRAWL_INNER_H
 #define ENGINE_CRAWL_INNER_H
 
 #include <time.h>
 
+#include "base/line.h"
 #include "engine/analyse.h"
 #include "engine/crawl.h"
 #include "engine/cycle.h"
 #include "warc/warc_write.h"
+
+/* Our copy of a page, as far as an answer is compared with it. */
+struct crawl_copy {
+	int64_t time;
+	bool has_simhash;
+	uint64_t simhash;
+	struct text digest, prose, tags;
+	char texts[];
+};
+
+/* What reading takes: one for each thread. */
+struct crawl_reader {
+	struct analyser analyser;
+	struct warc_hasher hasher;
+	struct warc_packer *packer;
+	struct buf head, decoded;
+};
+
+/* An answer in the line. */
+struct crawl_answer {
+	struct fetch_result result;
+	uint32_t held;                  /* its number at the fetcher */
+	int64_t time;
+	const struct crawl_copy *copy;  /* or NULL */
+	struct warc_ids ids;
+	/* set by crawl_read() */
+	enum outcome outcome;           /* GONE: the server said so just now */
+	struct record record;           /* slices are here, or at the fetcher */
+	bool is_packed;                 /* it goes to the archive */
+	struct warc_packed packed;
+	int rc;                         /* of packing */
+	struct err err;
+	char mime[128], digest[WARC_DIGEST_TEXT], prose[16], tags[16];
+	struct buf links, title;
+};
 
 struct crawl {
 	struct store *store;
@@ -18,16 +59,25 @@ struct crawl {
 	struct fetch *fetch;
 	struct resumed *resumed;
 	struct warc_writer *warc;
-	struct analyser analyser;
+	struct line *line;
+	struct crawl_reader *readers;   /* one a thread */
+	unsigned n_readers;
+	struct crawl_answer *answers;   /* one a place of the line */
+	size_t bytes_in_line;
+	struct crawl_copy **copies;     /* of the pages of this round, while asked for */
 	uint32_t budget, spent;         /* requests: made, and promised to pages asked for */
 	uint32_t extras;                /* of them redirect hops and retries */
 	uint32_t in_batch;
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;
-	struct buf head;
 	struct warc_place last;         /* newest record, of the batch or before */
-	struct warc_hasher hasher;
 };
+
+/* Pages that were asked for and have not come to the store. */
+static inline size_t crawl_pending(const struct crawl *c)
+{
+	return (c->fetch ? fetch_pending(c->fetch) : 0) + (c->line ? line_count(c->line) : 0);
+}
 
 static inline double crawl_seconds(void)
 {
@@ -37,9 +87,17 @@ static inline double crawl_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Judge an outcome, archive it, write it to the store (inside a batch). */
+struct crawl_copy *crawl_copy_new(const struct store_capture *row);
+
+void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o);
+void crawl_reader_release(struct crawl_reader *r);
+void crawl_answer_init(struct crawl_answer *a);
+void crawl_answer_release(struct crawl_answer *a);
+/* Read, judge and pack an answer; any thread. */
+void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a);
+/* Write an answer that was read to archive and store (inside a batch). */
 MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
-                          const struct fetch_result *r, struct delivery *ret,
+                          const struct crawl_answer *a, struct delivery *ret,
                           struct err *err);
 /* What a crash left of the archive: cut it back to what the store knows. */
 MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct err *err);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl_read.c - one answer: what it means, and what will be archived of it.
+ *
+ * Everything here depends on nothing but the answer and our copy of the page: it
+ * is done by several threads (base/line.h), each with a reader of its own, while
+ * the loop fetches and writes.
+ *
+ * Judged as replay judges (engine/history.c): 2xx and redirects that lead nowhere
+ * are states of a living page, compared with our copy by the detector; 304 is
+ * "same"; 404 and 410 say that it is gone; everything else says nothing.  An
+ * answer that was cut by time or disconnect is archived as truncated, but is a
+ * failure.  A page that no request was made for is blocked.
+ */
+#include "engine/crawl_inner.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define KEEP_MEMORY (256 << 10) /* larger buffers are given back after use */
+
+void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o)
+{
+	buf_init(&r->head, BUF_NO_LIMIT);
+	buf_init(&r->decoded, o->fetch.max_decoded);
+	analyser_init(&r->analyser);
+	detector_options(&o->detect, &r->analyser.options);
+	r->analyser.rules = &o->ignore;
+	r->packer = warc_packer_new();
+}
+
+void crawl_reader_release(struct crawl_reader *r)
+{
+	analyser_release(&r->analyser);
+	warc_hasher_release(&r->hasher);
+	warc_packer_free(r->packer);
+	buf_release(&r->head);
+	buf_release(&r->decoded);
+}
+
+void crawl_answer_init(struct crawl_answer *a)
+{
+	buf_init(&a->links, BUF_NO_LIMIT);
+	buf_init(&a->title, BUF_NO_LIMIT);
+	warc_packed_init(&a->packed);
+}
+
+void crawl_answer_release(struct crawl_answer *a)
+{
+	buf_release(&a->links);
+	buf_release(&a->title);
+	warc_packed_release(&a->packed);
+}
+
+static bool is_line(const char *line, const char *end, const char *name)
+{
+	size_t n = strlen(name);
+
+	return (size_t)(end - line) > n && line[n] == ':' && !strncasecmp(line, name, n);
+}
+
+/* The head as it is archived: what was undone is renamed, the length is true, a
+ * status line of HTTP/2 is written as everybody reads it. */
+static void archive_head(struct buf *head, const struct fetch_result *r)
+{
+	const char *line = r->head, *end = r->head + r->head_size;
+	bool undone = r->decoded != r->body;
+
+	buf_clear(head);
+	if (r->head_size > 7 && !memcmp(line, "HTTP/2 ", 7)) {
+		buf_str(head, "HTTP/1.1 ");
+		line += 7;
+	}
+	while (line < end) {
+		const char *stop = memchr(line, '\n', (size_t)(end - line));
+
+		stop = stop ? stop + 1 : end;
+		if (stop - line <= 2 && (*line == '\r' || *line == '\n'))
+			break;
+		if (is_line(line, stop, "Transfer-Encoding") ||
+		    (undone && (is_line(line, stop, "Content-Encoding") ||
+		                is_line(line, stop, "Content-Length"))))
+			buf_str(head, "X-Archive-Orig-");
+		buf_add(head, line, (size_t)(stop - line));
+		line = stop;
+	}
+	if (undone)
+		buf_printf(head, "Content-Length: %zu\r\n", r->decoded_size);
+	buf_str(head, "\r\n");
+}
+
+static bool same_text(struct text a, struct slice b)
+{
+	return a.s && b.s && a.size == b.size && !memcmp(a.s, b.s, a.size);
+}
+
+static bool same_content(const struct detector *d, const struct crawl_copy *copy,
+                         const struct record *rec)
+{
+	if (same_text(copy->digest, rec->digest))
+		return true;
+	switch (d->kind) {
+	case DETECT_BYTES:
+		break;
+	case DETECT_TEXT:
+		return same_text(copy->prose, rec->prose);
+	case DETECT_TAGS:
+		return same_text(copy->tags, rec->tags);
+	case DETECT_NEAR:
+		return copy->has_simhash && rec->has_simhash &&
+			(unsigned)__builtin_popcountll(copy->simhash ^ rec->simhash) <= d->bits;
+	}
+	return false;
+}
+
+/* What the analyser found, into the answer's own memory. */
+static void own(struct crawl_answer *a)
+{
+	struct record *rec = &a->record;
+
+	if (rec->prose.s)
+		rec->prose.s = memcpy(a->prose, rec->prose.s, rec->prose.size);
+	if (rec->tags.s)
+		rec->tags.s = memcpy(a->tags, rec->tags.s, rec->tags.size);
+	if (rec->title.s) {
+		buf_add(&a->title, rec->title.s, rec->title.size);
+		rec->title.s = buf_text(&a->title);
+	}
+	if (rec->links.s) {
+		buf_add(&a->links, rec->links.s, rec->links.size);
+		rec->links.s = buf_text(&a->links);
+	}
+}
+
+/* Everything that is read out of an answer. */
+static void read_record(struct crawl_reader *t, struct crawl_answer *a,
+                        struct warc_digest *payload)
+{
+	const struct fetch_result *r = &a->result;
+	struct record *rec = &a->record;
+	struct analyse_input in = { .url = { r->url, strlen(r->url) }, .body = r->decoded,
+		.size = r->decoded_size };
+	const char *v;
+	size_t n, k = 0;
+
+	*rec = (struct record){ .url = in.url, .status = r->status,
+		.length = (int64_t)r->decoded_size, .offset = -1, .record_size = -1,
+		.facts = { -1, -1, -1, -1, -1, -1 } };
+	warc_hasher_begin(&t->hasher, WARC_SHA1);
+	warc_hasher_add(&t->hasher, r->decoded, r->decoded_size);
+	warc_hasher_end(&t->hasher, payload);
+	warc_digest_bare(payload, a->digest);
+	rec->digest = (struct slice){ a->digest, strlen(a->digest) };
+	if (fetch_header(r->head, r->head_size, "Content-Type", &v, &n)) {
+		in.content_type = (struct slice){ v, n };
+		for (; k < n && k < sizeof a->mime - 1 && v[k] != ';' &&
+		       !isspace((unsigned char)v[k]); k++)
+			a->mime[k] = (char)tolower((unsigned char)v[k]);
+		rec->mime = (struct slice){ a->mime, k };
+	}
+	/* validators of where a redirect led say nothing about the page's own URL */
+	if (!r->n_hops && fetch_header(r->head, r->head_size, "ETag", &v, &n))
+		rec->etag = (struct slice){ v, n };
+	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n))
+		rec->modified = (struct slice){ v, n };
+	if (r->status >= 200 && r->status <= 399 && r->status != 304) {
+		analyse(&t->analyser, &in, rec);
+		own(a);
+	}
+}
+
+static enum outcome judge(const struct detector *d, const struct crawl_answer *a)
+{
+	const struct fetch_result *r = &a->result;
+
+	if (r->error != FETCH_OK)
+		return r->requests ? OUTCOME_FAILED :
+			r->error == FETCH_DNS ? OUTCOME_FAILED : OUTCOME_BLOCKED;
+	if (r->status == 404 || r->status == 410)
+		return OUTCOME_GONE;
+	if (r->status == 304)
+		return a->copy ? OUTCOME_SAME : OUTCOME_FAILED;
+	if (r->status < 200 || r->status > 399)
+		return OUTCOME_FAILED;
+	return a->copy && same_content(d, a->copy, &a->record) ? OUTCOME_SAME : OUTCOME_CHANGED;
+}
+
+/* Pack the answer, or that it was as before. */
+static int pack(struct crawl_reader *t, struct crawl_answer *a,
+                const struct warc_digest *payload)
+{
+	const struct fetch_result *r = &a->result;
+	const struct crawl_copy *copy = a->copy;
+	struct warc_capture w = { .time = a->time, .url = r->url, .head = NULL,
+		.ip_address = r->ip[0] ? r->ip : NULL, .payload_digest = payload,
+		.truncated = r->truncated != FETCH_WHOLE ? fetch_cut_name(r->truncated) : NULL,
+		.body = r->decoded, .body_size = r->decoded_size };
+	struct warc_digest original;
+
+	if (a->outcome == OUTCOME_SAME && copy->digest.s &&
+	    (r->status == 304 || same_text(copy->digest, a->record.digest)) &&
+	    warc_digest_parse(copy->digest.s, copy->digest.size, &original)) {
+		w.revisit = r->status == 304 ? WARC_NOT_MODIFIED : WARC_IDENTICAL_DIGEST;
+		w.refers_to_url = r->url;
+		w.refers_to_time = copy->time;
+		w.payload_digest = &original;
+		a->record.revisit = true;
+	} else if (r->status == 304) {
+		return 0;               /* nothing to refer to */
+	}
+	archive_head(&t->head, r);
+	w.head = t->head.data;
+	w.head_size = t->head.size;
+	a->is_packed = true;
+	return warc_pack_capture(t->packer, &w, a->ids, &a->packed, &a->err);
+}
+
+void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a)
+{
+	struct fetch_result *r = &a->result;
+	struct warc_digest payload;
+
+	if (a->packed.members.cap > KEEP_MEMORY || a->links.cap > KEEP_MEMORY) {
+		crawl_answer_release(a);
+		crawl_answer_init(a);
+	}
+	buf_clear(&a->links);
+	buf_clear(&a->title);
+	a->is_packed = false;
+	a->rc = 0;
+	if (o->fetch.decode)
+		fetch_decode(r, &t->decoded, &a->err);
+	read_record(t, a, &payload);
+	a->outcome = judge(&o->detect, a);
+	/* answers about the page, and good pages that were cut */
+	if (a->outcome <= OUTCOME_GONE || (r->status == 200 && r->truncated != FETCH_WHOLE))
+		a->rc = pack(t, a, &payload);
+}
