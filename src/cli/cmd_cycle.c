@@ -1,69 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cmd_cycle.c - `freshet cycle` and `freshet run`: the live web.
- *
- * The first SIGINT or SIGTERM lets what is in flight finish and keeps it; the
- * second leaves at once, which is no worse than a crash: the store is
- * transactional, and the next start goes on with the cycle.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/progress.h"
-#include "cli/repository.h"
-#include "engine/crawl.h"
-#include "fetch/gate.h"
+#include "cli/crawling.h"
 
 struct cycle_opts {
-	const char *policy, *contact, *detect, *proxy, *ca_file;
+	struct web_opts web;
+	const char *policy, *detect;
 	struct share budget;
-	int64_t every, max_age, now, cycles;
-	int64_t confirmations, connections;
-	double delay, crawl_delay;
-	struct option_list allow_net;
+	int64_t every, max_age, cycles, confirmations;
 	struct option_list ignore;
-	bool ignore_robots;
 };
 
-#define SETTING(n, t, d, a, h) \
-	{ .name = #n, .type = t, .def = d, .arg = a, .help = h, .setting = true, \
-	  .offset = offsetof(struct cycle_opts, n) }
-#define RANGED(n, t, d, lo, hi, a, h) \
-	{ .name = #n, .type = t, .def = d, .arg = a, .help = h, .setting = true, \
-	  .min = lo, .max = hi, .offset = offsetof(struct cycle_opts, n) }
-
 #define CYCLE_OPTIONS \
-	SETTING(policy, OPTION_TEXT, "auto", "SPEC", \
+	SETTING(cycle_opts, "policy", policy, OPTION_TEXT, "auto", "SPEC", \
 	        "the policy: name or name:key=value,..."), \
-	SETTING(budget, OPTION_SHARE, "2%", "N|N%", \
+	SETTING(cycle_opts, "budget", budget, OPTION_SHARE, "2%", "N|N%", \
 	        "requests of a cycle, as a number or a share of the pages"), \
-	SETTING(every, OPTION_DURATION, "1d", "DURATION", "time between cycles"), \
-	SETTING(max_age, OPTION_DURATION, NULL, "DURATION", "no page stays unvisited longer"), \
-	SETTING(contact, OPTION_TEXT, NULL, "URL|MAIL", \
-	        "whom a webmaster can ask; part of the User-Agent, must be set"), \
-	SETTING(detect, OPTION_TEXT, "bytes", "HOW", \
+	SETTING(cycle_opts, "every", every, OPTION_DURATION, "1d", "DURATION", \
+	        "time between cycles"), \
+	SETTING(cycle_opts, "max_age", max_age, OPTION_DURATION, NULL, "DURATION", \
+	        "no page stays unvisited longer"), \
+	SETTING(cycle_opts, "detect", detect, OPTION_TEXT, "bytes", "HOW", \
 	        "what counts as a change: bytes, text, tags, near:BITS"), \
-	RANGED(confirmations, OPTION_INT, "2", 1, 100, "N", \
-	       "times a page must be seen gone before it is believed"), \
-	RANGED(delay, OPTION_DOUBLE, "1", 0, 3600, "SECONDS", \
-	       "pause between requests to one host"), \
-	RANGED(crawl_delay, OPTION_DOUBLE, "30", 0, 3600, "SECONDS", \
-	       "robots.txt may ask for a pause up to this"), \
-	RANGED(connections, OPTION_INT, "128", 1, 10000, "N", \
-	       "connections at a time, to all hosts together"), \
-	SETTING(proxy, OPTION_TEXT, NULL, "URL", \
-	        "http, https, socks4a or socks5h proxy (default: http_proxy and its kin)"), \
-	SETTING(ca_file, OPTION_TEXT, NULL, "FILE", "certificates to trust instead"), \
-	SETTING(allow_net, OPTION_LIST, NULL, "CIDR", \
-	        "a network of your own that may be asked though it is not public"), \
-	SETTING(ignore, OPTION_LIST, NULL, "RULES", \
-	        "elements that are no change, as in `#clock, .ad`, for all sites or `HOST: RULES`"), \
-	OPT_FLAG(cycle_opts, ignore_robots, "do not ask for robots.txt; for your own servers"), \
-	OPT_TIME(cycle_opts, now, NULL, "the engine's clock, for trials")
+	SETTING_RANGED(cycle_opts, "confirmations", confirmations, OPTION_INT, "2", 1, 100, \
+	               "N", "times a page must be seen gone before it is believed"), \
+	SETTING(cycle_opts, "ignore", ignore, OPTION_LIST, NULL, "RULES", \
+	        "elements that are no change, as in `#clock, .ad`, for all sites or " \
+	        "`HOST: RULES`"), \
+	WEB_OPTIONS(cycle_opts)
 
 static const struct option_spec cycle_options[] = { CYCLE_OPTIONS, OPT_END };
 static const struct option_spec run_options[] = {
@@ -72,113 +40,23 @@ static const struct option_spec run_options[] = {
 	OPT_END
 };
 
-static volatile sig_atomic_t stop_asked;        /* signals leave no other way */
-
-static void on_signal(int number)
+static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
+                      struct err *err)
 {
-	(void)number;
-	if (stop_asked)
-		_exit(130);
-	stop_asked = 1;
-}
+	int rc = crawling_open(c, cli, err);
 
-struct live {                   /* an open repository and what its cycles need */
-	struct store *store;
-	struct arena keep;
-	struct gate gate;
-	struct crawl_opts crawl;
-	struct progress progress;
-	char folder[4096], agent[400];
-};
-
-static void on_progress(void *arg, uint32_t spent, uint32_t budget)
-{
-	struct live *l = arg;
-
-	l->progress.total = budget;
-	progress_set(&l->progress, spent);
-}
-
-static int set_agent(struct live *l, const struct cycle_opts *o, struct err *err)
-{
-	int n;
-
-	if (!o->contact || !*o->contact)
-		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet set contact "
-		               "mailto:you@example.org (or a URL)");
-	for (const char *s = o->contact; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return err_set(err, E_USAGE, "contact: holds control bytes");
-	n = snprintf(l->agent, sizeof l->agent, "freshet/" FRESHET_VERSION " (+%s)", o->contact);
-	if (n < 0 || (size_t)n >= sizeof l->agent)
-		return err_set(err, E_USAGE, "contact: too long");
-	return 0;
-}
-
-static int set_crawl(struct live *l, const struct cli *cli, const struct cycle_opts *o,
-                     struct err *err)
-{
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	const char *ca = getenv("CURL_CA_BUNDLE") ? getenv("CURL_CA_BUNDLE")
-		: getenv("SSL_CERT_FILE");
-	int rc = set_agent(l, o, err);
-
-	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
-		rc = gate_allow(&l->gate, o->allow_net.v[i], err);
+	if (rc == 0)
+		rc = crawling_set(c, cli, &o->web, err);
 	for (size_t i = 0; rc == 0 && i < o->ignore.n; i++)
-		rc = ignore_list_add(&l->crawl.ignore, o->ignore.v[i], err);
-	if (rc < 0 || (rc = detector_parse(&l->crawl.detect, o->detect, err)) < 0)
-		return rc;
-	snprintf(l->folder, sizeof l->folder, "%.4000s/warc", cli->common.repository);
-	if (mkdir(l->folder, 0777) && errno != EEXIST)
-		return err_errno(err, E_IO, "%s", l->folder);
-	fetch.user_agent = l->agent;
-	fetch.gate = &l->gate;
-	fetch.connections = (unsigned)o->connections;
-	fetch.polite.delay = o->delay;
-	fetch.polite.max_crawl_delay = o->crawl_delay;
-	if (fetch.polite.address_delay > o->delay)
-		fetch.polite.address_delay = o->delay;
-	fetch.proxy = o->proxy;
-	fetch.ca_file = o->ca_file ? o->ca_file : ca;
-	fetch.ca_path = getenv("SSL_CERT_DIR");
-	fetch.ignore_robots = o->ignore_robots;
-	l->crawl.fetch = fetch;
-	l->crawl.warc_folder = l->folder;
-	l->crawl.policy = o->policy;
-	l->crawl.budget = o->budget;
-	l->crawl.seed = (uint64_t)cli->common.seed;
-	l->crawl.cycle_seconds = o->every;
-	l->crawl.now = o->now;
-	l->crawl.max_age = o->max_age && o->every > 0 ? (uint32_t)(o->max_age / o->every) : 0;
-	l->crawl.confirmations = (unsigned)o->confirmations;
-	l->crawl.stop = &stop_asked;
-	l->crawl.progress = on_progress;
-	l->crawl.arg = l;
-	return 0;
-}
-
-static int live_open(struct live *l, struct cli *cli, struct cycle_opts *o, struct err *err)
-{
-	struct sigaction sa = { .sa_handler = on_signal };
-	int rc = repository_open(cli, &l->store, err);
-
+		rc = ignore_list_add(&c->crawl.ignore, o->ignore.v[i], err);
 	if (rc == 0)
-		rc = repository_settings(cli, l->store, &l->keep, err);
-	if (rc == 0)
-		rc = set_crawl(l, cli, o, err);
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	signal(SIGPIPE, SIG_IGN);
+		rc = detector_parse(&c->crawl.detect, o->detect, err);
+	c->crawl.policy = o->policy;
+	c->crawl.budget = o->budget;
+	c->crawl.cycle_seconds = o->every;
+	c->crawl.max_age = o->max_age && o->every > 0 ? (uint32_t)(o->max_age / o->every) : 0;
+	c->crawl.confirmations = (unsigned)o->confirmations;
 	return rc;
-}
-
-static void live_close(struct live *l)
-{
-	store_close(l->store);
-	gate_release(&l->gate);
-	ignore_list_release(&l->crawl.ignore);
-	arena_release(&l->keep);
 }
 
 static double change_ratio(const struct store_cycle *c)
@@ -268,7 +146,7 @@ static void print_text(const struct crawl_report *r)
 		printf("the requests of %u blocked pages went to others\n", c->blocked);
 }
 
-static int one_cycle(struct live *l, const struct cli *cli, struct err *err)
+static int one_cycle(struct crawling *l, const struct cli *cli, struct err *err)
 {
 	struct crawl_report r;
 	int rc;
@@ -292,30 +170,30 @@ static int one_cycle(struct live *l, const struct cli *cli, struct err *err)
 
 static int cycle_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
-	struct live l = { 0 };
-	int rc = live_open(&l, cli, opts, err);
+	struct crawling l = { 0 };
+	int rc = cycle_open(&l, cli, opts, err);
 
 	(void)n_args;
 	(void)args;
 	if (rc == 0)
 		rc = one_cycle(&l, cli, err);
-	live_close(&l);
+	crawling_close(&l);
 	return rc;
 }
 
 /* False if a signal came before the time did. */
 static bool wait_until(int64_t when)
 {
-	while (!stop_asked && clock_now() < when)
+	while (!crawling_stopped() && clock_now() < when)
 		sleep(1);
-	return !stop_asked;
+	return !crawling_stopped();
 }
 
 static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct cycle_opts *o = opts;
-	struct live l = { 0 };
-	int rc = live_open(&l, cli, o, err);
+	struct crawling l = { 0 };
+	int rc = cycle_open(&l, cli, o, err);
 	int64_t next = clock_now();
 
 	(void)n_args;
@@ -323,7 +201,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	if (rc == 0 && o->every <= 0)
 		rc = err_set(err, E_USAGE, "--every: must be longer than 0");
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
-		if (i && !o->now && !wait_until(next))
+		if (i && !o->web.now && !wait_until(next))
 			break;
 		rc = one_cycle(&l, cli, err);
 		if (rc == E_NET) {      /* the network may come back */
@@ -331,11 +209,11 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 			rc = 0;
 		}
 		next += o->every;
-		if (o->now)
+		if (o->web.now)
 			l.crawl.now += o->every;
 	}
-	live_close(&l);
-	if (rc == 0 && stop_asked)
+	crawling_close(&l);
+	if (rc == 0 && crawling_stopped())
 		rc = err_set(err, E_STOP, "stopped between two cycles");
 	return rc;
 }

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crawling.c - the common part of cycle, run and live; see crawling.h. */
+#include "cli/crawling.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stop_asked;        /* signals leave no other way */
+
+static void on_signal(int number)
+{
+	(void)number;
+	if (stop_asked)
+		_exit(130);
+	stop_asked = 1;
+}
+
+bool crawling_stopped(void)
+{
+	return stop_asked;
+}
+
+static void on_progress(void *arg, uint32_t done, uint32_t total)
+{
+	struct crawling *c = arg;
+
+	c->progress.total = total;
+	progress_set(&c->progress, done);
+}
+
+static int set_agent(struct crawling *c, const struct web_opts *o, struct err *err)
+{
+	int n;
+
+	if (!o->contact || !*o->contact)
+		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet set contact "
+		               "mailto:you@example.org (or a URL)");
+	for (const char *s = o->contact; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return err_set(err, E_USAGE, "contact: holds control bytes");
+	n = snprintf(c->agent, sizeof c->agent, "freshet/" FRESHET_VERSION " (+%s)", o->contact);
+	if (n < 0 || (size_t)n >= sizeof c->agent)
+		return err_set(err, E_USAGE, "contact: too long");
+	return 0;
+}
+
+int crawling_open(struct crawling *c, struct cli *cli, struct err *err)
+{
+	int rc = repository_open(cli, &c->store, err);
+
+	return rc < 0 ? rc : repository_settings(cli, c->store, &c->keep, err);
+}
+
+int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
+                 struct err *err)
+{
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	struct sigaction sa = { .sa_handler = on_signal };
+	const char *ca = getenv("CURL_CA_BUNDLE") ? getenv("CURL_CA_BUNDLE")
+		: getenv("SSL_CERT_FILE");
+	int rc = set_agent(c, o, err);
+
+	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
+		rc = gate_allow(&c->gate, o->allow_net.v[i], err);
+	if (rc < 0)
+		return rc;
+	snprintf(c->folder, sizeof c->folder, "%.4000s/warc", cli->common.repository);
+	if (mkdir(c->folder, 0777) && errno != EEXIST)
+		return err_errno(err, E_IO, "%s", c->folder);
+	fetch.user_agent = c->agent;
+	fetch.gate = &c->gate;
+	fetch.connections = (unsigned)o->connections;
+	fetch.polite.delay = o->delay;
+	fetch.polite.max_crawl_delay = o->crawl_delay;
+	if (fetch.polite.address_delay > o->delay)
+		fetch.polite.address_delay = o->delay;
+	fetch.proxy = o->proxy;
+	fetch.ca_file = o->ca_file ? o->ca_file : ca;
+	fetch.ca_path = getenv("SSL_CERT_DIR");
+	fetch.ignore_robots = o->ignore_robots;
+	c->crawl.fetch = fetch;
+	c->crawl.warc_folder = c->folder;
+	c->crawl.seed = (uint64_t)cli->common.seed;
+	c->crawl.now = o->now;
+	c->crawl.stop = &stop_asked;
+	c->crawl.progress = on_progress;
+	c->crawl.arg = c;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return 0;
+}
+
+void crawling_close(struct crawling *c)
+{
+	store_close(c->store);
+	gate_release(&c->gate);
+	ignore_list_release(&c->crawl.ignore);
+	arena_release(&c->keep);
+}
