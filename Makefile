@@ -41,6 +41,11 @@ $(B)/%.o: %.c | deps-quiet
 	$(say) $@
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# The page of a report is taken into the program, Chart.js from Debian's package with it.
+CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
+$(B)/src/cli/report_assets.o: CFLAGS += -DCHART_JS='"$(CHART_JS)"'
+$(B)/src/cli/report_assets.o: $(wildcard src/cli/report/* $(CHART_JS))
+
 $(B)/libfreshet.a: $(LIB_OBJ)
 	@rm -f $@
 	$(Q)ar rcs $@ $^

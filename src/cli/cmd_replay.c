@@ -11,7 +11,8 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "cli/figures.h"
-#include "cli/replay_print.h"
+#include "cli/replay_report.h"
+#include "cli/repository.h"
 #include "engine/experiment.h"
 #include "engine/replay_search.h"
 #include "engine/trace.h"
@@ -29,6 +30,7 @@ struct replay_cli_opts {
 	double text_weight;
 	int map_divisor;
 	const char *figures, *svg;
+	const char *report;
 };
 
 static const struct option_spec replay_options[] = {
@@ -74,6 +76,7 @@ static const struct option_spec replay_options[] = {
 	         "reads graphs, as rank does), all or some, each under its own policies and "
 	         "settings"),
 	OPT_TEXT(replay_cli_opts, svg, NULL, "FOLDER", "figures: draw each into this folder"),
+	OPT_TEXT(replay_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
 	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
 	OPT_FLAG(replay_cli_opts, no_time, "leave out what a clock measured, so that equal "
@@ -149,8 +152,8 @@ static int open_search(struct replay_search *s, struct replay *r,
 
 static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
                    const struct strtab *words, const struct replay_opts *ro,
-                   const struct option_list *specs, unsigned needs, bool first,
-                   struct err *err)
+                   const struct option_list *specs, unsigned needs,
+                   struct replay_report *report, struct err *err)
 {
 	unsigned threads = o->threads ? (unsigned)o->threads : pool_threads();
 	struct progress progress;
@@ -168,15 +171,19 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 		progress_end(&progress);
 	}
 	if (rc == 0) {
-		struct replay_output out = { .x = &x, .no_time = o->no_time, .first = first };
+		struct replay_output out = { .x = &x, .no_time = o->no_time,
+		                             .first = !report->n_experiments };
+		struct json j;
 
+		json_to_file(&j, stdout);
 		if (cli->common.json)
-			replay_print_json(&out, stdout);
+			replay_print_json(&out, &j);
 		else if (o->csv)
 			replay_print_csv(&out, stdout);
 		else
 			replay_print_table(&out, stdout);
 		fflush(stdout);
+		replay_report_add(report, &out);
 	}
 	experiment_release(&x);
 	replay_search_close(&search);
@@ -195,9 +202,11 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
 	};
 	struct option_list cycles = { 0 }, budgets = { 0 };
+	struct replay_report report;
 	struct arena keep = { 0 };
 	int rc = parse_max_age(o->max_age, &ro, err);
 
+	replay_report_init(&report, o->report);
 	split_list(o->cycle, &cycles, &keep);
 	split_list(o->budget, &budgets, &keep);
 	for (size_t i = 0; i < cycles.n && rc == 0; i++) {
@@ -209,9 +218,12 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 				rc = err_set(err, E_USAGE, "budget: '%s' is neither a number nor a "
 				             "share such as 2%%", budgets.v[k]);
 			else
-				rc = run_one(cli, o, h, words, &ro, specs, needs, i + k == 0, err);
+				rc = run_one(cli, o, h, words, &ro, specs, needs, &report, err);
 		}
 	}
+	if (rc == 0 && o->report)
+		rc = replay_report_write(&report, o->report, cli, o->no_time ? 0 : clock_now(), err);
+	replay_report_release(&report);
 	free(cycles.v);
 	free(budgets.v);
 	arena_release(&keep);
@@ -250,7 +262,7 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 		.threads = (unsigned)o->threads,
 	};
 	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "weights",
-	                                     "max_age", "search", "csv" };
+	                                     "max_age", "search", "csv", "report" };
 
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (given(cli, fixed[i]))
@@ -280,6 +292,8 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		return run_figures(cli, o, n_args, args, err);
 	if (rc == 0 && o->svg)
 		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
+	if (rc == 0)
+		rc = report_check(o->report, err);
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
 		rc = policy_expand(o->policy.v[i], &specs, &keep, err);
 	for (size_t i = 0; !o->policy.n && i < sizeof usual / sizeof *usual && rc == 0; i++)
@@ -324,7 +338,8 @@ const struct command command_replay = {
 		"  freshet replay archive.cdxj.gz --cycle 2w --budget 2% --policy all\n"
 		"  freshet replay *.cdxj.gz --policy 'neighbour:by=dir,d=-2..4' --budget 1%,2%,5%\n"
 		"  freshet replay site.warc.gz --policy random --policy site --json\n"
-		"  freshet replay *.cdxj.gz --figures paper1 --svg figures\n",
+		"  freshet replay *.cdxj.gz --figures paper1 --svg figures\n"
+		"  freshet replay archive.cdxj.gz --report report.html\n",
 	.options = replay_options,
 	.opts_size = sizeof(struct replay_cli_opts),
 	.n_args_min = 1,

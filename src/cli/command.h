@@ -31,6 +31,7 @@ struct cli {
 	const struct option_spec *options;
 	void *opts;
 	bool *given;                    /* by index of the command's options */
+	const char *line;               /* the command line, without passwords */
 };
 
 struct command {
@@ -55,7 +56,8 @@ void command_print_help(const struct command *c, FILE *out);
 void command_print_man(const struct command *c, FILE *out);
 
 /* The JSON document of a command: {"schema":"freshet.<command>/1", ... */
-void cli_json_begin(struct json *j, const char *command);
+void cli_json_begin(struct json *j, const char *command);      /* on stdout */
+void cli_json_schema(struct json *j, const char *command);     /* where j writes */
 void cli_json_end(struct json *j);
 
 /* Table on stdout: columns aligned, numbers to the right. */

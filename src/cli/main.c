@@ -7,8 +7,10 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/command_line.h"
 
 const struct option_spec common_options[] = {
 	{ .name = "repository", .type = OPTION_TEXT, .letter = 'C', .def = ".", .arg = "DIR",
@@ -49,9 +51,14 @@ const struct command *command_find(const char *name)
 
 void cli_json_begin(struct json *j, const char *command)
 {
+	json_to_file(j, stdout);
+	cli_json_schema(j, command);
+}
+
+void cli_json_schema(struct json *j, const char *command)
+{
 	char schema[64];
 
-	json_to_file(j, stdout);
 	json_object(j);
 	snprintf(schema, sizeof schema, "freshet.%s/1", command);
 	json_kstr(j, "schema", schema);
@@ -99,10 +106,12 @@ static int check_arguments(const struct command *c, int n, struct err *err)
 	return 0;
 }
 
-static int run_command(const struct command *c, int argc, char **argv, struct err *err)
+static int run_command(const struct command *c, int argc, char **argv, const char *line,
+                       struct err *err)
 {
 	static const struct option_spec none[] = { OPT_END };
-	struct cli cli = { .command = c, .options = c->options ? c->options : none };
+	struct cli cli = { .command = c, .options = c->options ? c->options : none,
+	                   .line = line };
 	struct option_group groups[2];
 	int n = 0, rc;
 
@@ -138,12 +147,14 @@ int main(int argc, char **argv)
 {
 	struct err err = { 0 };
 	const struct command *c;
+	char *line = command_line(argc, argv);
 	int rc = E_USAGE;
 
 	signal(SIGPIPE, SIG_DFL);
 	c = find_command(&argc, argv, &err);
 	if (c)
-		rc = run_command(c, argc, argv, &err);
+		rc = run_command(c, argc, argv, line, &err);
+	free(line);
 	if (fflush(stdout) && rc == 0)
 		rc = err_errno(&err, E_IO, "standard output");
 	if (rc < 0)

@@ -182,6 +182,8 @@ static void json_cycles(struct json *j, const struct policy_result *p, bool sear
 		json_knum(j, "change_ratio_cycle", m->change_ratio_cycle);
 		json_knum(j, "weighted_change_ratio", m->weighted_change_ratio);
 		json_knum(j, "freshness", m->freshness);
+		json_knum(j, "change_ratio_mean", p->by_cycle[c]);
+		json_knum(j, "freshness_mean", p->freshness_by_cycle[c]);
 		json_knum(j, "weighted_freshness", m->weighted_freshness);
 		json_knum(j, "age_days", m->age_days);
 		json_knum(j, "max_unvisited_days", m->max_unvisited_days);
@@ -214,7 +216,9 @@ static void json_mean(struct json *j, const struct policy_result *p, bool search
 	json_knum(j, "sample_share", p->sample_share.mean);
 	if (search) {
 		json_knum(j, "freshness_at_k", p->freshness_at_k.mean);
+		json_knum(j, "freshness_at_k_se", p->freshness_at_k.se);
 		json_knum(j, "map_at_k", p->map_at_k.mean);
+		json_knum(j, "map_at_k_se", p->map_at_k.se);
 		json_knum(j, "embarrassment", p->embarrassment.mean);
 	}
 	json_end_object(j);
@@ -272,44 +276,42 @@ static void json_t_table(struct json *j, const struct experiment *x)
 	json_end_array(j);
 }
 
-void replay_print_json(const struct replay_output *o, FILE *out)
+void replay_print_json(const struct replay_output *o, struct json *j)
 {
 	const struct experiment *x = o->x;
 	const struct replay *r = x->replay;
-	struct json j;
 
-	cli_json_begin(&j, "replay");
-	j.out = out;
-	json_trace(&j, r);
-	json_kint(&j, "cycle_seconds", r->opts.cycle_seconds);
-	json_kint(&j, "budget", r->budget);
-	json_kint(&j, "seeds", x->n_seeds);
-	json_kstr(&j, "goal", r->opts.goal == GOAL_ALIVE ? "alive" : "changed");
-	json_kstr(&j, "observe", r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
-	json_key(&j, "runs");
-	json_array(&j);
+	cli_json_schema(j, "replay");
+	json_trace(j, r);
+	json_kint(j, "cycle_seconds", r->opts.cycle_seconds);
+	json_kint(j, "budget", r->budget);
+	json_kint(j, "seeds", x->n_seeds);
+	json_kstr(j, "goal", r->opts.goal == GOAL_ALIVE ? "alive" : "changed");
+	json_kstr(j, "observe", r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
+	json_key(j, "runs");
+	json_array(j);
 	for (size_t i = 0; i < x->n_results; i++) {
 		const struct policy_result *p = &x->results[i];
 
-		json_object(&j);
-		json_kstr(&j, "policy", p->spec);
-		json_mean(&j, p, r->search != NULL);
+		json_object(j);
+		json_kstr(j, "policy", p->spec);
+		json_mean(j, p, r->search != NULL);
 		if (r->opts.goal == GOAL_ALIVE)
-			json_cost(&j, p);
+			json_cost(j, p);
 		if (*p->runs[0].explain)
-			json_kstr(&j, "explain", p->runs[0].explain);
-		json_key(&j, "seconds");
-		json_object(&j);
-		json_knum(&j, "plan", o->no_time ? 0 : p->plan_seconds);
-		json_knum(&j, "total", o->no_time ? 0 : p->total_seconds);
-		json_end_object(&j);
-		json_cycles(&j, p, r->search != NULL);
-		json_end_object(&j);
+			json_kstr(j, "explain", p->runs[0].explain);
+		json_key(j, "seconds");
+		json_object(j);
+		json_knum(j, "plan", o->no_time ? 0 : p->plan_seconds);
+		json_knum(j, "total", o->no_time ? 0 : p->total_seconds);
+		json_end_object(j);
+		json_cycles(j, p, r->search != NULL);
+		json_end_object(j);
 	}
-	json_end_array(&j);
+	json_end_array(j);
 	if (r->search)
-		json_t_table(&j, x);
-	cli_json_end(&j);
+		json_t_table(j, x);
+	cli_json_end(j);
 }
 
 void replay_print_csv(const struct replay_output *o, FILE *out)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
 #include "engine/experiment.h"
 
 struct replay_output {
@@ -14,7 +15,7 @@ struct replay_output {
 };
 
 void replay_print_table(const struct replay_output *o, FILE *out);
-void replay_print_json(const struct replay_output *o, FILE *out);
+void replay_print_json(const struct replay_output *o, struct json *j);
 void replay_print_csv(const struct replay_output *o, FILE *out);
 
 #endif

@@ -167,14 +167,17 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 	                             share_of_downloads);
 	summarise_cost(p, n);
 	p->by_cycle = mem_zalloc(n_cycles, sizeof *p->by_cycle);
+	p->freshness_by_cycle = mem_zalloc(n_cycles, sizeof *p->freshness_by_cycle);
 	for (uint32_t k = 0; k < n; k++) {
 		p->plan_seconds += p->runs[k].plan_seconds / n;
 		p->total_seconds += p->runs[k].total_seconds / n;
 		stat_merge(&p->search.freshness, &p->runs[k].search.freshness);
 		stat_merge(&p->search.map, &p->runs[k].search.map);
 		stat_merge(&p->search.embarrassment, &p->runs[k].search.embarrassment);
-		for (uint32_t c = 0; c < n_cycles; c++)
+		for (uint32_t c = 0; c < n_cycles; c++) {
 			p->by_cycle[c] += p->runs[k].cycles[c].change_ratio / n;
+			p->freshness_by_cycle[c] += p->runs[k].cycles[c].freshness / n;
+		}
 	}
 }
 
@@ -213,6 +216,7 @@ void experiment_release(struct experiment *x)
 			replay_run_release(&x->results[i].runs[k]);
 		free(x->results[i].runs);
 		free(x->results[i].by_cycle);
+		free(x->results[i].freshness_by_cycle);
 	}
 	free(x->results);
 	*x = (struct experiment){ 0 };

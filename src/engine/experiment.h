@@ -33,6 +33,7 @@ struct policy_result {
 	double plan_seconds, total_seconds;     /* mean over seeds */
 	struct estimate cost[REPLAY_ALPHAS];    /* goal alive; 0: not reached */
 	double *by_cycle;               /* change ratio, mean over seeds, n_cycles */
+	double *freshness_by_cycle;     /* likewise */
 };
 
 struct experiment {

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * views.js - one function for each kind of document, and the start of it all.
+ * A document of an unknown kind is shown as a list of its numbers.
+ */
+
+function cards(...list) {
+	return el("div", { class: "cards" }, ...list);
+}
+
+function plainView(d) {
+	const flat = [];
+	for (const [key, value] of Object.entries(d)) {
+		if (key === "schema" || key === "seconds")
+			continue;
+		if (Array.isArray(value) && value.every(v => typeof v === "number"))
+			flat.push([key.replace(/_/g, " "), value.map(v => show(v)).join(" - ")]);
+		else if (value === null || typeof value !== "object")
+			flat.push([key.replace(/_/g, " "), typeof value === "boolean" ? (value ? "yes" : "no") : value]);
+	}
+	return [facts(flat)];
+}
+
+function cycleView(d) {
+	const reasons = Object.entries(d.reasons || {}).sort((a, b) => b[1] - a[1]);
+	return [
+		facts([
+			["cycle", "#" + d.cycle], ["time", day(d.time)], ["policy", d.policy], ["budget", d.budget],
+			["requests", d.downloads], ["changed", d.changed], ["gone", d.gone], ["ChangeRatio", percent(d.change_ratio)],
+			["not had", d.failed + d.blocked], ["seconds", show(d.seconds.total, 1)],
+		]),
+		reasons.length ? cards(barCard({
+			title: "Pages that could not be had", of: "reason", axis: "pages", digits: 0, wide: true,
+			note: "Their copies are kept.", bars: reasons.map(([name, value]) => ({ name, value, series: 1 })),
+		})) : null,
+	];
+}
+
+function logView(d) {
+	const c = d.cycles;
+	if (!c.length)
+		return [el("p", { class: "note" }, "No cycle has run yet: `freshet cycle` begins.")];
+	const labels = c.map(x => String(x.cycle));
+	const heads = [{ name: "cycle", left: true }, { name: "time", left: true }, { name: "policy", left: true },
+		...["budget", "downloads", "new", "changed", "same", "gone", "failed", "blocked"].map(name => ({ name })),
+		{ name: "ChangeRatio", percent: true }];
+	const rows = c.map(x => [x.cycle, day(x.time), x.policy, x.budget, x.downloads, x.new, x.changed, x.same, x.gone,
+	                         x.failed, x.blocked, x.change_ratio]);
+	return [cards(
+		lineCard({
+			title: "ChangeRatio over the cycles", note: "The share of requests that found a page changed or gone.",
+			x: "cycle", y: "ChangeRatio", digits: 4, labels, heads, rows, scale: { beginAtZero: true },
+			lines: [{ name: "ChangeRatio", series: 0, values: c.map(x => x.change_ratio) }],
+		}),
+		stackCard({
+			title: "What the requests found", x: "cycle", y: "pages", labels, heads, rows,
+			parts: [["changed", "changed"], ["gone", "gone"], ["same", "the same"], ["new", "a first copy"],
+			        ["failed", "failed"]].map(([key, name]) => ({ name, values: c.map(x => x[key]) })),
+		}))];
+}
+
+function sitesView(d) {
+	const rates = d.by_site.filter(s => known(s.rate_per_day)).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
+	const access = d.by_site.some(s => known(s.accessibility));
+	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "updates" },
+		{ name: "probability", digits: 3 }, { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
+		{ name: "at most", digits: 4 }, { name: "last visit" }, { name: "next visit" },
+		...(access ? [{ name: "accessibility" }] : [])];
+	const rows = d.by_site.map(s => [s.site, s.pages, s.gone, s.visits, s.updates, s.probability, s.rate_per_day, s.rate_low,
+	                                 s.rate_high, day(s.last_visit), day(s.next), ...(access ? [s.accessibility] : [])]);
+	const left = known(d.sites) && d.sites > rows.length ? " The " + rows.length + " most visited of " + show(d.sites) + "." : "";
+	return [cards(
+		rates.length ? barCard({
+			title: "The liveliest sites", of: "site", axis: "changes of a page a day", digits: 4, wide: true,
+			note: "Estimated from the visits; whiskers: 95 % interval.",
+			bars: rates.map(s => ({ name: s.site, value: s.rate_per_day, low: s.rate_low, high: s.rate_high, series: 2 })),
+		}) : null,
+		tableCard("Sites", "What the visits say of each site; a click on a head sorts." + left, heads, rows))];
+}
+
+function statusView(d) {
+	if (d.by_site)
+		return sitesView(d);
+	return [facts([["pages", d.pages], ["gone", d.gone], ["sites", d.sites], ["directories", d.directories],
+		["captures", d.captures], ["visits", d.visits], ["cycles", d.cycles],
+		["first capture", day(d.first_capture)], ["last capture", day(d.last_capture)]].filter(([, v]) => v !== "-"))];
+}
+
+function clusterView(d) {
+	if (d.curve)
+		return [facts([["pages", d.pages], ["features", d.features], ["knee", "k = " + d.knee], ["doubling rule", "k = " + d.doubling]]),
+			cards(lineCard({
+				title: "How many clusters?", wide: true, x: "clusters k", y: "mean cosine to the nearest centroid", digits: 4,
+				note: "Pages held out, against clusters made without them; whiskers: standard error over the folds.",
+				labels: d.curve.map(p => String(p.k)),
+				lines: [{ name: "held out", series: 0, values: d.curve.map(p => p.cosine),
+				          errors: d.curve.map(p => [p.cosine - p.cosine_se, p.cosine + p.cosine_se]) },
+				        { name: "fitted", series: 1, values: d.curve.map(p => p.cosine_fitted) }],
+			}))];
+	const top = [...d.clusters].sort((a, b) => b.changes_30d - a.changes_30d).slice(0, 24);
+	const sites = c => c.largest_sites.map(([name, n]) => name + " " + percent(n / c.pages, 0)).join(", ");
+	return [cards(barCard({
+		title: "Clusters of pages", of: "cluster", axis: "changes of a page in 30 days", digits: 3, wide: true,
+		note: d.clusters.length + " clusters of " + show(d.pages) + " pages by " + d.features + "; the liveliest first.",
+		bars: top.map(c => ({ name: (c.largest_sites.length ? c.largest_sites[0][0] : "cluster " + c.cluster) +
+		                      " \u00b7 " + show(c.pages) + " pages", value: c.changes_30d, series: 5 })),
+		heads: [{ name: "cluster", left: true }, { name: "pages" }, { name: "cosine", digits: 3 },
+		        { name: "changes in 30 days", digits: 3 }, { name: "largest sites", left: true }, { name: "stands out", left: true }],
+		rows: d.clusters.map(c => [c.cluster, c.pages, c.cosine, c.changes_30d, sites(c), c.stands_out.map(t => t[0]).join(" ")]),
+	}))];
+}
+
+function rankView(d) {
+	const from = [...new Set([...d.graph.out_degrees, ...d.graph.in_degrees].map(x => x[0]))].sort((a, b) => a - b);
+	const count = list => from.map(x => (list.find(y => y[0] === x) || [x, 0])[1]);
+	const label = x => x < 2 ? String(x) : x + "-" + (2 * x - 1);
+	const random = d.orders.find(o => o.order.split(":")[0] === "random");
+	d.orders.forEach((o, i) => { o.series = i; });
+	return [
+		facts([["nodes", d.graph.nodes], ["links", d.graph.links], ["without links out", d.graph.dangling],
+		       ["without links in", d.graph.no_links_in], ["alive", d.alive],
+		       ["PageRank", d.pagerank.iterations + " passes"]]),
+		cards(
+			d.orders.length ? costCard(d.orders.map(o => ({ name: o.order, series: o.series, cost: o.cost, cost_se: o.cost_se })),
+				"Tests made for each living page found; 1 is perfect" +
+				(d.alive ? ", chance is " + show(d.graph.nodes / d.alive, 2) : "") + ". Whiskers: standard error over the seeds.") : null,
+			d.orders.length ? barCard({
+				title: "Cost at 80 % of the living pages", of: "order", axis: "tests for each living page found", digits: 3, wide: true,
+				note: random ? null : "Lower is better.",
+				bars: d.orders.map(o => {
+					const i = o.cost.findIndex(c => Math.abs(c[0] - 0.8) < 1e-9);
+					return { name: o.order, series: o.series, value: o.cost[i][1],
+					         low: o.cost[i][1] - o.cost_se[i], high: o.cost[i][1] + o.cost_se[i] };
+				}).sort((a, b) => a.value - b.value),
+			}) : null,
+			stackCard({
+				title: "Links of a node", x: "links", y: "nodes", wide: true, stacked: false, scale: { type: "logarithmic" },
+				note: "How many nodes have so many links; both axes grow by factors.", labels: from.map(label),
+				parts: [{ name: "links out", values: count(d.graph.out_degrees) }, { name: "links in", values: count(d.graph.in_degrees) }],
+			}),
+			d.top && d.top.length ? tableCard("Highest PageRank", null,
+				[{ name: "node", left: true }, { name: "PageRank", digits: 9 }], d.top.map(([n, x]) => [String(n), x])) : null),
+	];
+}
+
+const VIEWS = {
+	"freshet.demo/1": demoView, "freshet.cycle/1": cycleView, "freshet.log/1": logView,
+	"freshet.status/1": statusView, "freshet.cluster/1": clusterView, "freshet.rank/1": rankView,
+};
+
+function start() {
+	const main = document.getElementById("results");
+	const lines = document.getElementById("documents").textContent.split("\n").filter(l => l.trim());
+	const documents = lines.map(l => JSON.parse(l));
+	const replays = documents.filter(d => d.schema === "freshet.replay/1");
+	const put = list => main.append(...list.filter(e => e));
+
+	if (replays.length)
+		put(replayView(replays));
+	for (const d of documents)
+		if (d.schema !== "freshet.replay/1")
+			put((VIEWS[d.schema] || plainView)(d));
+	drawAll();
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+	matchMedia("print").addEventListener("change", drawAll);
+}
+
+start();
