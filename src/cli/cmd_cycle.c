@@ -12,6 +12,7 @@ struct cycle_opts {
 	const char *policy, *detect;
 	struct share budget;
 	int64_t every, max_age, cycles, confirmations;
+	bool no_requests;
 	struct option_list ignore;
 };
 
@@ -31,6 +32,9 @@ struct cycle_opts {
 	SETTING(cycle_opts, "ignore", ignore, OPTION_LIST, NULL, "RULES", \
 	        "elements that are no change, as in `#clock, .ad`, for all sites or " \
 	        "`HOST: RULES`"), \
+	{ .name = "no_requests", .type = OPTION_FLAG, .setting = true, \
+	  .offset = offsetof(struct cycle_opts, no_requests), \
+	  .help = "archive answers only, without the requests they answer" }, \
 	WEB_OPTIONS(cycle_opts)
 
 static const struct option_spec cycle_options[] = { CYCLE_OPTIONS, OPT_END };
@@ -52,6 +56,7 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	if (rc == 0)
 		rc = detector_parse(&c->crawl.detect, o->detect, err);
 	c->crawl.policy = o->policy;
+	c->crawl.no_requests = o->no_requests;
 	c->crawl.budget = o->budget;
 	c->crawl.cycle_seconds = o->every;
 	c->crawl.max_age = o->max_age && o->every > 0 ? (uint32_t)(o->max_age / o->every) : 0;

@@ -13,6 +13,10 @@
  * (history.c, settle.c): nothing is remembered here, except of crawlers (wget)
  * whose payload digest is of the chunked body and not of the payload: which
  * payload that was, so that their revisits find it.
+ *
+ * A redirect is a state of its page, as any other answer, unless it is one that
+ * our own crawler followed: then the page's capture is what it led to, and the
+ * redirect is only kept.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -32,7 +36,7 @@ struct reading {
 	struct warc_reader warc;
 	struct warc_content content;
 	struct analyser analyser;
-	struct buf url;
+	struct buf url, page;
 	struct map raw;                 /* digest as written -> computed ones */
 	VEC(struct warc_digest) computed;
 	char digest[WARC_DIGEST_TEXT], mime[MIME_MAX];
@@ -121,13 +125,15 @@ static void fill(struct reading *d, struct record *r)
 	const struct warc_record *rec = &d->warc.record;
 	const struct warc_content *c = &d->content;
 	const struct field *type = c->is_http ? c->http.content_type : rec->content_type;
-	struct analyse_input in = { .url = r->url, .content_type = field_slice(type),
+	struct analyse_input in = { .url = r->target.s ? r->target : r->url,
+	                            .content_type = field_slice(type),
 	                            .body = c->body.data, .size = c->body.size };
 
-	if (c->is_http) {
+	if (c->is_http)
+		in.content_encoding = field_slice(c->http.content_encoding);
+	if (c->is_http && !r->target.s) {
 		r->etag = field_slice(fields_find(&c->http.fields, "ETag"));
 		r->modified = field_slice(fields_find(&c->http.fields, "Last-Modified"));
-		in.content_encoding = field_slice(c->http.content_encoding);
 	}
 	if (r->revisit) {
 		static const char revisit[] = "warc/revisit";
@@ -141,6 +147,18 @@ static void fill(struct reading *d, struct record *r)
 	r->length = (int64_t)c->body_size;
 	if (r->status >= 200 && r->status <= 399)
 		analyse(&d->analyser, &in, r);
+}
+
+/* Our own archives say which page redirects led from. */
+static void set_page(struct reading *d, struct record *r)
+{
+	const struct field *f = fields_find(&d->warc.record.fields, WARC_FIELD_PAGE);
+
+	buf_clear(&d->page);
+	if (!f || url_canonical(f->value, f->value_size, &d->page, NULL) < 0)
+		return;
+	r->target = r->url;
+	r->url = (struct slice){ d->page.data, d->page.size };
 }
 
 /* One record whose content is loaded. */
@@ -166,6 +184,7 @@ static int deliver(struct reading *d, struct err *err)
 		return 0;
 	}
 	r.url = (struct slice){ d->url.data, d->url.size };
+	set_page(d, &r);
 	r.status = rec->type == WARC_RESOURCE ? 200 : c->is_http ? c->http.status :
 	           rec->profile == WARC_NOT_MODIFIED ? 304 : 0;
 	if (strcmp(name, "-")) {
@@ -186,7 +205,8 @@ static int next_record(struct reading *d, struct err *err)
 	if (rc <= 0)
 		return rc;
 	if ((rec->type != WARC_RESPONSE && rec->type != WARC_RESOURCE &&
-	     rec->type != WARC_REVISIT) || !rec->target_uri || !is_web(rec->target_uri)) {
+	     rec->type != WARC_REVISIT) || !rec->target_uri || !is_web(rec->target_uri) ||
+	    fields_find(&rec->fields, WARC_FIELD_HOP_OF)) {
 		d->out->stats.n_other++;
 		return 1;
 	}
@@ -210,6 +230,7 @@ int archive_read_warc(struct archive_reader *a, struct input *in, struct err *er
 	if (a->detector)
 		detector_options(a->detector, &d.analyser.options);
 	buf_init(&d.url, URL_SIZE_MAX);
+	buf_init(&d.page, URL_SIZE_MAX);
 	while ((rc = next_record(&d, err)) > 0)
 		;
 	a->stats.n_bad += d.warc.n_damaged;
@@ -217,6 +238,7 @@ int archive_read_warc(struct archive_reader *a, struct input *in, struct err *er
 	warc_content_release(&d.content);
 	analyser_release(&d.analyser);
 	buf_release(&d.url);
+	buf_release(&d.page);
 	map_release(&d.raw);
 	vec_release(&d.computed);
 	return rc;

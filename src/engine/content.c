@@ -116,6 +116,8 @@ static bool is_right(const struct content *c, const struct store_capture *captur
 	if (!uri || c->warc.record.time != capture->time)
 		return false;
 	buf_init(&canonical, URL_SIZE_MAX);
+	if (capture->target.s)          /* redirects led there */
+		url = capture->target;
 	right = url_canonical(uri->value, uri->value_size, &canonical, NULL) == 0 &&
 	        canonical.size == url.size && !memcmp(canonical.data, url.s, url.size);
 	buf_release(&canonical);

@@ -114,7 +114,11 @@ static bool take_outcome(struct crawl *c, double wait)
 	a->held = fetch_hold(c->fetch);
 	a->copy = c->copies[r->site];
 	a->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
-	a->ids = warc_writer_ids(c->warc);
+	a->ids = warc_writer_ids(c->warc, r->n_hops + 1);
+	if (crawl_is_blocked(r)) {      /* at once: a redirect may wait for it */
+		c->spent--;
+		c->given_back++;
+	}
 	c->bytes_in_line += r->body_size;
 	line_put(c->line);
 	return true;
@@ -134,21 +138,20 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	a = &c->answers[place];
 	r = &a->result;
 	site = r->site;
+	c->given_back -= crawl_is_blocked(r);
 	rc = crawl_keep(c, &offers[site], c->placed + site + 1, a, &ret[site], err);
 	c->bytes_in_line -= r->body_size;
 	fetch_drop(c->fetch, a->held);
 	forget_copy(c, site);
 	if (rc < 0)
 		return rc;
-	if (ret[site].outcome == OUTCOME_BLOCKED)
-		c->spent--;
 	ret[site].extra = r->requests > 1 ? r->requests - 1 : 0;
 	c->extras += ret[site].extra;
 	c->report->visits++;
 	c->report->answered += r->status > 0;
 	c->in_batch++;
 	if (c->opts->progress)
-		c->opts->progress(c->opts->arg, c->spent - (uint32_t)crawl_pending(c), c->budget);
+		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);
 	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
 	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
 		rc = crawl_commit(c, err);
@@ -367,6 +370,14 @@ static void start_reading(struct crawl *c)
 	c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
 }
 
+/* A number may pass that of the pages: redirects want requests, too. */
+static uint32_t budget_of(struct share s, uint32_t n_pages)
+{
+	uint64_t n = share_of(s, s.percent ? n_pages : UINT32_MAX);
+
+	return (uint32_t)n;
+}
+
 static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
                          struct err *err)
 {
@@ -387,7 +398,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 		return rc;
 	c->resumed = r;
 	if (!rep->resumed)
-		rep->cycle.budget = (uint32_t)share_of(o->budget, r->loaded.n_here);
+		rep->cycle.budget = budget_of(o->budget, r->loaded.n_here);
 	c->budget = rep->cycle.budget;
 	fo.spend = may_spend;
 	fo.arg = c;

@@ -31,6 +31,7 @@ struct crawl_opts {
 	int64_t now;                    /* 0: by the real clock */
 	uint32_t max_age;               /* cycles; 0: none */
 	unsigned confirmations;         /* times seen gone until it is believed */
+	bool no_requests;               /* archive answers only */
 	struct detector detect;
 	struct ignore_list ignore;      /* elements that are no change */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */

@@ -19,10 +19,11 @@
 
 /* Our copy of a page, as far as an answer is compared with it. */
 struct crawl_copy {
+	uint64_t id;
 	int64_t time;
 	bool has_simhash;
 	uint64_t simhash;
-	struct text digest, prose, tags;
+	struct text digest, prose, tags, etag, modified, target;
 	char texts[];
 };
 
@@ -31,7 +32,7 @@ struct crawl_reader {
 	struct analyser analyser;
 	struct warc_hasher hasher;
 	struct warc_packer *packer;
-	struct buf head, decoded;
+	struct buf head, request, decoded;
 };
 
 /* An answer in the line. */
@@ -67,16 +68,29 @@ struct crawl {
 	struct crawl_copy **copies;     /* of the pages of this round, while asked for */
 	uint32_t budget, spent;         /* requests: made, and promised to pages asked for */
 	uint32_t extras;                /* of them redirect hops and retries */
+	uint32_t given_back;            /* pages in the line that no request was made for */
 	uint32_t in_batch;
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;
 	struct warc_place last;         /* newest record, of the batch or before */
 };
 
+/* Nothing was asked of a server: the request of the page goes to others. */
+static inline bool crawl_is_blocked(const struct fetch_result *r)
+{
+	return r->error != FETCH_OK && !r->requests && r->error != FETCH_DNS;
+}
+
 /* Pages that were asked for and have not come to the store. */
 static inline size_t crawl_pending(const struct crawl *c)
 {
 	return (c->fetch ? fetch_pending(c->fetch) : 0) + (c->line ? line_count(c->line) : 0);
+}
+
+/* Requests of the budget that the store will know of. */
+static inline uint32_t crawl_counted(const struct crawl *c)
+{
+	return c->spent - ((uint32_t)crawl_pending(c) - c->given_back);
 }
 
 static inline double crawl_seconds(void)

@@ -42,22 +42,28 @@ static struct text append(char **end, struct text t)
 	if (!t.s)
 		return t;
 	memcpy(s, t.s, t.size);
-	*end += t.size;
+	s[t.size] = '\0';
+	*end += t.size + 1;
 	return (struct text){ s, t.size };
 }
 
 struct crawl_copy *crawl_copy_new(const struct store_capture *row)
 {
 	struct crawl_copy *c = mem_alloc(sizeof *c + row->digest.size + row->prose.size +
-	                                 row->tags.size);
+	                                 row->tags.size + row->etag.size +
+	                                 row->modified.size + row->target.size + 6);
 	char *end = c->texts;
 
+	c->id = row->id;
 	c->time = row->time;
 	c->has_simhash = row->has_simhash;
 	c->simhash = row->simhash;
 	c->digest = append(&end, row->digest);
 	c->prose = append(&end, row->prose);
 	c->tags = append(&end, row->tags);
+	c->etag = append(&end, row->etag);
+	c->modified = append(&end, row->modified);
+	c->target = append(&end, row->target);
 	return c;
 }
 
@@ -82,6 +88,28 @@ static struct store_capture to_capture(const struct record *rec)
 	};
 }
 
+static bool equal(struct text a, struct text b)
+{
+	return a.size == b.size && (!a.size || !memcmp(a.s, b.s, a.size));
+}
+
+/* Our copy is still good: the server is asked next time with the validators it gave
+ * just now.  A 304 replaces those it names (RFC 9111 section 4.3.4), a whole answer
+ * all. */
+static int refresh_validators(struct crawl *c, const struct crawl_answer *a, struct err *err)
+{
+	struct text etag = to_text(a->record.etag), modified = to_text(a->record.modified);
+	const struct crawl_copy *copy = a->copy;
+
+	if (a->result.status == 304 && !etag.s)
+		etag = copy->etag;
+	if (a->result.status == 304 && !modified.s)
+		modified = copy->modified;
+	if (equal(etag, copy->etag) && equal(modified, copy->modified))
+		return 0;
+	return store_capture_validators(c->store, copy->id, etag, modified, err);
+}
+
 int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
                const struct crawl_answer *a, struct delivery *ret, struct err *err)
 {
@@ -103,11 +131,16 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 		row.file = (struct text){ c->last.filename, strlen(c->last.filename) };
 		row.offset = (int64_t)c->last.offset;
 		row.size = (int64_t)c->last.length;
+		if (a->result.n_hops)
+			row.target = (struct text){ a->result.url, strlen(a->result.url) };
 		if (a->record.revisit)
 			row.digest = a->copy->digest;
 		if (v.outcome <= OUTCOME_GONE)
 			v.capture = &row;
 	}
+	if (rc == 0 && v.outcome == OUTCOME_SAME &&
+	    (a->record.revisit || a->result.status == 304))
+		rc = refresh_validators(c, a, err);
 	if (rc == 0)
 		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
 	if (rc == 0)
@@ -123,11 +156,10 @@ int crawl_commit(struct crawl *c, struct err *err)
 	char state[320];
 	int rc = warc_writer_sync(c->warc, err);
 
-	c->report->cycle.downloads = c->spent -
-		(uint32_t)crawl_pending(c);
+	c->report->cycle.downloads = crawl_counted(c);
 	if (rc == 0 && c->last.length) {
 		snprintf(state, sizeof state, "%s %llu", c->last.filename,
-		         (unsigned long long)(c->last.offset + c->last.length));
+		         (unsigned long long)c->last.end);
 		rc = store_setting_put(c->store, STATE_KEY, state, err);
 	}
 	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||

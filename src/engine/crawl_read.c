@@ -24,6 +24,7 @@
 void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o)
 {
 	buf_init(&r->head, BUF_NO_LIMIT);
+	buf_init(&r->request, BUF_NO_LIMIT);
 	buf_init(&r->decoded, o->fetch.max_decoded);
 	analyser_init(&r->analyser);
 	detector_options(&o->detect, &r->analyser.options);
@@ -37,6 +38,7 @@ void crawl_reader_release(struct crawl_reader *r)
 	warc_hasher_release(&r->hasher);
 	warc_packer_free(r->packer);
 	buf_release(&r->head);
+	buf_release(&r->request);
 	buf_release(&r->decoded);
 }
 
@@ -61,15 +63,16 @@ static bool is_line(const char *line, const char *end, const char *name)
 	return (size_t)(end - line) > n && line[n] == ':' && !strncasecmp(line, name, n);
 }
 
-/* The head as it is archived: what was undone is renamed, the length is true, a
- * status line of HTTP/2 is written as everybody reads it. */
-static void archive_head(struct buf *head, const struct fetch_result *r)
+/* The head as it is archived: what was undone is renamed (the transfer coding always
+ * is, the content coding if `undone`), the length is true, a status line of HTTP/2
+ * is written as everybody reads it. */
+static void archive_head(struct buf *head, const char *from, size_t size, bool undone,
+                         size_t length)
 {
-	const char *line = r->head, *end = r->head + r->head_size;
-	bool undone = r->decoded != r->body;
+	const char *line = from, *end = from + size;
 
 	buf_clear(head);
-	if (r->head_size > 7 && !memcmp(line, "HTTP/2 ", 7)) {
+	if (size > 7 && !memcmp(line, "HTTP/2 ", 7)) {
 		buf_str(head, "HTTP/1.1 ");
 		line += 7;
 	}
@@ -87,7 +90,7 @@ static void archive_head(struct buf *head, const struct fetch_result *r)
 		line = stop;
 	}
 	if (undone)
-		buf_printf(head, "Content-Length: %zu\r\n", r->decoded_size);
+		buf_printf(head, "Content-Length: %zu\r\n", length);
 	buf_str(head, "\r\n");
 }
 
@@ -176,8 +179,7 @@ static enum outcome judge(const struct detector *d, const struct crawl_answer *a
 	const struct fetch_result *r = &a->result;
 
 	if (r->error != FETCH_OK)
-		return r->requests ? OUTCOME_FAILED :
-			r->error == FETCH_DNS ? OUTCOME_FAILED : OUTCOME_BLOCKED;
+		return crawl_is_blocked(r) ? OUTCOME_BLOCKED : OUTCOME_FAILED;
 	if (r->status == 404 || r->status == 410)
 		return OUTCOME_GONE;
 	if (r->status == 304)
@@ -187,8 +189,47 @@ static enum outcome judge(const struct detector *d, const struct crawl_answer *a
 	return a->copy && same_content(d, a->copy, &a->record) ? OUTCOME_SAME : OUTCOME_CHANGED;
 }
 
+/* The request behind a capture, if requests are kept. */
+static void add_request(const struct crawl_opts *o, struct crawl_reader *t,
+                        const struct fetch_result *r, bool first, struct warc_capture *w)
+{
+	if (o->no_requests)
+		return;
+	buf_clear(&t->request);
+	fetch_request_text(&o->fetch, w->url, r->method, first ? r->etag : NULL,
+	                   first ? r->last_modified : NULL, &t->request);
+	w->request = t->request.data;
+	w->request_size = t->request.size;
+}
+
+/* The redirects on the way to an answer, each under its own URL. */
+static int pack_hops(const struct crawl_opts *o, struct crawl_reader *t,
+                     struct crawl_answer *a)
+{
+	const struct fetch_result *r = &a->result;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_hops && rc == 0; i++) {
+		const struct fetch_hop *h = &r->hops[i];
+		struct warc_capture w = { .time = o->now ? a->time : h->time, .url = h->url,
+			.hop_of = r->hops[0].url, .truncated = h->cut ? "length" : NULL,
+			.body = h->body, .body_size = h->body_size };
+
+		if (!h->head)
+			continue;       /* too much was held */
+		w.ip_address = *h->ip ? h->ip : NULL;
+		archive_head(&t->head, h->head, h->head_size, false, 0);
+		w.head = t->head.data;
+		w.head_size = t->head.size;
+		add_request(o, t, r, i == 0, &w);
+		rc = warc_pack_next(t->packer, &w, a->ids, &a->packed, &a->err);
+		a->ids.n += 2;
+	}
+	return rc;
+}
+
 /* Pack the answer, or that it was as before. */
-static int pack(struct crawl_reader *t, struct crawl_answer *a,
+static int pack(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a,
                 const struct warc_digest *payload)
 {
 	const struct fetch_result *r = &a->result;
@@ -196,25 +237,34 @@ static int pack(struct crawl_reader *t, struct crawl_answer *a,
 	struct warc_capture w = { .time = a->time, .url = r->url, .head = NULL,
 		.ip_address = r->ip[0] ? r->ip : NULL, .payload_digest = payload,
 		.truncated = r->truncated != FETCH_WHOLE ? fetch_cut_name(r->truncated) : NULL,
+		.page = r->n_hops ? r->hops[0].url : NULL,
 		.body = r->decoded, .body_size = r->decoded_size };
 	struct warc_digest original;
+	int rc;
 
 	if (a->outcome == OUTCOME_SAME && copy->digest.s &&
 	    (r->status == 304 || same_text(copy->digest, a->record.digest)) &&
 	    warc_digest_parse(copy->digest.s, copy->digest.size, &original)) {
 		w.revisit = r->status == 304 ? WARC_NOT_MODIFIED : WARC_IDENTICAL_DIGEST;
-		w.refers_to_url = r->url;
+		/* players look for the original under the URL that answered then */
+		w.refers_to_url = copy->target.s ? copy->target.s :
+			r->n_hops ? r->hops[0].url : r->url;
 		w.refers_to_time = copy->time;
 		w.payload_digest = &original;
 		a->record.revisit = true;
 	} else if (r->status == 304) {
 		return 0;               /* nothing to refer to */
 	}
-	archive_head(&t->head, r);
+	buf_clear(&a->packed.members);
+	a->is_packed = true;
+	rc = pack_hops(o, t, a);
+	if (rc < 0)
+		return rc;
+	archive_head(&t->head, r->head, r->head_size, r->decoded != r->body, r->decoded_size);
 	w.head = t->head.data;
 	w.head_size = t->head.size;
-	a->is_packed = true;
-	return warc_pack_capture(t->packer, &w, a->ids, &a->packed, &a->err);
+	add_request(o, t, r, r->n_hops == 0, &w);
+	return warc_pack_next(t->packer, &w, a->ids, &a->packed, &a->err);
 }
 
 void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a)
@@ -236,5 +286,5 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	a->outcome = judge(&o->detect, a);
 	/* answers about the page, and good pages that were cut */
 	if (a->outcome <= OUTCOME_GONE || (r->status == 200 && r->truncated != FETCH_WHOLE))
-		a->rc = pack(t, a, &payload);
+		a->rc = pack(o, t, a, &payload);
 }

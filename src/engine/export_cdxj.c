@@ -61,20 +61,24 @@ static int turn_to(struct lines *l, uint32_t page, struct err *err)
 }
 
 /* The links that lead to pages of the repository. */
-static struct cdx_slice inner_links(struct lines *l, struct text links)
+static struct cdx_slice inner_links(struct lines *l, const struct store_capture *c)
 {
-	struct cdx_slice rest = to_slice(links), link;
+	struct cdx_slice rest = to_slice(c->links), link;
+	struct text base = c->target.s ? c->target : (struct text){ l->url.data, l->url.size };
 
 	buf_clear(&l->links);
 	while (cdx_next_link(&rest, &link)) {
 		buf_clear(&l->target);
-		if (url_resolve(l->url.data, l->url.size, link.data, link.size, &l->target,
+		if (url_resolve(base.s, base.size, link.data, link.size, &l->target,
 		                NULL) < 0 ||
 		    map_get(&l->pages, hash_bytes(l->target.data, l->target.size, 0)) == MAP_NONE)
 			continue;
 		if (l->links.size)
 			buf_byte(&l->links, ' ');
-		buf_add(&l->links, link.data, link.size);
+		if (c->target.s)        /* a line says nothing of where redirects led */
+			buf_add(&l->links, l->target.data, l->target.size);
+		else
+			buf_add(&l->links, link.data, link.size);
 	}
 	return (struct cdx_slice){ buf_text(&l->links), l->links.size };
 }
@@ -111,7 +115,7 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 		line.title = to_slice(c->title);
 		line.terms = to_slice(c->terms);
 		if (c->links.s)
-			line.links = inner_links(l, c->links);
+			line.links = inner_links(l, c);
 		if (c->has_simhash) {
 			snprintf(l->simhash, sizeof l->simhash, "%016llx",
 			         (unsigned long long)c->simhash);

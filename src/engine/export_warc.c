@@ -163,6 +163,7 @@ static int export_one(struct writing *w, const struct store_capture *c, struct a
 	out.truncated = value_of(keep, rec->truncated);
 	/* as the archive spells it */
 	out.url = value_of(keep, rec->target_uri);
+	out.page = c->target.s ? buf_text(&w->url) : NULL;
 	if (rec->type == WARC_REVISIT) {
 		rc = refer(w, c, &out, &refers, err);
 		if (rc <= 0)

@@ -62,7 +62,8 @@ static bool record_key(const struct history *h, const struct record *r, uint64_t
 static uint32_t add_links(struct history *h, const struct record *r)
 {
 	const char *p = r->links.s, *end = p + r->links.size;
-	uint64_t key = hash_bytes(p, r->links.size, hash_bytes(r->url.s, r->url.size, 2));
+	struct slice base = r->target.s ? r->target : r->url;
+	uint64_t key = hash_bytes(p, r->links.size, hash_bytes(base.s, base.size, 2));
 	bool fresh;
 	uint32_t list = map_intern(&h->lists, key, (uint32_t)h->list_first.n - 1, &fresh);
 	struct buf url;
@@ -76,7 +77,7 @@ static uint32_t add_links(struct history *h, const struct record *r)
 		const char *stop = space ? space : end;
 
 		buf_clear(&url);
-		if (stop > p && url_resolve(r->url.s, r->url.size, p, (size_t)(stop - p),
+		if (stop > p && url_resolve(base.s, base.size, p, (size_t)(stop - p),
 		                            &url, NULL) == 0) {
 			uint32_t target = strtab_intern(&h->urls, url.data, url.size, NULL);
 

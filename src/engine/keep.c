@@ -10,7 +10,7 @@
 
 int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret, struct err *err)
 {
-	struct store_hint h;
+	struct store_hint h = { 0 };
 	struct buf site;
 	int rc;
 
@@ -28,21 +28,22 @@ int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret, stru
 static int check_hint(struct store *s, const struct store_page *p, bool changed,
                       struct err *err)
 {
-	struct lastmod_trust trust = { 0 };
-	struct store_hint h;
+	struct lastmod_trust trust;
+	struct store_hint h = { 0 };
 	struct buf site;
 	int rc;
 
 	if (!p->hint || !p->last_visit || p->hint_seen <= p->last_visit)
 		return 0;
-	rc = keep_trust(s, p->url, &trust, err);
-	if (rc < 0)
-		return rc;
-	lastmod_check(&trust, p->hint > p->last_visit, changed);
-	h = (struct store_hint){ trust.checks, trust.hits, trust.told };
 	buf_init(&site, URL_SIZE_MAX);
 	url_site(p->url.s, p->url.size, false, &site);
-	rc = store_hint_put(s, (struct text){ site.data, site.size }, &h, err);
+	rc = store_hint_get(s, (struct text){ site.data, site.size }, &h, err);
+	if (rc >= 0) {
+		trust = (struct lastmod_trust){ h.checks, h.hits, h.told };
+		lastmod_check(&trust, p->hint > p->last_visit, changed);
+		h = (struct store_hint){ trust.checks, trust.hits, trust.told, h.read };
+		rc = store_hint_put(s, (struct text){ site.data, site.size }, &h, err);
+	}
 	buf_release(&site);
 	return rc;
 }

@@ -24,6 +24,8 @@ struct facts {
 
 struct record {
 	struct slice url;               /* canonical */
+	struct slice target;            /* that answered, if redirects led elsewhere; links
+	                                   are relative to it */
 	int64_t time;
 	int status;                     /* 200 ...; 0: not told */
 	bool revisit;                   /* the content that has this digest or, without

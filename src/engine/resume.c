@@ -177,8 +177,8 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct linking *l = arg;
 	const char *p = c->links.s, *end = p + c->links.size;
-	const char *base = pages_url(l->pages, c->page);
-	size_t base_size = pages_url_size(l->pages, c->page);
+	const char *base = c->target.s ? c->target.s : pages_url(l->pages, c->page);
+	size_t base_size = c->target.s ? c->target.size : pages_url_size(l->pages, c->page);
 
 	(void)err;
 	if (!p || (c->status >= 300 && c->status != 304))      /* where a redirect leads is no link */

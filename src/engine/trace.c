@@ -79,7 +79,8 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 		.has_simhash = c->has_simhash, .simhash = c->simhash,
 		.facts = { c->bytes_text, c->words, c->images, c->tables, c->emails, c->outlinks },
 		.title = to_slice(c->title), .terms = to_slice(c->terms),
-		.links = to_slice(c->links), .offset = -1, .record_size = -1,
+		.links = to_slice(c->links), .target = to_slice(c->target), .offset = -1,
+		.record_size = -1,
 	};
 	int rc = turn_to(l, c->page, err);
 

@@ -109,8 +109,11 @@ void job_free(struct fetch *f, struct job *j)
 	struct buf url = j->url;
 	uint32_t number = j->number;
 
-	for (size_t i = 0; i < j->hops.n; i++)
+	for (size_t i = 0; i < j->hops.n; i++) {
+		f->hops_held -= j->hops.v[i].head_size + j->hops.v[i].body_size;
 		free((char *)(uintptr_t)j->hops.v[i].url);
+		free((char *)(uintptr_t)j->hops.v[i].head);
+	}
 	vec_release(&j->hops);
 	free(j->etag);
 	free(j->last_modified);
@@ -295,6 +298,7 @@ static void fill_result(struct fetch *f, struct job *j)
 		.url = buf_text(&j->url), .hops = j->hops.v, .n_hops = j->hops.n,
 		.requests = j->requests, .time = j->time, .blocked = j->blocked,
 		.wire_bytes = j->bytes, .conditional = j->conditional,
+		.etag = j->etag, .last_modified = j->last_modified,
 		.head = "", .body = "", .decoded = "", .ip = "",
 	};
 	if (t) {

@@ -92,7 +92,16 @@ struct fetch_request {
 	const char *etag, *last_modified;       /* verbatim, or NULL */
 };
 
-struct fetch_hop { const char *url; int status; };
+/* A redirect that was followed: what was asked, and what came. */
+struct fetch_hop {
+	const char *url;
+	int status;
+	int64_t time;                   /* of the request, by the real clock */
+	const char *ip;
+	const char *head, *body;        /* as received; NULL: too much was held already */
+	size_t head_size, body_size;
+	bool cut;                       /* there was more of the body */
+};
 
 struct fetch_result {
 	uint32_t page, site;
@@ -113,6 +122,7 @@ struct fetch_result {
 	size_t decoded_size;
 	bool undecodable;               /* damaged, unknown or layered: decoded is partial, or body */
 	bool conditional;               /* validators went out with the last request */
+	const char *etag, *last_modified;       /* sent with the first request, or NULL */
 	const char *ip;                 /* of the peer, or of the proxy */
 	int64_t time;                   /* of the last request, by the real clock */
 	double seconds, connect_seconds, head_seconds;
@@ -124,6 +134,7 @@ struct fetch_stats {
 	uint64_t requests, robots_requests, bytes, retries, connections;
 	uint64_t errors[FETCH_N_ERRORS];
 	size_t memory_peak;             /* bytes of heads and bodies held */
+	uint64_t hops_dropped;          /* redirects whose answers were too much to hold */
 };
 
 MUST_CHECK int fetch_new(struct fetch **ret, const struct fetch_options *options,
@@ -152,6 +163,11 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
 void fetch_stop(struct fetch *f);
 size_t fetch_pending(const struct fetch *f);    /* added and not come out */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
+
+/* Append the request that was made for a URL, as it went out by HTTP/1.1. */
+void fetch_request_text(const struct fetch_options *o, const char *url,
+                        enum fetch_method method, const char *etag,
+                        const char *last_modified, struct buf *out);
 
 /* The first value of a header in a head; false if it is not there. */
 bool fetch_header(const char *head, size_t size, const char *name,

@@ -18,6 +18,8 @@
 #include "web/url.h"
 
 #define NONE UINT32_MAX
+#define HOP_BODY_MAX (16 << 10) /* of a redirect, kept for the archive */
+#define HOPS_HELD_MAX (16 << 20)        /* of all redirects of pages under way */
 
 struct list { uint32_t first, last; };          /* of jobs */
 
@@ -76,6 +78,7 @@ struct fetch {
 	uint32_t free_job;
 	struct list done;
 	size_t n_done, n_pending, n_parked;
+	size_t hops_held;               /* bytes */
 	bool stopped;
 	uint64_t draws;
 	struct job *delivered;

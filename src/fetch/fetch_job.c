@@ -220,6 +220,33 @@ static void forget_answer(struct fetch *f, struct job *j)
 	j->transfer = NULL;
 }
 
+/* The answer of a redirect, in memory of its own; bounded by HOPS_HELD_MAX. */
+static struct fetch_hop keep_hop(struct fetch *f, const struct job *j, const struct transfer *t)
+{
+	struct fetch_hop h = { .url = mem_strdup(j->url.data), .status = t->status,
+		.time = j->time, .head_size = t->head.size, .body_size = t->body.size };
+	size_t ip = strlen(t->ip) + 1;
+	char *copy;
+
+	if (h.body_size > HOP_BODY_MAX)
+		h.body_size = HOP_BODY_MAX;
+	h.cut = t->cut != FETCH_WHOLE || h.body_size < t->body.size;
+	if (j->is_robots || f->hops_held + h.head_size + h.body_size > HOPS_HELD_MAX) {
+		f->stats.hops_dropped += !j->is_robots;
+		h.head_size = h.body_size = 0;
+		return h;
+	}
+	f->hops_held += h.head_size + h.body_size;
+	copy = mem_alloc(h.head_size + h.body_size + ip);
+	memcpy(copy, buf_text(&t->head), h.head_size);
+	memcpy(copy + h.head_size, buf_text(&t->body), h.body_size);
+	memcpy(copy + h.head_size + h.body_size, t->ip, ip);
+	h.head = copy;
+	h.body = copy + h.head_size;
+	h.ip = h.body + h.body_size;
+	return h;
+}
+
 bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now)
 {
 	const char *v;
@@ -250,9 +277,7 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 	} else if (!may_spend(f, j)) {
 		job_done(f, j, FETCH_BUDGET, "the redirect was not followed");
 	} else {
-		struct fetch_hop hop = { mem_strdup(j->url.data), s };
-
-		vec_push(&j->hops, hop);
+		vec_push(&j->hops, keep_hop(f, j, t));
 		buf_clear(&j->url);
 		buf_add(&j->url, to.data, to.size);
 		forget_answer(f, j);

@@ -15,6 +15,10 @@
 
 struct wire;
 
+/* Of every request, behind Host and User-Agent. */
+#define WIRE_ACCEPT "Accept: */*"
+#define WIRE_ENCODING "Accept-Encoding: gzip, deflate, br, zstd"
+
 struct wire_request {
 	uint32_t owner;
 	const char *url;                /* copied */

@@ -102,8 +102,8 @@ int wire_new(struct wire **ret, const struct fetch_options *options, bool behind
 	if (!behind_proxy)
 		curl_multi_setopt(w->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
 		                  (long)options->polite.address_connections);
-	w->headers = curl_slist_append(NULL, "Accept: */*");
-	w->headers = curl_slist_append(w->headers, "Accept-Encoding: gzip, deflate, br, zstd");
+	w->headers = curl_slist_append(NULL, WIRE_ACCEPT);
+	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
 	*ret = w;
 	return 0;
 }

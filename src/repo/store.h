@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 
-#define STORE_SCHEMA 2          /* version of the tables */
+#define STORE_SCHEMA 3          /* version of the tables */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
@@ -42,6 +42,7 @@ struct store_page {
 	uint64_t capture;               /* newest good one, 0: none */
 	int64_t hint;                   /* sitemap lastmod, 0: none */
 	int64_t hint_seen;              /* when it was read */
+	uint32_t found;                 /* in which cycle discovery added it; 0: put under care */
 };
 
 struct store_capture {
@@ -55,6 +56,7 @@ struct store_capture {
 	uint64_t simhash;
 	int64_t length, bytes_text, words, images, tables, emails, outlinks;    /* -1: not told */
 	struct text links, terms;       /* shared between captures that have the same */
+	struct text target;             /* URL that answered, if redirects led elsewhere */
 	struct text file;               /* WARC file, and where in it */
 	int64_t offset, size;
 };
@@ -84,8 +86,9 @@ struct store_cycle {
 	double seconds_plan, seconds_total;
 };
 
-/* How often a site's lastmod dates were right (web/lastmod.h). */
-struct store_hint { uint32_t checks, hits, told; };
+/* How often a site's lastmod dates were right (web/lastmod.h), and when its sitemaps
+ * were read last (0: never). */
+struct store_hint { uint32_t checks, hits, told; int64_t read; };
 
 struct store_counts {
 	uint64_t pages, captures, visits, cycles, gone;
@@ -118,6 +121,9 @@ MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, st
 MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
 MUST_CHECK int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret,
                                  struct err *err);
+/* What to ask the server with next time; a text that is nothing is forgotten. */
+MUST_CHECK int store_capture_validators(struct store *s, uint64_t id, struct text etag,
+                                        struct text modified, struct err *err);
 MUST_CHECK int store_visit_add(struct store *s, const struct store_visit *v, struct err *err);
 /* Drop the imported visits (cycle 0) of a page. */
 MUST_CHECK int store_visits_forget(struct store *s, uint32_t page, struct err *err);

@@ -60,6 +60,9 @@ static const char *const migrations[STORE_SCHEMA] = {
 	" failed INTEGER NOT NULL, blocked INTEGER NOT NULL, seconds_plan REAL NOT NULL,"
 	" seconds_total REAL NOT NULL);",
 	"ALTER TABLE cycles ADD COLUMN goal INTEGER NOT NULL DEFAULT 0;",
+	"ALTER TABLE pages ADD COLUMN found INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE captures ADD COLUMN target TEXT;"
+	"ALTER TABLE hints ADD COLUMN read INTEGER NOT NULL DEFAULT 0;",
 };
 
 static struct store_sqlite *self(struct store *s)
@@ -332,6 +335,7 @@ const struct store_ops store_sqlite_ops = {
 	.page_update = sqlite_page_update,
 	.capture_add = sqlite_capture_add,
 	.capture_get = sqlite_capture_get,
+	.capture_validators = sqlite_capture_validators,
 	.visit_add = sqlite_visit_add,
 	.visits_forget = sqlite_visits_forget,
 	.cycle_put = sqlite_cycle_put,

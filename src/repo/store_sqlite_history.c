@@ -113,6 +113,7 @@ int sqlite_capture_add(struct store *base, struct store_capture *c, struct err *
 		return rc;
 	bind_number(q, 23, c->offset);
 	bind_number(q, 24, c->size);
+	sql_bind_text(q, 25, c->target);
 	rc = sql_run(s, q, err);
 	if (rc < 0 || !sqlite3_changes(s->db))
 		return rc;
@@ -137,7 +138,7 @@ static void read_capture(sqlite3_stmt *q, struct store_capture *c)
 		.images = number(q, 16), .tables = number(q, 17), .emails = number(q, 18),
 		.outlinks = number(q, 19),
 		.links = sql_text(q, 20), .terms = sql_text(q, 21), .file = sql_text(q, 22),
-		.offset = number(q, 23), .size = number(q, 24),
+		.offset = number(q, 23), .size = number(q, 24), .target = sql_text(q, 25),
 	};
 }
 
@@ -155,6 +156,20 @@ int sqlite_capture_get(struct store *base, uint64_t id, struct store_capture *re
 	if (rc > 0)
 		read_capture(q, ret);
 	return rc;
+}
+
+int sqlite_capture_validators(struct store *base, uint64_t id, struct text etag,
+                              struct text modified, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_VALIDATORS, err);
+
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, (int64_t)id);
+	sql_bind_text(q, 2, etag);
+	sql_bind_text(q, 3, modified);
+	return sql_run(s, q, err);
 }
 
 int sqlite_captures(struct store *base, uint32_t page, store_capture_each *each, void *arg,

@@ -174,6 +174,7 @@ static void read_page(sqlite3_stmt *q, struct store_page *p)
 		.capture = (uint64_t)sqlite3_column_int64(q, 9),
 		.hint = sqlite3_column_int64(q, 10),
 		.hint_seen = sqlite3_column_int64(q, 11),
+		.found = (uint32_t)sqlite3_column_int64(q, 12),
 	};
 }
 
@@ -218,6 +219,7 @@ int sqlite_page_update(struct store *base, const struct store_page *p, struct er
 	sqlite3_bind_int64(q, 8, (int64_t)p->capture);
 	sqlite3_bind_int64(q, 9, p->hint);
 	sqlite3_bind_int64(q, 10, p->hint_seen);
+	sqlite3_bind_int64(q, 11, p->found);
 	return sql_run(s, q, err);
 }
 
@@ -257,6 +259,7 @@ int sqlite_hint_get(struct store *base, struct text site, struct store_hint *ret
 			.checks = (uint32_t)sqlite3_column_int64(q, 0),
 			.hits = (uint32_t)sqlite3_column_int64(q, 1),
 			.told = (uint32_t)sqlite3_column_int64(q, 2),
+			.read = sqlite3_column_int64(q, 3),
 		};
 	sqlite3_reset(q);
 	return rc;
@@ -274,6 +277,7 @@ int sqlite_hint_put(struct store *base, struct text site, const struct store_hin
 	sqlite3_bind_int64(q, 2, h->checks);
 	sqlite3_bind_int64(q, 3, h->hits);
 	sqlite3_bind_int64(q, 4, h->told);
+	sqlite3_bind_int64(q, 5, h->read);
 	return sql_run(s, q, err);
 }
 

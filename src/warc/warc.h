@@ -34,6 +34,12 @@
 #define WARC_HEAD_MAX (256u << 10)              /* bytes of a record's header */
 #define WARC_LENGTH_MAX (INT64_C(1) << 42)      /* bytes of a block */
 
+/* Fields of our own, for what no standard one says: the page that was asked for,
+ * where redirects led from it to the record's target; and, of a redirect on that
+ * way, the page it belongs to. */
+#define WARC_FIELD_PAGE   "Freshet-Page"
+#define WARC_FIELD_HOP_OF "Freshet-Hop-Of"
+
 enum warc_type {
 	WARC_OTHER,             /* unknown: to be ignored */
 	WARC_INFO, WARC_RESPONSE, WARC_RESOURCE, WARC_REQUEST, WARC_METADATA,

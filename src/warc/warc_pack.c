@@ -119,7 +119,7 @@ static void member_add(struct warc_packer *p, struct buf *out, const void *data,
 /* What one record is made of; NULL leaves a field out. */
 struct parts {
 	const char *type, *id, *url, *ip, *content_type, *concurrent_to, *truncated;
-	const char *profile, *refers_to, *refers_to_url, *filename;
+	const char *profile, *refers_to, *refers_to_url, *filename, *page, *hop_of;
 	int64_t time, refers_to_time;
 	const struct warc_digest *payload;      /* its digest is given */
 	bool with_payload;                      /* or that of the second piece wanted */
@@ -167,6 +167,8 @@ static void make_header(struct buf *b, const struct parts *p,
 	}
 	put(b, "WARC-Filename", p->filename);
 	put(b, "WARC-Truncated", p->truncated);
+	put(b, WARC_FIELD_PAGE, p->page);
+	put(b, WARC_FIELD_HOP_OF, p->hop_of);
 	if (payload->hash != WARC_HASH_NONE)
 		put_digest(b, "WARC-Payload-Digest", payload);
 	put_digest(b, "WARC-Block-Digest", block);
@@ -244,6 +246,8 @@ static int check_capture(const struct warc_capture *c, struct err *err)
 		{ "reason of truncation", c->truncated, true },
 		{ "id referred to", c->refers_to_id, true },
 		{ "URL referred to", c->refers_to_url, true },
+		{ "URL of the page", c->page, true },
+		{ "URL of the page", c->hop_of, true },
 	};
 
 	if (!c->url)
@@ -261,7 +265,7 @@ static int check_capture(const struct warc_capture *c, struct err *err)
 
 static void pack_begin(struct warc_packed *ret, int64_t time, struct warc_ids ids)
 {
-	buf_clear(&ret->members);
+	ret->at = ret->members.size;
 	ret->time = time;
 	make_id(ids, time, ret->id);
 }
@@ -269,13 +273,21 @@ static void pack_begin(struct warc_packed *ret, int64_t time, struct warc_ids id
 int warc_pack_capture(struct warc_packer *p, const struct warc_capture *c,
                       struct warc_ids ids, struct warc_packed *ret, struct err *err)
 {
+	buf_clear(&ret->members);
+	return warc_pack_next(p, c, ids, ret, err);
+}
+
+int warc_pack_next(struct warc_packer *p, const struct warc_capture *c, struct warc_ids ids,
+                   struct warc_packed *ret, struct err *err)
+{
 	bool revisit = c->revisit != WARC_PROFILE_OTHER;
 	char request_id[WARC_ID_SIZE];
 	struct parts r = {
 		.type = revisit ? "revisit" : "response", .id = ret->id, .url = c->url,
 		.ip = c->ip_address, .time = c->time, .truncated = c->truncated,
 		.content_type = "application/http; msgtype=response",
-		.payload = c->payload_digest, .with_payload = true,
+		.payload = c->payload_digest, .with_payload = true, .page = c->page,
+		.hop_of = c->hop_of,
 	};
 	struct warc_digest none;
 	int rc = check_capture(c, err);
@@ -298,7 +310,7 @@ int warc_pack_capture(struct warc_packer *p, const struct warc_capture *c,
 	}
 	pack_begin(ret, c->time, ids);
 	make_record(p, &r, &ret->members, &ret->payload);
-	ret->first = ret->members.size;
+	ret->first = ret->members.size - ret->at;
 	if (c->request) {
 		struct parts q = {
 			.type = "request", .id = request_id, .url = c->url, .time = c->time,
@@ -335,8 +347,9 @@ int warc_pack_record(struct warc_packer *p, const struct warc_out *rec, struct w
 		return rc;
 	r.piece[0].data = rec->block;
 	r.piece[0].size = rec->block_size;
+	buf_clear(&ret->members);
 	pack_begin(ret, rec->time, ids);
 	make_record(p, &r, &ret->members, &ret->payload);
-	ret->first = ret->members.size;
+	ret->first = ret->members.size - ret->at;
 	return 0;
 }

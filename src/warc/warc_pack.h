@@ -34,6 +34,9 @@ struct warc_capture {
 	const char *head, *body;
 	size_t head_size, body_size;
 	const char *truncated;                  /* "length", "time", ... or NULL */
+	/* Redirects: the page that was asked for, if this URL is where it led to; or
+	 * the page whose redirect this answer is. */
+	const char *page, *hop_of;              /* or NULL */
 	const struct warc_digest *payload_digest;       /* or NULL */
 	/* For a revisit: of what; profile WARC_PROFILE_OTHER: it is a response. */
 	enum warc_profile revisit;
@@ -56,8 +59,8 @@ struct warc_out {
 struct warc_ids { uint64_t seed, n; };
 
 struct warc_packed {                            /* after warc_packed_init() */
-	struct buf members;                     /* the record, behind it a request's */
-	size_t first;                           /* size of the record's member */
+	struct buf members;                     /* of records, behind each its request's */
+	size_t at, first;                       /* place and size of the last record's */
 	int64_t time;
 	char id[WARC_ID_SIZE];
 	struct warc_digest payload;
@@ -76,6 +79,9 @@ void warc_packed_release(struct warc_packed *p);
 MUST_CHECK int warc_pack_capture(struct warc_packer *p, const struct warc_capture *c,
                                  struct warc_ids ids, struct warc_packed *ret,
                                  struct err *err);
+/* Append one to what is packed already: redirects, then where they led to. */
+MUST_CHECK int warc_pack_next(struct warc_packer *p, const struct warc_capture *c,
+                              struct warc_ids ids, struct warc_packed *ret, struct err *err);
 MUST_CHECK int warc_pack_record(struct warc_packer *p, const struct warc_out *rec,
                                 struct warc_ids ids, struct warc_packed *ret,
                                 struct err *err);

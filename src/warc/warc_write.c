@@ -100,7 +100,7 @@ static int write_info(struct warc_writer *w, int64_t time, struct err *err)
 	put(&text, "description", o->description);
 	info.block = text.data;
 	info.block_size = text.size;
-	rc = warc_pack_record(w->packer, &info, warc_writer_ids(w), &packed, err);
+	rc = warc_pack_record(w->packer, &info, warc_writer_ids(w, 1), &packed, err);
 	if (rc == 0)
 		rc = warc_file_append(w, packed.members.data, packed.members.size, err);
 	warc_packed_release(&packed);
@@ -108,11 +108,11 @@ static int write_info(struct warc_writer *w, int64_t time, struct err *err)
 	return rc;
 }
 
-struct warc_ids warc_writer_ids(struct warc_writer *w)
+struct warc_ids warc_writer_ids(struct warc_writer *w, size_t n_captures)
 {
 	struct warc_ids ids = { w->options.seed, w->n_ids };
 
-	w->n_ids += 2;
+	w->n_ids += 2 * n_captures;
 	return ids;
 }
 
@@ -133,15 +133,16 @@ int warc_write_packed(struct warc_writer *w, const struct warc_packed *p,
 	memcpy(ret->filename, w->name, sizeof ret->filename);
 	memcpy(ret->id, p->id, sizeof ret->id);
 	ret->payload = p->payload;
-	ret->offset = w->file_size;
+	ret->offset = w->file_size + p->at;
 	ret->length = p->first;
+	ret->end = w->file_size + p->members.size;
 	return warc_file_append(w, p->members.data, p->members.size, err);
 }
 
 int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
                        struct warc_place *ret, struct err *err)
 {
-	int rc = warc_pack_capture(w->packer, c, warc_writer_ids(w), &w->packed, err);
+	int rc = warc_pack_capture(w->packer, c, warc_writer_ids(w, 1), &w->packed, err);
 
 	return rc < 0 ? rc : warc_write_packed(w, &w->packed, ret, err);
 }
@@ -149,7 +150,7 @@ int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
 int warc_write_record(struct warc_writer *w, const struct warc_out *rec,
                       struct warc_place *ret, struct err *err)
 {
-	int rc = warc_pack_record(w->packer, rec, warc_writer_ids(w), &w->packed, err);
+	int rc = warc_pack_record(w->packer, rec, warc_writer_ids(w, 1), &w->packed, err);
 
 	return rc < 0 ? rc : warc_write_packed(w, &w->packed, ret, err);
 }

@@ -36,6 +36,7 @@ struct warc_writer_options {
 struct warc_place {
 	char filename[256];                     /* final name, without folder */
 	uint64_t offset, length;                /* of its member */
+	uint64_t end;                           /* of all that was written with it */
 	char id[WARC_ID_SIZE];
 	struct warc_digest payload;
 };
@@ -45,8 +46,8 @@ struct warc_writer;
 MUST_CHECK int warc_writer_open(struct warc_writer **ret,
                                 const struct warc_writer_options *options,
                                 struct err *err);
-/* Numbers for the ids of one capture, to pack it with. */
-struct warc_ids warc_writer_ids(struct warc_writer *w);
+/* Numbers for the ids of so many captures, to pack them with. */
+struct warc_ids warc_writer_ids(struct warc_writer *w, size_t n_captures);
 /* Put away what was packed, here or elsewhere. */
 MUST_CHECK int warc_write_packed(struct warc_writer *w, const struct warc_packed *packed,
                                  struct warc_place *ret, struct err *err);

@@ -92,8 +92,9 @@ for name in os.listdir(sys.argv[1]):
     for line in gzip.open(os.path.join(sys.argv[1], name)):
         if line.startswith(b"WARC-Type:"):
             k = line.split()[1].decode(); kinds[k] = kinds.get(k, 0) + 1
-assert kinds["response"] == 4 + 1 + 2, kinds    # new, changed, 404 twice
+assert kinds["response"] == 4 + 1 + 2 + 5, kinds        # new, changed, 404 twice; a redirect each time
 assert kinds["revisit"] == 4 + 2 + 3 + 3, kinds
+assert kinds["request"] == kinds["response"] + kinds["revisit"], kinds
 PY
 
 # redirects count: a budget of 2 is two requests

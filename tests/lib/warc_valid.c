@@ -224,7 +224,7 @@ static int check_revisit(struct valid_file *f, const struct valid_record *r)
 		    strcmp(f->v[i].date, r->refers_date) == 0)
 			return strcmp(f->v[i].digest, r->digest) ?
 			       bad(f, r->offset, "not the original's digest") : 0;
-	return bad(f, r->offset, "no response %s of %s", r->refers_url, r->refers_date);
+	return f->part ? 0 : bad(f, r->offset, "no response %s of %s", r->refers_url, r->refers_date);
 }
 
 static int check_place(struct valid_file *f, const struct valid_record *r,
@@ -277,11 +277,10 @@ static int add_record(struct valid_file *f, const char *name, size_t offset, siz
 	return 0;
 }
 
-void warc_valid(struct valid_file *ret, const char *name, const void *data, size_t size)
+static void judge(struct valid_file *ret, const char *name, const void *data, size_t size)
 {
 	size_t at = 0;
 
-	*ret = (struct valid_file){ .error = "" };
 	while (at < size && !*ret->error) {
 		char *text;
 		size_t text_size;
@@ -297,6 +296,18 @@ void warc_valid(struct valid_file *ret, const char *name, const void *data, size
 	}
 	if (ret->n == 0 && !*ret->error)
 		bad(ret, 0, "no record");
+}
+
+void warc_valid(struct valid_file *ret, const char *name, const void *data, size_t size)
+{
+	*ret = (struct valid_file){ .error = "" };
+	judge(ret, name, data, size);
+}
+
+void warc_valid_part(struct valid_file *ret, const char *name, const void *data, size_t size)
+{
+	*ret = (struct valid_file){ .error = "", .part = true };
+	judge(ret, name, data, size);
 }
 
 void warc_valid_release(struct valid_file *f)

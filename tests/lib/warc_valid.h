@@ -6,6 +6,7 @@
 #ifndef TESTS_LIB_WARC_VALID_H
 #define TESTS_LIB_WARC_VALID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct valid_record {
@@ -20,10 +21,13 @@ struct valid_file {
 	struct valid_record *v;
 	size_t n;
 	char error[256];                /* "" or what is wrong, and where */
+	bool part;
 };
 
 /* `name` is the file's name, which warcinfo must give. */
 void warc_valid(struct valid_file *ret, const char *name, const void *data, size_t size);
+/* The same for one file of several: originals of revisits may be in another. */
+void warc_valid_part(struct valid_file *ret, const char *name, const void *data, size_t size);
 /* "sha1:" and base32, by OpenSSL and our own base32. */
 void warc_valid_sha1(const char *data, size_t size, char out[64]);
 void warc_valid_release(struct valid_file *f);
