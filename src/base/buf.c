@@ -27,7 +27,7 @@ void buf_clear(struct buf *b)
 		b->data[0] = '\0';
 }
 
-char *buf_room(struct buf *b, size_t more)
+char *buf_grow(struct buf *b, size_t more)
 {
 	size_t need;
 

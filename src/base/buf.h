@@ -32,7 +32,13 @@ void buf_printf(struct buf *b, const char *fmt, ...);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 /* Room for `more` bytes at data + size, or NULL if that passes the maximum;
  * the caller writes there and adds what it wrote to size. */
-char *buf_room(struct buf *b, size_t more);
+char *buf_grow(struct buf *b, size_t more);     /* the same when there is no room yet */
+static inline char *buf_room(struct buf *b, size_t more)
+{
+	if (!b->full && more < b->cap - b->size && more <= b->max - b->size)
+		return b->data + b->size;
+	return buf_grow(b, more);
+}
 const char *buf_text(const struct buf *b);      /* "" when empty */
 
 #endif

@@ -22,6 +22,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
+#include "base/vector_state.h"
 
 #define ZSTD_WINDOW_LOG 27
 #define DICTIONARY_MAX (16u << 20)
@@ -202,6 +203,7 @@ static int step_gzip(struct inflate_state *z, struct raw *r, uint8_t *out, size_
 	z->next_out = out;
 	z->avail_out = space;
 	rc = isal_inflate(z);
+	vector_state_clear();
 	r->pos = (size_t)(z->next_in - r->data);
 	*ret_size = space - z->avail_out;
 	if (rc != ISAL_DECOMP_OK)

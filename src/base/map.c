@@ -74,12 +74,23 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
+/* n <= 8 bytes, the first lowest; pieces overlap where n is no power of two. */
 static uint64_t load(const unsigned char *p, size_t n)
 {
-	uint64_t x = 0;
+	uint32_t low, high;
+	uint64_t x;
 
-	memcpy(&x, p, n);
-	return x;
+	if (n == 8) {
+		memcpy(&x, p, 8);
+		return x;
+	}
+	if (n >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + n - 4, 4);
+		return low | (uint64_t)high << 8 * (n - 4);
+	}
+	return n ? p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1)
+	         : 0;
 }
 
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)

@@ -15,6 +15,8 @@
 #include <strings.h>
 #include <zstd.h>
 
+#include "base/vector_state.h"
+
 #define PIECE (64u << 10)
 #define ZSTD_WINDOW_LOG 27
 
@@ -60,6 +62,7 @@ static int inflate_stream(struct buf *out, size_t start, uint32_t wrapper,
 		z->next_out = to ? to : spare;
 		z->avail_out = to ? (uint32_t)room : 1;
 		rc = isal_inflate(z);
+		vector_state_clear();
 		if (to)
 			out->size += room - z->avail_out;
 		if (rc != ISAL_DECOMP_OK)

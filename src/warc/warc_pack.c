@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/vector_state.h"
 #include "base/when.h"
 
 #define PROFILE "http://netpreserve.org/warc/1.1/revisit/"
@@ -99,6 +100,7 @@ static void run(struct warc_packer *p, struct buf *out, const void *data, uint32
 		out->size += room - z->avail_out;
 	} while (z->avail_out == 0 || z->avail_in ||
 	         (last && z->internal_state.state != ZSTATE_END));
+	vector_state_clear();
 }
 
 static void member_add(struct warc_packer *p, struct buf *out, const void *data, size_t size)
