@@ -22,9 +22,6 @@ void extract_release(struct extract *x)
 	buf_release(&x->tags);
 	buf_release(&x->pool);
 	buf_release(&x->base);
-	buf_release(&x->memo_dir);
-	free(x->memo);
-	x->memo = NULL;
 	vec_release(&x->links);
 	vec_release(&x->gaps);
 }
@@ -42,8 +39,8 @@ static void clear(struct extract *x, const struct extract_input *in)
 	x->has_title = x->has_base = false;
 	x->links.n = x->gaps.n = 0;
 	x->url = in->url;
-	x->url_size = in->url ? strlen(in->url) : 0;
-	x->memo_placed = false;
+	if (in->url)
+		url_base(in->url, strlen(in->url), &x->on);
 	x->page = (struct page){ .encoding = "" };
 }
 

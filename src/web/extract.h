@@ -27,12 +27,12 @@
 #include "web/encoding.h"
 #include "web/extract_region.h"
 #include "web/html.h"
+#include "web/url.h"
 #include "web/words.h"
 
 #define EXTRACT_SIZE_MAX  (32u << 20)   /* of a page as UTF-8; the rest is not read */
 #define EXTRACT_LINKS_MAX 50000
 #define EXTRACT_TITLE_MAX 1024
-#define LINK_MEMO 8192                  /* 1 MiB */
 
 enum page_type { PAGE_HTML, PAGE_TEXT, PAGE_OTHER };
 enum link_kind { LINK_A, LINK_AREA, LINK_CANONICAL, LINK_REFRESH, LINK_FRAME };
@@ -73,13 +73,6 @@ struct page {                           /* all in the extractor's memory */
 	struct digest digest;
 };
 
-struct link_memo {                      /* what a link meant; extract_links.c */
-	uint64_t hash, time;
-	bool unknown;
-	uint8_t size;                   /* 0: it is no link */
-	char url[110];
-};
-
 struct extract {                        /* zeroed: ready; one per thread */
 	const struct extract_options *options;
 	struct html html;
@@ -87,12 +80,9 @@ struct extract {                        /* zeroed: ready; one per thread */
 	struct buf text, title, tags, pool, base;
 	unsigned pending;               /* white space before the next character */
 	struct region hidden, ignored, template, in_title;
-	bool has_title, has_base, memo_placed;
+	bool has_title, has_base;
 	const char *url;
-	size_t url_size;
-	struct link_memo *memo;
-	struct buf memo_dir;
-	uint64_t memo_dir_time, memo_host_time;
+	struct url_base on;             /* what links are resolved on */
 	VEC(struct page_link) links;
 	VEC(struct digest_gap) gaps;
 	struct page page;

@@ -6,105 +6,24 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/map.h"
 #include "web/extract_inner.h"
 #include "web/html_scan.h"
-#include "web/url.h"
-
-/* Is it the same whatever the directory: "/path" or "http://..."? */
-static bool is_of_host(const char *ref, size_t size)
-{
-	if (*ref == '/')
-		return size < 2 || ref[1] != '/';
-	return size > 8 && (!memcmp(ref, "http://", 7) || !memcmp(ref, "https://", 8));
-}
-
-/* Which host and which directory links are on, once a page. */
-static void memo_place(struct extract *x, const char *base, size_t base_size)
-{
-	const char *query = memchr(base, '?', base_size);
-	const char *slash = memrchr(base, '/', query ? (size_t)(query - base) : base_size);
-	const char *path = memchr(base + 8, '/', base_size > 8 ? base_size - 8 : 0);
-	size_t dir = slash ? (size_t)(slash + 1 - base) : base_size;
-	size_t host = path ? (size_t)(path + 1 - base) : base_size;
-	const char *old = buf_text(&x->memo_dir);
-
-	x->memo_placed = true;
-	if (dir == x->memo_dir.size && !memcmp(base, old, dir))
-		return;
-	x->memo_dir_time++;
-	if (host > x->memo_dir.size || memcmp(base, old, host))
-		x->memo_host_time++;
-	x->memo_dir.max = BUF_NO_LIMIT;
-	buf_clear(&x->memo_dir);
-	buf_add(&x->memo_dir, base, dir);
-}
-
-/*
- * Sites repeat their links on every page, so what a link meant is remembered as
- * long as pages come from one directory, or for paths and full URLs from one
- * host.  Only the hash of a link is compared: should two differ with one hash, a
- * host has misled nobody but itself.
- */
-static struct link_memo *memo_of(struct extract *x, const char *base, size_t base_size,
-                                 const char *ref, size_t size)
-{
-	uint64_t hash = hash_bytes(ref, size, 0), time;
-	struct link_memo *m;
-
-	if (!x->memo)
-		x->memo = mem_zalloc(LINK_MEMO, sizeof *x->memo);
-	if (!x->memo_placed)
-		memo_place(x, base, base_size);
-	time = is_of_host(ref, size) ? x->memo_host_time * 2 + 1 : x->memo_dir_time * 2;
-	m = &x->memo[hash % LINK_MEMO];
-	if (m->hash != hash || m->time != time)
-		*m = (struct link_memo){ .hash = hash, .time = time, .unknown = true };
-	return m;
-}
 
 static void add_link(struct extract *x, enum link_kind kind, const char *ref, size_t size)
 {
-	const char *base = x->has_base ? x->base.data : x->url;
-	size_t base_size = x->has_base ? x->base.size : x->url_size, n;
 	size_t from = x->pool.size;
-	struct link_memo *m = NULL;
-	char *room;
 
 	if (x->links.n >= EXTRACT_LINKS_MAX) {
 		x->page.links_cut = true;
 		return;
 	}
-	if (size && size < 256 && *ref != '?' && *ref != '#' && *ref > ' ')
-		m = memo_of(x, base, base_size, ref, size);
-	if (m && !m->unknown) {
-		if (!m->size)
-			return;
-		room = buf_room(&x->pool, sizeof m->url);
-		if (!room)
-			return;
-		memcpy(room, m->url, sizeof m->url);
-		x->pool.size += m->size;
-	} else {
-		int failed = url_resolve(base, base_size, ref, size, &x->pool, NULL);
-
-		n = x->pool.size - from;
-		if (m && n < sizeof m->url) {
-			m->unknown = false;
-			m->size = (uint8_t)n;
-			if (n)
-				memcpy(m->url, x->pool.data + from, n);
-		}
-		if (failed)
-			return;
-	}
+	/* room beforehand, where a plain link is written at once */
+	if (!buf_room(&x->pool, (size_t)x->on.size + size + URL_OTHER_MAX) ||
+	    url_resolve_on(&x->on, ref, size, &x->pool, NULL))
+		return;
 	vec_push(&x->links, ((struct page_link){ (uint32_t)from,
 	         (uint32_t)(x->pool.size - from), kind }));
-	room = buf_room(&x->pool, 1);
-	if (room) {
-		*room = '\0';
-		x->pool.size++;
-	}
+	x->pool.size++;                 /* a buffer's contents are followed by a NUL */
 }
 
 static void read_anchor(struct extract *x, enum link_kind kind)
@@ -167,9 +86,10 @@ static void read_base(struct extract *x)
 	if (!href || x->has_base)
 		return;
 	buf_clear(&x->base);
-	x->memo_placed = false;
-	x->has_base = !url_resolve(x->url, x->url_size, href->value.data,
-	                           href->value.size, &x->base, NULL);
+	x->has_base = !url_resolve_on(&x->on, href->value.data, href->value.size, &x->base,
+	                              NULL);
+	if (x->has_base)
+		url_base(x->base.data, x->base.size, &x->on);
 }
 
 /* Does rel hold the word? */

@@ -19,8 +19,26 @@ static inline bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+#ifdef __SSE2__
+/* All ones where there is white space other than a space. */
+static inline __m128i other_blanks(__m128i v)
+{
+	__m128i x = _mm_sub_epi8(v, _mm_set1_epi8('\t'));
+
+	return _mm_cmpeq_epi8(_mm_min_epu8(x, _mm_set1_epi8('\r' - '\t')), x);
+}
+
+static inline unsigned markup_bits(__m128i v)
+{
+	return (unsigned)_mm_movemask_epi8(_mm_or_si128(
+		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('<')),
+		             _mm_cmpeq_epi8(v, _mm_set1_epi8('&'))),
+		_mm_cmpeq_epi8(v, _mm_setzero_si128())));
+}
+#endif
+
 /*
- * Copy from p to q up to the first white space that is not one plain space
+ * Copy from p to q, white space as spaces, up to the first that is not alone
  * between two other characters, and with `markup` up to '<', '&' or NUL; returns
  * how much.  Up to `readable`, bytes behind end may be read, and sixteen bytes may
  * be written even if fewer count.
@@ -31,33 +49,31 @@ size_t copy_plain(const char *p, const char *end, const char *readable, char *q,
 	const char *from = p;
 
 #ifdef __SSE2__
-	const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t');
-	const __m128i four = _mm_set1_epi8(4);
+	const __m128i space = _mm_set1_epi8(' ');
 
-	for (; p < end && readable - p >= 16; p += 16, q += 16) {
-		__m128i v = _mm_loadu_si128((const void *)p);
-		__m128i x = _mm_sub_epi8(v, tab);
-		__m128i other = _mm_cmpeq_epi8(_mm_min_epu8(x, four), x);
-		unsigned spaces = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, space));
-		unsigned others = (unsigned)_mm_movemask_epi8(other);
-		unsigned stop = others | (spaces & ((spaces | others) >> 1 | 0x8000));
+	while (p < end && readable - p >= 16) {
+		__m128i v = _mm_loadu_si128((const void *)p), other = other_blanks(v);
+		unsigned blanks = (unsigned)_mm_movemask_epi8(_mm_or_si128(other,
+			_mm_cmpeq_epi8(v, space)));
+		unsigned stop = blanks & blanks >> 1, step;
 
 		if (markup) {
-			unsigned marks = (unsigned)_mm_movemask_epi8(_mm_or_si128(
-				_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('<')),
-				             _mm_cmpeq_epi8(v, _mm_set1_epi8('&'))),
-				_mm_cmpeq_epi8(v, _mm_setzero_si128())));
+			unsigned marks = markup_bits(v);
 
-			stop |= marks | (spaces & marks >> 1);
+			stop |= marks | (blanks & marks >> 1);
 		}
 		if (end - p < 16) {     /* a space right before the end may not stay */
 			unsigned n = (unsigned)(end - p);
 
-			stop |= (spaces & 1u << (n - 1)) | 1u << n;
+			stop |= (blanks & 1u << (n - 1)) | 1u << n;
 		}
-		_mm_storeu_si128((void *)q, v);
+		_mm_storeu_si128((void *)q, _mm_or_si128(_mm_andnot_si128(other, v),
+			_mm_and_si128(other, space)));
 		if (stop)
 			return (size_t)(p - from) + (size_t)__builtin_ctz(stop);
+		step = 16 - (blanks >> 15);     /* the last one with what follows */
+		p += step;
+		q += step;
 	}
 #endif
 	for (; p < end && !is_blank(*p); p++) {
@@ -72,14 +88,9 @@ size_t copy_plain(const char *p, const char *end, const char *readable, char *q,
 static inline const char *skip_blanks(const char *p, const char *end, const char *readable)
 {
 #ifdef __SSE2__
-	const __m128i space = _mm_set1_epi8(' '), tab = _mm_set1_epi8('\t');
-	const __m128i four = _mm_set1_epi8(4);
-
 	for (; p < end && readable - p >= 16; p += 16) {
 		__m128i v = _mm_loadu_si128((const void *)p);
-		__m128i x = _mm_sub_epi8(v, tab);
-		__m128i blank = _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(x, four), x),
-		                             _mm_cmpeq_epi8(v, space));
+		__m128i blank = _mm_or_si128(other_blanks(v), _mm_cmpeq_epi8(v, _mm_set1_epi8(' ')));
 		unsigned other = 0xffffu & ~(unsigned)_mm_movemask_epi8(blank);
 
 		if (other) {

@@ -38,6 +38,44 @@ const unsigned char scan_class[256] = {
 #undef U
 #undef L
 
+#ifdef __SSE2__
+/* The size of a clean name that ends within sixteen bytes at a byte of class `stop`,
+ * as nearly all do; else 0. */
+static inline size_t short_name(const char *p, const char *end, unsigned stop)
+{
+	__m128i v, upper, ends;
+	unsigned mask;
+	size_t n;
+
+	if (end - p < 16)
+		return 0;
+	v = _mm_loadu_si128((const void *)p);
+	upper = _mm_sub_epi8(v, _mm_set1_epi8('A'));
+	upper = _mm_cmpeq_epi8(_mm_min_epu8(upper, _mm_set1_epi8(25)), upper);
+	ends = _mm_or_si128(
+		_mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('>')),
+		             _mm_cmpeq_epi8(v, _mm_set1_epi8('/'))),
+		_mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(' ')), v));
+	if (stop == ENDS_ATTR_NAME)
+		ends = _mm_or_si128(ends, _mm_cmpeq_epi8(v, _mm_set1_epi8('=')));
+	mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(ends, upper));
+	if (!mask)
+		return 0;
+	n = (size_t)__builtin_ctz(mask);
+	return scan_class_of(p[n]) & stop ? n : 0;      /* not a capital, not a control */
+}
+
+/* The key of a name of n > 0 bytes with eight readable from p on. */
+static inline uint64_t short_key(const char *p, size_t n)
+{
+	uint64_t x;
+
+	memcpy(&x, n > 8 ? p + n - 8 : p, 8);
+	x = __builtin_bswap64(x);
+	return n > 8 ? x : x >> (64 - 8 * n);
+}
+#endif
+
 /* Read a name up to a byte of class `stop`: its range, its dirt, its key. */
 static inline const char *read_name(const char *p, const char *end, unsigned stop,
                                     struct html_str *ret, uint64_t *ret_key)
@@ -46,6 +84,15 @@ static inline const char *read_name(const char *p, const char *end, unsigned sto
 	uint64_t key = 0;
 	unsigned seen = 0;
 
+#ifdef __SSE2__
+	size_t n = stop ? short_name(p, end, stop) : 0;
+
+	if (n) {
+		*ret_key = short_key(p, n);
+		*ret = (struct html_str){ p, n, HTML_CLEAN };
+		return p + n;
+	}
+#endif
 	for (; p < end; p++) {
 		unsigned class = scan_class_of(*p);
 

@@ -88,6 +88,15 @@ static size_t ascii_run(const char *p, size_t size)
 	size_t i = 0;
 
 #ifdef __SSE2__
+	for (; size - i >= 64; i += 64) {
+		const __m128i *v = (const void *)(p + i);
+		__m128i all = _mm_or_si128(
+			_mm_or_si128(_mm_loadu_si128(v), _mm_loadu_si128(v + 1)),
+			_mm_or_si128(_mm_loadu_si128(v + 2), _mm_loadu_si128(v + 3)));
+
+		if (_mm_movemask_epi8(all))
+			break;
+	}
 	for (; size - i >= 16; i += 16) {
 		int mask = _mm_movemask_epi8(_mm_loadu_si128((const void *)(p + i)));
 

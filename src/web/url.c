@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url.c - canonical form and link resolution; url.h says what and why.
+ * url.c - canonical form; url.h says what and why, url_resolve.c reads links.
  *
  * Both write into a buffer on the stack that the longest result fits, then
  * append it once: nothing is allocated, base and ref may lie in the caller's
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "web/url_host.h"
+#include "web/url_put.h"
 
 enum byte_class { ENCODE = 0, PLAIN, SLASH, PERCENT, QUERY, FRAGMENT, BLANK, REFUSE };
 
@@ -110,10 +111,8 @@ static int refuse_in(const char *s, const char *end, bool blanks, struct err *er
 	return 0;
 }
 
-/* Append path and query of [s, end) to what is at d (a path that begins at
- * root - 1 and ends in a slash).  NULL if refused. */
-static char *put_path(char *root, char *d, const char *s, const char *end,
-                      bool blanks, struct err *err)
+char *url_put_path(char *root, char *d, const char *s, const char *end, bool blanks,
+                   struct err *err)
 {
 	char *segment = d;
 	bool in_query = false;
@@ -226,9 +225,8 @@ static char *put_authority(char *d, const char **s, const char *end, bool https,
 	return d;
 }
 
-/* Authority, path and query behind the "//" of a URL whose scheme is at out. */
-static char *put_hierarchy(char *d, const char *s, const char *end, bool https,
-                           bool blanks, struct err *err)
+char *url_put_hierarchy(char *d, const char *s, const char *end, bool https, bool blanks,
+                        struct err *err)
 {
 	d = put_authority(d, &s, end, https, err);
 	if (!d)
@@ -236,11 +234,10 @@ static char *put_hierarchy(char *d, const char *s, const char *end, bool https,
 	*d++ = '/';
 	if (s < end && *s == '/')
 		s++;
-	return put_path(d, d, s, end, blanks, err);
+	return url_put_path(d, d, s, end, blanks, err);
 }
 
-/* The size of "scheme:" at s, or 0. */
-static size_t scheme_size(const char *s, const char *end)
+size_t url_scheme_size(const char *s, const char *end)
 {
 	const char *p = s;
 
@@ -258,9 +255,8 @@ static size_t scheme_size(const char *s, const char *end)
 	return 0;
 }
 
-/* An absolute URL whose scheme takes n bytes at s. */
-static char *put_absolute(char *d, const char *s, const char *end, size_t n,
-                          bool blanks, struct err *err)
+char *url_put_absolute(char *d, const char *s, const char *end, size_t n, bool blanks,
+                       struct err *err)
 {
 	bool https = n == 6;
 
@@ -274,10 +270,10 @@ static char *put_absolute(char *d, const char *s, const char *end, size_t n,
 		return NULL;
 	}
 	memcpy(d, https ? "https://" : "http://", https ? 8 : 7);
-	return put_hierarchy(d + (https ? 8 : 7), s + 2, end, https, blanks, err);
+	return url_put_hierarchy(d + (https ? 8 : 7), s + 2, end, https, blanks, err);
 }
 
-static int finish(const char *begin, const char *end, struct buf *out, struct err *err)
+int url_finish(const char *begin, const char *end, struct buf *out, struct err *err)
 {
 	size_t size = (size_t)(end - begin);
 
@@ -297,7 +293,7 @@ int url_canonical(const char *s, size_t size, struct buf *out, struct err *err)
 
 	if (size > URL_SIZE_MAX)
 		return err_set(err, E_LIMIT, "URL of more than %d bytes", URL_SIZE_MAX);
-	n = scheme_size(s, end);
+	n = url_scheme_size(s, end);
 	if (!n) {
 		int code = refuse_in(s, end, false, err);
 
@@ -306,61 +302,10 @@ int url_canonical(const char *s, size_t size, struct buf *out, struct err *err)
 		return err_set(err, E_PARSE, size ? "no scheme: a URL begins with http:// "
 		               "or https://" : "empty URL");
 	}
-	d = put_absolute(text, s, end, n, false, err);
+	d = url_put_absolute(text, s, end, n, false, err);
 	if (!d)
 		return E_PARSE;
-	return finish(text, d, out, err);
-}
-
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
-int url_resolve(const char *base, size_t base_size, const char *ref, size_t ref_size,
-                struct buf *out, struct err *err)
-{
-	char text[URL_SIZE_MAX * 4 + URL_HOST_MAX + 16], *d, *root;
-	const char *end = ref + ref_size;
-	struct url_parts b;
-	size_t n;
-
-	while (ref < end && is_blank(*ref))
-		ref++;
-	while (ref < end && is_blank(end[-1]))
-		end--;
-	if (end - ref > URL_SIZE_MAX || base_size > URL_SIZE_MAX)
-		return err_set(err, E_LIMIT, "URL of more than %d bytes", URL_SIZE_MAX);
-	n = scheme_size(ref, end);
-	if (n) {
-		d = put_absolute(text, ref, end, n, true, err);
-		return d ? finish(text, d, out, err) : E_PARSE;
-	}
-	if (end - ref >= 2 && (ref[0] == '/' || ref[0] == '\\')
-	    && (ref[1] == '/' || ref[1] == '\\')) {
-		bool https = base[4] == 's';
-
-		if (ref[0] == '\\' || ref[1] == '\\')
-			return err_set(err, E_PARSE, "backslash before the host");
-		n = https ? 8 : 7;
-		memcpy(text, base, n);
-		d = put_hierarchy(text + n, ref + 2, end, https, true, err);
-		return d ? finish(text, d, out, err) : E_PARSE;
-	}
-	url_split(base, base_size, &b);
-	if (ref == end || *ref == '#')
-		n = b.end;
-	else if (*ref == '?')
-		n = b.query;
-	else if (*ref == '/')
-		n = b.path + 1, ref++;
-	else
-		for (n = b.query; base[n - 1] != '/'; n--)
-			;
-	memcpy(text, base, n);
-	root = text + b.path + 1;
-	d = put_path(root, text + n, ref, end, true, err);
-	return d ? finish(text, d, out, err) : E_PARSE;
+	return url_finish(text, d, out, err);
 }
 
 void url_split(const char *url, size_t size, struct url_parts *ret)
