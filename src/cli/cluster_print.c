@@ -155,23 +155,21 @@ static void json_cluster(struct json *j, const struct cluster_output *o, uint32_
 	json_end_object(j);
 }
 
-void cluster_print_json(const struct cluster_output *o)
+void cluster_print_json(const struct cluster_output *o, struct json *j)
 {
-	struct json j;
-
-	cli_json_begin(&j, "cluster");
-	json_kstr(&j, "features", set_names[o->set]);
-	json_kint(&j, "pages", o->n_pages);
+	cli_json_schema(j, "cluster");
+	json_kstr(j, "features", set_names[o->set]);
+	json_kint(j, "pages", o->n_pages);
 	if (o->points) {
-		json_curve(&j, o);
+		json_curve(j, o);
 	} else {
-		json_kint(&j, "k", o->clusters.k);
-		json_knum(&j, "cosine", mean_cosine(o));
-		json_key(&j, "clusters");
-		json_array(&j);
+		json_kint(j, "k", o->clusters.k);
+		json_knum(j, "cosine", mean_cosine(o));
+		json_key(j, "clusters");
+		json_array(j);
 		for (uint32_t i = 0; i < o->clusters.k; i++)
-			json_cluster(&j, o, i);
-		json_end_array(&j);
+			json_cluster(j, o, i);
+		json_end_array(j);
 	}
-	cli_json_end(&j);
+	cli_json_end(j);
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_CLUSTER_PRINT_H
 #define CLI_CLUSTER_PRINT_H
 
+#include "base/json.h"
 #include "cluster/choose.h"
 #include "engine/describe.h"
 
@@ -20,6 +21,11 @@ struct cluster_output {
 
 void cluster_print_table(const struct cluster_output *o);
 void cluster_print_curve(const struct cluster_output *o);
-void cluster_print_json(const struct cluster_output *o);
+void cluster_print_json(const struct cluster_output *o, struct json *j);
+
+/* The document of `freshet cluster --k K` for an open repository. */
+struct store;
+MUST_CHECK int cluster_repository_json(struct json *j, struct store *s, uint32_t k,
+                                       uint64_t seed, struct err *err);
 
 #endif

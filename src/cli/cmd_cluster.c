@@ -7,6 +7,7 @@
 
 #include "base/input.h"
 #include "cli/cluster_print.h"
+#include "cli/report.h"
 #include "cli/repository.h"
 #include "engine/resume.h"
 #include "engine/trace.h"
@@ -17,7 +18,7 @@ struct cluster_cli_opts {
 	int64_t k, folds, most, top, trials, refine;
 	int features, choose;
 	bool choose_k;
-	const char *words;
+	const char *words, *report;
 };
 
 static const struct option_spec cluster_options[] = {
@@ -38,6 +39,7 @@ static const struct option_spec cluster_options[] = {
 	OPT_TEXT(cluster_cli_opts, words, NULL, "FILE",
 	         "names of the content's words, one a line; default: words.txt beside the "
 	         "first file"),
+	OPT_TEXT(cluster_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_END
 };
 
@@ -55,18 +57,23 @@ struct origin {
 	struct view *view;
 };
 
-static int open_repository(struct origin *o, struct cli *cli, struct err *err)
+static int resume_repository(struct origin *o, uint64_t seed, struct err *err)
 {
-	struct resume_opts opts = { .policy = "cluster", .seed = (uint64_t)cli->common.seed,
+	struct resume_opts opts = { .policy = "cluster", .seed = seed,
 	                            .cycle_seconds = DAY_SECONDS };
-	int rc = repository_open(cli, &o->store, err);
+	int rc = resume(&o->resumed, o->store, &opts, err);
 
-	if (rc == 0)
-		rc = resume(&o->resumed, o->store, &opts, err);
 	o->pages = &o->resumed.loaded.pages;
 	o->copies = &o->resumed.copies;
 	o->view = &o->resumed.engine.view;
 	return rc;
+}
+
+static int open_repository(struct origin *o, struct cli *cli, struct err *err)
+{
+	int rc = repository_open(cli, &o->store, err);
+
+	return rc < 0 ? rc : resume_repository(o, (uint64_t)cli->common.seed, err);
 }
 
 static void warn_bad(void *arg, const char *text)
@@ -172,14 +179,79 @@ static void run_clusters(const struct origin *from, const struct rows *rows,
 	free(members);
 }
 
+int cluster_repository_json(struct json *j, struct store *s, uint32_t k, uint64_t seed,
+                            struct err *err)
+{
+	struct bisect_options bo = { .k = k, .seed = seed, .trials = 10 };
+	struct cluster_output out = { .set = SET_COMBINED };
+	struct origin from = { .store = s };
+	struct rows rows;
+	int rc = resume_repository(&from, seed, err);
+
+	if (rc == 0) {
+		out.features = &from.copies->features;
+		out.pages = from.pages;
+		features_rows(&from.copies->features, from.view, out.set, &rows);
+		run_clusters(&from, &rows, &bo, &out);
+		out.n_pages = out.clusters.n_members;
+		cluster_print_json(&out, j);
+		rows_release(&rows);
+	}
+	clusters_release(&out.clusters);
+	free(out.described);
+	resume_release(&from.resumed);
+	return rc;
+}
+
 static void print_output(const struct cluster_output *out, bool json)
 {
+	struct json j;
+
+	json_to_file(&j, stdout);
 	if (json)
-		cluster_print_json(out);
+		cluster_print_json(out, &j);
 	else if (out->points)
 		cluster_print_curve(out);
 	else
 		cluster_print_table(out);
+}
+
+static void say_clusters(struct report *r, const struct cluster_output *out)
+{
+	uint32_t most = 0, least = 0;
+
+	for (uint32_t i = 1; i < out->clusters.k; i++) {
+		most = out->described[i].changes > out->described[most].changes ? i : most;
+		least = out->described[i].changes < out->described[least].changes ? i : least;
+	}
+	report_say(r, "A page of the liveliest cluster, mostly of %s, changes %.2f times in 30 "
+	           "days, one of the quietest, mostly of %s, %.2f times.",
+	           strtab_get(&out->pages->site_names, out->described[most].site[0]),
+	           out->described[most].changes,
+	           strtab_get(&out->pages->site_names, out->described[least].site[0]),
+	           out->described[least].changes);
+}
+
+static int write_report(const struct cluster_output *out, const struct cli *cli,
+                        const char *path, struct err *err)
+{
+	char title[80], n[32];
+	struct report_head head = { title, cli->line, clock_now() };
+	struct report r;
+	int rc;
+
+	report_init(&r);
+	cluster_print_json(out, report_json(&r));
+	snprintf(title, sizeof title, "Clusters of %s pages", report_count(out->n_pages, n));
+	if (out->points)
+		report_say(&r, "The curve bends at k = %u; past k = %u doubling it adds less than "
+		           "5 %%.", choose_knee(out->points, out->n_points),
+		           choose_doubling(out->points, out->n_points));
+	else if (out->clusters.k)
+		say_clusters(&r, out);
+	rc = report_write(&r, path, &head, err);
+	report_release(&r);
+	return rc;
 }
 
 static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
@@ -195,9 +267,11 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 	struct cluster_output out = { .set = (enum feature_set)o->features, .words = &words.words,
 	                              .top = (uint32_t)o->top };
 	struct rows rows, here;
-	int rc = n_args ? open_files(&from, cli, n_args, args, err)
-	                : open_repository(&from, cli, err);
+	int rc = report_check(o->report, err);
 
+	if (rc == 0)
+		rc = n_args ? open_files(&from, cli, n_args, args, err)
+		            : open_repository(&from, cli, err);
 	if (rc == 0)
 		rc = find_words(o, n_args, args, &words, err);
 	if (rc == 0) {
@@ -211,6 +285,8 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 		else
 			run_clusters(&from, &rows, &bo, &out);
 		print_output(&out, cli->common.json);
+		if (o->report)
+			rc = write_report(&out, cli, o->report, err);
 		rows_release(&rows);
 		rows_release(&here);
 	}

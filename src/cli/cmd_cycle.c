@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/crawling.h"
+#include "cli/history_report.h"
 
 struct cycle_opts {
 	struct web_opts web;
@@ -14,6 +15,7 @@ struct cycle_opts {
 	int64_t every, max_age, cycles, confirmations;
 	bool no_requests;
 	struct option_list ignore;
+	const char *report;
 };
 
 #define CYCLE_OPTIONS \
@@ -35,7 +37,9 @@ struct cycle_opts {
 	{ .name = "no_requests", .type = OPTION_FLAG, .setting = true, \
 	  .offset = offsetof(struct cycle_opts, no_requests), \
 	  .help = "archive answers only, without the requests they answer" }, \
-	WEB_OPTIONS(cycle_opts)
+	WEB_OPTIONS(cycle_opts), \
+	OPT_TEXT(cycle_opts, report, NULL, "FILE", \
+	         "show it and the history of the repository in one HTML file, too")
 
 static const struct option_spec cycle_options[] = { CYCLE_OPTIONS, OPT_END };
 static const struct option_spec run_options[] = {
@@ -47,8 +51,10 @@ static const struct option_spec run_options[] = {
 static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
                       struct err *err)
 {
-	int rc = crawling_open(c, cli, err);
+	int rc = report_check(o->report, err);
 
+	if (rc == 0)
+		rc = crawling_open(c, cli, err);
 	if (rc == 0)
 		rc = crawling_set(c, cli, &o->web, err);
 	for (size_t i = 0; rc == 0 && i < o->ignore.n; i++)
@@ -69,45 +75,44 @@ static double change_ratio(const struct store_cycle *c)
 	return c->downloads ? (double)(c->changed + c->gone) / c->downloads : 0;
 }
 
-static void print_json(const struct crawl_report *r)
+static void print_json(struct json *j, const struct crawl_report *r)
 {
 	const struct store_cycle *c = &r->cycle;
-	struct json j;
 	char t[15];
 
 	when_digits(c->time, t);
-	cli_json_begin(&j, "cycle");
-	json_kint(&j, "cycle", c->number);
-	json_kstr(&j, "time", t);
-	json_kstr(&j, "policy", r->policy);
-	json_kint(&j, "budget", c->budget);
-	json_kint(&j, "downloads", c->downloads);
-	json_kint(&j, "new", c->fresh);
-	json_kint(&j, "changed", c->changed);
-	json_kint(&j, "same", c->same);
-	json_kint(&j, "gone", c->gone);
-	json_kint(&j, "failed", c->failed);
-	json_kint(&j, "blocked", c->blocked);
-	json_knum(&j, "change_ratio", change_ratio(c));
-	json_key(&j, "seconds");
-	json_object(&j);
-	json_knum(&j, "plan", c->seconds_plan);
-	json_knum(&j, "total", c->seconds_total);
-	json_end_object(&j);
-	json_kbool(&j, "complete", !r->stopped);
-	json_kbool(&j, "resumed", r->resumed);
-	json_kint(&j, "unasked", r->unasked);
-	json_kint(&j, "robots_requests", (int64_t)r->fetch.robots_requests);
-	json_kint(&j, "bytes", (int64_t)r->fetch.bytes);
-	json_key(&j, "reasons");
-	json_object(&j);
+	cli_json_schema(j, "cycle");
+	json_kint(j, "cycle", c->number);
+	json_kstr(j, "time", t);
+	json_kstr(j, "policy", r->policy);
+	json_kint(j, "budget", c->budget);
+	json_kint(j, "downloads", c->downloads);
+	json_kint(j, "new", c->fresh);
+	json_kint(j, "changed", c->changed);
+	json_kint(j, "same", c->same);
+	json_kint(j, "gone", c->gone);
+	json_kint(j, "failed", c->failed);
+	json_kint(j, "blocked", c->blocked);
+	json_knum(j, "change_ratio", change_ratio(c));
+	json_key(j, "seconds");
+	json_object(j);
+	json_knum(j, "plan", c->seconds_plan);
+	json_knum(j, "total", c->seconds_total);
+	json_end_object(j);
+	json_kbool(j, "complete", !r->stopped);
+	json_kbool(j, "resumed", r->resumed);
+	json_kint(j, "unasked", r->unasked);
+	json_kint(j, "robots_requests", (int64_t)r->fetch.robots_requests);
+	json_kint(j, "bytes", (int64_t)r->fetch.bytes);
+	json_key(j, "reasons");
+	json_object(j);
 	for (int i = 1; i < FETCH_N_ERRORS; i++)
 		if (r->reasons[i])
-			json_kint(&j, fetch_error_name((enum fetch_error)i), r->reasons[i]);
+			json_kint(j, fetch_error_name((enum fetch_error)i), r->reasons[i]);
 	if (r->reasons[FETCH_OK])
-		json_kint(&j, "status", r->reasons[FETCH_OK]);
-	json_end_object(&j);
-	cli_json_end(&j);
+		json_kint(j, "status", r->reasons[FETCH_OK]);
+	json_end_object(j);
+	cli_json_end(j);
 }
 
 static void print_text(const struct crawl_report *r)
@@ -151,11 +156,39 @@ static void print_text(const struct crawl_report *r)
 		printf("the requests of %u blocked pages went to others\n", c->blocked);
 }
 
-static int one_cycle(struct crawling *l, const struct cli *cli, struct err *err)
+static int write_report(struct crawling *l, const struct cli *cli,
+                        const struct cycle_opts *o, const struct crawl_report *c,
+                        struct err *err)
 {
-	struct crawl_report r;
+	struct history_report_opts ho = { .policy = o->policy, .cycle_seconds = o->every,
+	                                  .seed = (uint64_t)cli->common.seed, .verdict = true };
+	char title[300];
+	struct report_head head = { title, cli->line, o->web.now ? o->web.now : clock_now() };
+	struct report r;
 	int rc;
 
+	snprintf(title, sizeof title, "Cycle %u of the repository %s", c->cycle.number,
+	         cli->common.repository);
+	report_init(&r);
+	print_json(report_json(&r), c);
+	report_say(&r, "Cycle %u asked for %u pages and found %u changed and %u gone; %u could "
+	           "not be had.", c->cycle.number, c->cycle.downloads, c->cycle.changed,
+	           c->cycle.gone, c->cycle.failed + c->cycle.blocked);
+	rc = history_report_add(&r, l->store, &ho, err);
+	if (rc == 0)
+		rc = report_write(&r, o->report, &head, err);
+	report_release(&r);
+	return rc;
+}
+
+static int one_cycle(struct crawling *l, const struct cli *cli, const struct cycle_opts *o,
+                     struct err *err)
+{
+	struct crawl_report r;
+	struct json j;
+	int rc;
+
+	json_to_file(&j, stdout);
 	progress_start(&l->progress, "fetching", "requests", 0);
 	rc = crawl_cycle(l->store, &l->crawl, &r, err);
 	progress_end(&l->progress);
@@ -165,10 +198,12 @@ static int one_cycle(struct crawling *l, const struct cli *cli, struct err *err)
 		log_info("went on with cycle %u, which had been broken off", r.cycle.number);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
 		if (cli->common.json)
-			print_json(&r);
+			print_json(&j, &r);
 		else
 			print_text(&r);
 		fflush(stdout);
+		if (rc == 0 && o->report)
+			rc = write_report(l, cli, o, &r, err);
 	}
 	return rc;
 }
@@ -181,7 +216,7 @@ static int cycle_run(struct cli *cli, void *opts, int n_args, char **args, struc
 	(void)n_args;
 	(void)args;
 	if (rc == 0)
-		rc = one_cycle(&l, cli, err);
+		rc = one_cycle(&l, cli, opts, err);
 	crawling_close(&l);
 	return rc;
 }
@@ -208,7 +243,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
 		if (i && !o->web.now && !wait_until(next))
 			break;
-		rc = one_cycle(&l, cli, err);
+		rc = one_cycle(&l, cli, o, err);
 		if (rc == E_NET) {      /* the network may come back */
 			log_warn("%s", err->text);
 			rc = 0;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/history_report.h"
 #include "cli/repository.h"
 #include "demo/origin.h"
 #include "engine/crawl.h"
@@ -22,14 +23,17 @@
 static const char *const shown[] = { "random", "round-robin", "automaton", "site",
                                      "neighbour:by=dir,d=0", "tide" };
 #define N_SHOWN (sizeof shown / sizeof *shown)
+#define REPORT_FILE "freshet-demo.html"
 #define WARM_UP 4               /* cycles before measuring: nobody knows anything yet */
 
-struct demo_opts { int64_t cycles; struct share budget; int64_t every; };
+struct demo_opts { int64_t cycles; struct share budget; int64_t every; const char *report; };
 
 static const struct option_spec demo_options[] = {
 	OPT_INT(demo_opts, cycles, 30, 5, 1000, "cycles that every policy runs"),
 	OPT_SHARE(demo_opts, budget, "6%", "requests of a cycle"),
 	OPT_DURATION(demo_opts, every, "2d", "virtual time between cycles"),
+	OPT_TEXT(demo_opts, report, NULL, "FILE", "where the HTML report goes (default: "
+	         "freshet-demo.html here; with --json none)"),
 	OPT_END
 };
 
@@ -38,6 +42,7 @@ struct player {
 	char folder[4096], warc[4200];
 	uint64_t downloads, changed;
 	double freshness;               /* summed over the cycles measured */
+	struct turn { uint32_t downloads, changed; double freshness; } *turns;  /* by cycle */
 };
 
 struct demo {
@@ -67,12 +72,13 @@ static int add_pages(struct demo *d, struct player *p, struct err *err)
 	return 0;
 }
 
-static int open_player(struct demo *d, size_t k, struct err *err)
+static int open_player(struct demo *d, size_t k, int64_t cycles, struct err *err)
 {
 	struct player *p = &d->players[k];
 	char path[4200];
 	int rc;
 
+	p->turns = mem_zalloc((size_t)cycles, sizeof *p->turns);
 	snprintf(p->folder, sizeof p->folder, "%s/%zu", d->root, k);
 	snprintf(p->warc, sizeof p->warc, "%s/warc", p->folder);
 	if (mkdir(p->folder, 0700) || mkdir(p->warc, 0700))
@@ -82,13 +88,14 @@ static int open_player(struct demo *d, size_t k, struct err *err)
 	return rc < 0 ? rc : add_pages(d, p, err);
 }
 
-static int play(struct demo *d, size_t k, const struct demo_opts *o, bool everything,
+/* turn: NULL for the first copies of everything. */
+static int play(struct demo *d, size_t k, const struct demo_opts *o, struct turn *turn,
                 uint64_t seed, struct err *err)
 {
 	struct player *p = &d->players[k];
 	struct crawl_opts c = {
-		.warc_folder = p->warc, .policy = everything ? "random" : shown[k], .seed = seed,
-		.budget = everything ? (struct share){ 100, true } : o->budget,
+		.warc_folder = p->warc, .policy = turn ? shown[k] : "random", .seed = seed,
+		.budget = turn ? o->budget : (struct share){ 100, true },
 		.cycle_seconds = o->every, .now = d->world.now, .confirmations = 1,
 	};
 	struct fetch_options fetch = FETCH_DEFAULTS;
@@ -101,10 +108,12 @@ static int play(struct demo *d, size_t k, const struct demo_opts *o, bool everyt
 	fetch.polite.address_delay = 0;
 	c.fetch = fetch;
 	rc = crawl_cycle(p->store, &c, &r, err);
-	if (rc < 0 || everything)
+	if (rc < 0 || !turn)
 		return rc;
-	p->downloads += r.cycle.downloads;
-	p->changed += r.cycle.changed + r.cycle.gone;
+	turn->downloads = r.cycle.downloads;
+	turn->changed = r.cycle.changed + r.cycle.gone;
+	p->downloads += turn->downloads;
+	p->changed += turn->changed;
 	return 0;
 }
 
@@ -130,12 +139,12 @@ static int measure_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
-static int measure(struct demo *d, size_t k, struct err *err)
+static int measure(struct demo *d, size_t k, struct turn *turn, struct err *err)
 {
 	struct measuring m = { .d = d };
 	int rc = store_pages(d->players[k].store, measure_page, &m, err);
 
-	d->players[k].freshness += m.n ? (double)m.fresh / m.n : 1;
+	turn->freshness = m.n ? (double)m.fresh / m.n : 1;
 	return rc;
 }
 
@@ -156,7 +165,8 @@ static void print_standing(const struct demo *d, int64_t cycle, int64_t cycles, 
 	fflush(stdout);
 }
 
-static void print_verdict(const struct demo *d)
+/* Returns the policy that kept the freshest copies. */
+static size_t say_verdict(const struct demo *d, struct report *r)
 {
 	size_t best = 0, fresh = 0;
 
@@ -166,40 +176,92 @@ static void print_verdict(const struct demo *d)
 		if (d->players[k].freshness > d->players[fresh].freshness)
 			fresh = k;
 	}
-	printf("\nWith the same requests, %s found the most changes: %.1f times as many as random.\n"
-	       "%s kept the freshest copies: %.1f %% true after a cycle, where random has %.1f %%.\n"
+	report_say(r, "With the same requests, %s found the most changes: %.1f times as many as "
+	           "random.", shown[best], (double)d->players[best].changed /
+	           (double)(d->players[0].changed ? d->players[0].changed : 1));
+	report_say(r, "%s kept the freshest copies: %.1f %% true after a cycle, where random has "
+	           "%.1f %%.", shown[fresh], 100 * d->players[fresh].freshness / d->n_measured,
+	           100 * d->players[0].freshness / d->n_measured);
+	return fresh;
+}
+
+static void print_end(const struct report *r, const char *path)
+{
+	printf("\n%s\n\nThe same with charts, for a browser: %s\n"
 	       "\nGo on with your own pages:\n"
 	       "  freshet init crawl && freshet -C crawl import urls.txt\n"
 	       "  freshet replay archive.cdxj.gz --policy all      # proof on recorded history\n"
 	       "  freshet -C crawl set contact mailto:you@example.org && freshet -C crawl cycle\n",
-	       shown[best], (double)d->players[best].changed /
-	       (double)(d->players[0].changed ? d->players[0].changed : 1), shown[fresh],
-	       100 * d->players[fresh].freshness / d->n_measured,
-	       100 * d->players[0].freshness / d->n_measured);
+	       buf_text(&r->verdict), path);
 }
 
-static void print_json(const struct demo *d, const struct demo_opts *o)
+static void json_turns(struct json *j, const struct player *p, int64_t cycles)
 {
-	struct json j;
+	json_key(j, "cycles");
+	json_array(j);
+	for (int64_t c = 0; c < cycles; c++) {
+		const struct turn *t = &p->turns[c];
 
-	cli_json_begin(&j, "demo");
-	json_kint(&j, "pages", d->n_pages);
-	json_kint(&j, "cycles", o->cycles);
-	json_key(&j, "runs");
-	json_array(&j);
+		json_object(j);
+		json_kint(j, "cycle", c + 1);
+		json_kint(j, "downloads", t->downloads);
+		json_kint(j, "changed", t->changed);
+		json_knum(j, "change_ratio", t->downloads ? (double)t->changed / t->downloads : 0);
+		json_knum(j, "freshness", t->freshness);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+static void print_json(struct json *j, const struct demo *d, const struct demo_opts *o)
+{
+	cli_json_schema(j, "demo");
+	json_kint(j, "pages", d->n_pages);
+	json_kint(j, "cycles", o->cycles);
+	json_kint(j, "cycle_seconds", o->every);
+	json_kint(j, "budget", (int64_t)share_of(o->budget, d->n_pages));
+	json_key(j, "runs");
+	json_array(j);
 	for (size_t k = 0; k < N_SHOWN; k++) {
 		const struct player *p = &d->players[k];
 
-		json_object(&j);
-		json_kstr(&j, "policy", shown[k]);
-		json_kint(&j, "downloads", (int64_t)p->downloads);
-		json_kint(&j, "changed", (int64_t)p->changed);
-		json_knum(&j, "change_ratio", (double)p->changed / (double)p->downloads);
-		json_knum(&j, "freshness", p->freshness / d->n_measured);
-		json_end_object(&j);
+		json_object(j);
+		json_kstr(j, "policy", shown[k]);
+		json_kint(j, "downloads", (int64_t)p->downloads);
+		json_kint(j, "changed", (int64_t)p->changed);
+		json_knum(j, "change_ratio", (double)p->changed / (double)p->downloads);
+		json_knum(j, "freshness", p->freshness / d->n_measured);
+		json_turns(j, p, o->cycles);
+		json_end_object(j);
 	}
-	json_end_array(&j);
-	cli_json_end(&j);
+	json_end_array(j);
+	cli_json_end(j);
+}
+
+/* The comparison, and the history of the repository that was kept freshest. */
+static int write_report(struct demo *d, struct cli *cli, const struct demo_opts *o,
+                        struct err *err)
+{
+	const char *path = o->report ? o->report : REPORT_FILE;
+	struct report_head head = { "A small living web, kept fresh by several policies",
+	                            cli->line, clock_now() };
+	struct history_report_opts ho = { .cycle_seconds = o->every, .clusters = 8,
+	                                  .seed = (uint64_t)cli->common.seed };
+	struct report r;
+	size_t fresh;
+	int rc;
+
+	report_init(&r);
+	fresh = say_verdict(d, &r);
+	print_json(report_json(&r), d, o);
+	ho.policy = shown[fresh];
+	rc = history_report_add(&r, d->players[fresh].store, &ho, err);
+	if (rc == 0)
+		rc = report_write(&r, path, &head, err);
+	if (rc == 0 && !cli->common.json)
+		print_end(&r, path);
+	report_release(&r);
+	return rc;
 }
 
 static int run_cycles(struct demo *d, struct cli *cli, const struct demo_opts *o,
@@ -209,14 +271,18 @@ static int run_cycles(struct demo *d, struct cli *cli, const struct demo_opts *o
 	int rc = 0;
 
 	for (size_t k = 0; k < N_SHOWN && rc == 0; k++)
-		rc = play(d, k, o, true, (uint64_t)cli->common.seed, err);
+		rc = play(d, k, o, NULL, (uint64_t)cli->common.seed, err);
 	for (int64_t c = 1; c <= o->cycles && rc == 0; c++) {
 		d->world.now += o->every;
 		d->n_measured += c > WARM_UP;
 		for (size_t k = 0; k < N_SHOWN && rc == 0; k++) {
-			rc = play(d, k, o, false, (uint64_t)cli->common.seed, err);
+			struct turn *turn = &d->players[k].turns[c - 1];
+
+			rc = play(d, k, o, turn, (uint64_t)cli->common.seed, err);
+			if (rc == 0)
+				rc = measure(d, k, turn, err);
 			if (rc == 0 && c > WARM_UP)
-				rc = measure(d, k, err);
+				d->players[k].freshness += turn->freshness;
 		}
 		if (rc == 0 && (draw || (!cli->common.json && c == o->cycles)))
 			print_standing(d, c, o->cycles, draw && c > 1);
@@ -254,15 +320,21 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 		       "rewritten,\npages die. Each policy keeps its own copy of it fresh with the same "
 		       "number of requests.\n\n", d.n_pages, d.world.living.n_sites);
 	for (size_t k = 0; k < N_SHOWN && rc == 0; k++)
-		rc = open_player(&d, k, err);
+		rc = open_player(&d, k, o->cycles, err);
 	if (rc == 0)
 		rc = run_cycles(&d, cli, o, err);
-	if (rc == 0 && cli->common.json)
-		print_json(&d, o);
-	else if (rc == 0)
-		print_verdict(&d);
-	for (size_t k = 0; k < N_SHOWN; k++)
+	if (rc == 0 && cli->common.json) {
+		struct json j;
+
+		json_to_file(&j, stdout);
+		print_json(&j, &d, o);
+	}
+	if (rc == 0 && (o->report || !cli->common.json))
+		rc = write_report(&d, cli, o, err);
+	for (size_t k = 0; k < N_SHOWN; k++) {
 		store_close(d.players[k].store);
+		free(d.players[k].turns);
+	}
 	if (d.origin)
 		origin_stop(d.origin);
 	gate_release(&d.gate);
@@ -272,9 +344,12 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 
 static int demo_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
+	const struct demo_opts *o = opts;
+	int rc = report_check(o->report || cli->common.json ? o->report : REPORT_FILE, err);
+
 	(void)n_args;
 	(void)args;
-	return demo_live(cli, opts, err);
+	return rc < 0 ? rc : demo_live(cli, o, err);
 }
 
 const struct command command_demo = {

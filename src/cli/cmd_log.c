@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/history_print.h"
 #include "cli/repository.h"
 #include "engine/resume.h"
 
@@ -69,28 +70,6 @@ static int show_visit(void *arg, const struct store_visit *v, struct err *err)
 	return 0;
 }
 
-static void cycle_json(struct json *j, const struct store_cycle *c)
-{
-	char t[15];
-
-	when_digits(c->time, t);
-	json_kint(j, "cycle", c->number);
-	json_kstr(j, "time", t);
-	json_key(j, "policy");
-	json_strn(j, c->policy.s, c->policy.size);
-	json_kint(j, "budget", c->budget);
-	json_kint(j, "downloads", c->downloads);
-	json_kint(j, "new", c->fresh);
-	json_kint(j, "changed", c->changed);
-	json_kint(j, "same", c->same);
-	json_kint(j, "gone", c->gone);
-	json_kint(j, "failed", c->failed);
-	json_kint(j, "blocked", c->blocked);
-	json_knum(j, "change_ratio", c->downloads ?
-	          (double)(c->changed + c->gone) / c->downloads : 0);
-	json_kbool(j, "open", c->open);
-}
-
 static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 {
 	struct logging *l = arg;
@@ -107,7 +86,7 @@ static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	l->seed = c->seed;
 	if (l->j) {
 		json_object(l->j);
-		cycle_json(l->j, c);
+		cycle_print_json(l->j, c);
 		if (visits) {
 			json_key(l->j, "visits");
 			json_array(l->j);

@@ -3,21 +3,20 @@
  * cmd_rank.c - `freshet rank`: a graph file's statistics, its PageRank, and what
  * every LiveRank order would cost where it is known which pages are alive.
  */
-#include <math.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/rank_load.h"
-#include "cli/rank_orders.h"
+#include "cli/rank_print.h"
+#include "cli/report.h"
+#include "cli/repository.h"
 #include "graph/graph_file.h"
 #include "graph/pagerank.h"
 
-#define DEGREE_CLASSES 33
-
 struct rank_opts {
-	const char *truth, *pagerank, *save, *links;
+	const char *truth, *pagerank, *save, *links, *report;
 	struct option_list order;
 	int64_t top, seeds, max_iterations, threads;
 	double damping, tolerance;
@@ -35,6 +34,7 @@ static const struct option_spec rank_options[] = {
 	OPT_INT(rank_opts, top, 0, 0, 4294967295.0, "show the nodes of highest PageRank"),
 	OPT_TEXT(rank_opts, save, NULL, "FILE", "save the graph so that it can be mapped"),
 	OPT_TEXT(rank_opts, links, NULL, "OUT.tsv", "write the graph as a list of links"),
+	OPT_TEXT(rank_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_DOUBLE(rank_opts, damping, 0.85, 0, 0.999999, "damping factor"),
 	OPT_DOUBLE(rank_opts, tolerance, 1e-9, 1e-15, 1, "L1 norm of the residual to reach"),
 	OPT_INT(rank_opts, max_iterations, 300, 1, 1000000, "most passes over the links"),
@@ -44,32 +44,12 @@ static const struct option_spec rank_options[] = {
 	OPT_END
 };
 
-struct ranked {
-	struct rank_graph g;
-	double *rank;
-	struct pagerank_result result;
-	double seconds;
-	uint64_t dangling, unlinked, loops;
-	uint64_t out_classes[DEGREE_CLASSES], in_classes[DEGREE_CLASSES];
-	uint32_t out_most, in_most;
-	struct rank_order_result *orders;
-	size_t n_orders;
-	uint32_t *top;
-	uint32_t n_top;
-};
-
 static double clock_seconds(void)
 {
 	struct timespec t;
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* 0, 1, 2-3, 4-7 ... */
-static unsigned degree_class(uint64_t degree)
-{
-	return degree ? 64 - (unsigned)__builtin_clzll(degree) : 0;
 }
 
 static void count_degrees(struct ranked *r)
@@ -83,22 +63,14 @@ static void count_degrees(struct ranked *r)
 
 		r->dangling += n == 0;
 		r->unlinked += in[v] == 0;
-		r->out_classes[degree_class(n) % DEGREE_CLASSES]++;
-		r->in_classes[degree_class(in[v]) % DEGREE_CLASSES]++;
+		r->out_classes[rank_degree_class(n) % DEGREE_CLASSES]++;
+		r->in_classes[rank_degree_class(in[v]) % DEGREE_CLASSES]++;
 		r->out_most = n > r->out_most ? (uint32_t)n : r->out_most;
 		r->in_most = in[v] > r->in_most ? in[v] : r->in_most;
 		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
 			r->loops += g->targets[i] == v;
 	}
 	free(in);
-}
-
-static void print_node(FILE *out, const struct rank_graph *g, uint32_t v)
-{
-	if (g->text.names.n)
-		fputs(strtab_get(&g->text.names, v), out);
-	else
-		fprintf(out, "%u", v);
 }
 
 static int write_ranks(const struct ranked *r, const char *path, struct err *err)
@@ -109,7 +81,7 @@ static int write_ranks(const struct ranked *r, const char *path, struct err *err
 	if (!f)
 		return err_errno(err, E_IO, "%s", path);
 	for (uint32_t v = 0; v < r->g.text.graph.n_nodes; v++) {
-		print_node(f, &r->g, v);
+		rank_print_node(f, &r->g, v);
 		fprintf(f, "\t%.12g\n", r->rank[v]);
 	}
 	bad = ferror(f);
@@ -154,153 +126,6 @@ static void find_top(struct ranked *r, uint64_t n)
 	r->n_top = used;
 }
 
-static void print_degrees(const struct ranked *r)
-{
-	static const char *const heads[] = { "<degree", "nodes by links out", "by links in" };
-	struct table *t = table_new(heads, 3);
-	unsigned last = degree_class(r->out_most > r->in_most ? r->out_most : r->in_most);
-
-	for (unsigned c = 0; c <= last; c++) {
-		if (c < 2)
-			table_cell(t, "%u", c);
-		else
-			table_cell(t, "%llu - %llu", 1ull << (c - 1), (1ull << c) - 1);
-		table_cell(t, "%llu", (unsigned long long)r->out_classes[c]);
-		table_cell(t, "%llu", (unsigned long long)r->in_classes[c]);
-	}
-	putchar('\n');
-	table_print(t, stdout);
-	table_free(t);
-}
-
-static void print_orders(const struct ranked *r)
-{
-	static const char *const heads[] = { "<cost at share alive found", "0.1", "0.2", "0.3",
-		"0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "0.95" };
-	struct table *t = table_new(heads, 11);
-
-	for (size_t i = 0; i < r->n_orders; i++) {
-		table_cell(t, "%s", r->orders[i].spec);
-		for (unsigned a = 1; a < RANK_ALPHAS; a += 2)
-			table_cell(t, "%.3f", r->orders[i].cost[a].mean);
-		table_cell(t, "%.3f", r->orders[i].cost[RANK_ALPHAS - 1].mean);
-	}
-	putchar('\n');
-	table_print(t, stdout);
-	table_free(t);
-}
-
-static void print_text(const struct ranked *r)
-{
-	const struct graph *g = &r->g.text.graph;
-
-	printf("nodes         %u\nlinks         %llu\n", g->n_nodes,
-	       (unsigned long long)g->n_links);
-	printf("no links out  %llu\nno links in   %llu\nto themselves %llu\n",
-	       (unsigned long long)r->dangling, (unsigned long long)r->unlinked,
-	       (unsigned long long)r->loops);
-	if (r->g.text.n_outside)
-		printf("left out      %llu links to pages outside\n",
-		       (unsigned long long)r->g.text.n_outside);
-	if (r->g.text.alive)
-		printf("alive         %llu\n", (unsigned long long)r->g.n_alive);
-	printf("pagerank      %u passes, residual %.2g%s, %.2f s\n", r->result.iterations,
-	       r->result.residual, r->result.converged ? "" : " (not converged)", r->seconds);
-	print_degrees(r);
-	for (uint32_t i = 0; i < r->n_top; i++) {
-		printf("%s%.9f  ", i ? "" : "\n", r->rank[r->top[i]]);
-		print_node(stdout, &r->g, r->top[i]);
-		putchar('\n');
-	}
-	if (r->n_orders)
-		print_orders(r);
-}
-
-static void json_orders(struct json *j, const struct ranked *r)
-{
-	json_key(j, "orders");
-	json_array(j);
-	for (size_t i = 0; i < r->n_orders; i++) {
-		json_object(j);
-		json_kstr(j, "order", r->orders[i].spec);
-		json_key(j, "cost");
-		json_array(j);
-		for (unsigned a = 0; a < RANK_ALPHAS; a++) {
-			json_array(j);
-			json_num(j, rank_alpha(a));
-			json_num(j, r->orders[i].cost[a].mean);
-			json_end_array(j);
-		}
-		json_end_array(j);
-		json_key(j, "cost_se");
-		json_array(j);
-		for (unsigned a = 0; a < RANK_ALPHAS; a++)
-			json_num(j, stat_se(&r->orders[i].cost[a]));
-		json_end_array(j);
-		json_end_object(j);
-	}
-	json_end_array(j);
-}
-
-static void json_classes(struct json *j, const char *key, const uint64_t *classes)
-{
-	json_key(j, key);
-	json_array(j);
-	for (unsigned c = 0; c < DEGREE_CLASSES; c++) {
-		if (!classes[c])
-			continue;
-		json_array(j);
-		json_int(j, c ? (int64_t)1 << (c - 1) : 0);
-		json_int(j, (int64_t)classes[c]);
-		json_end_array(j);
-	}
-	json_end_array(j);
-}
-
-static void print_json(const struct ranked *r)
-{
-	const struct graph *g = &r->g.text.graph;
-	struct json j;
-
-	cli_json_begin(&j, "rank");
-	json_key(&j, "graph");
-	json_object(&j);
-	json_kint(&j, "nodes", g->n_nodes);
-	json_kint(&j, "links", (int64_t)g->n_links);
-	json_kint(&j, "dangling", (int64_t)r->dangling);
-	json_kint(&j, "no_links_in", (int64_t)r->unlinked);
-	json_kint(&j, "loops", (int64_t)r->loops);
-	json_classes(&j, "out_degrees", r->out_classes);
-	json_classes(&j, "in_degrees", r->in_classes);
-	json_end_object(&j);
-	json_key(&j, "alive");
-	if (r->g.text.alive)
-		json_int(&j, (int64_t)r->g.n_alive);
-	else
-		json_null(&j);
-	json_orders(&j, r);
-	json_key(&j, "pagerank");
-	json_object(&j);
-	json_kint(&j, "iterations", r->result.iterations);
-	json_knum(&j, "residual", r->result.residual);
-	json_kbool(&j, "converged", r->result.converged);
-	json_knum(&j, "seconds", r->seconds);
-	json_end_object(&j);
-	json_key(&j, "top");
-	json_array(&j);
-	for (uint32_t i = 0; i < r->n_top; i++) {
-		json_array(&j);
-		if (r->g.text.names.n)
-			json_str(&j, strtab_get(&r->g.text.names, r->top[i]));
-		else
-			json_int(&j, r->top[i]);
-		json_num(&j, r->rank[r->top[i]]);
-		json_end_array(&j);
-	}
-	json_end_array(&j);
-	cli_json_end(&j);
-}
-
 static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
                    struct err *err)
 {
@@ -326,13 +151,35 @@ static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
 	return rc;
 }
 
+static int write_report(const struct ranked *r, const struct cli *cli, const char *path,
+                        struct err *err)
+{
+	char title[100], nodes[32], links[32];
+	struct report_head head = { title, cli->line, clock_now() };
+	struct report report;
+	int rc;
+
+	snprintf(title, sizeof title, "A graph of %s nodes and %s links",
+	         report_count(r->g.text.graph.n_nodes, nodes),
+	         report_count(r->g.text.graph.n_links, links));
+	report_init(&report);
+	rank_print_json(r, report_json(&report));
+	rank_say(r, &report);
+	rc = report_write(&report, path, &head, err);
+	report_release(&report);
+	return rc;
+}
+
 static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const struct rank_opts *o = opts;
 	struct ranked r = { 0 };
-	int rc = n_args ? rank_load(&r.g, n_args, args, err) :
-		rank_load_repository(&r.g, cli, err);
+	struct json j;
+	int rc = report_check(o->report, err);
 
+	if (rc == 0)
+		rc = n_args ? rank_load(&r.g, n_args, args, err) :
+		     rank_load_repository(&r.g, cli, err);
 	if (rc == 0 && o->truth)
 		rc = rank_load_truth(&r.g, o->truth, err);
 	if (rc == 0 && o->order.n && !r.g.text.alive)
@@ -346,10 +193,13 @@ static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		rc = write_links(&r, o->links, err);
 	if (rc == 0 && o->save)
 		rc = graph_file_save(&r.g.text.graph, o->save, err);
+	json_to_file(&j, stdout);
 	if (rc == 0 && cli->common.json)
-		print_json(&r);
+		rank_print_json(&r, &j);
 	else if (rc == 0)
-		print_text(&r);
+		rank_print_text(&r);
+	if (rc == 0 && o->report)
+		rc = write_report(&r, cli, o->report, err);
 	mem_big_free(r.rank, ((size_t)r.g.text.graph.n_nodes + 1) * sizeof *r.rank);
 	free(r.orders);
 	free(r.top);

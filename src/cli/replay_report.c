@@ -82,11 +82,11 @@ static void say_alive(struct report *r, const struct experiment *x, size_t best)
 	double cost = p->cost[COST_ALPHA].mean;
 
 	if (!(cost > 0)) {
-		report_say(r, "No policy found 80\u00a0%% of the living pages: give more cycles or a "
+		report_say(r, "No policy found 80 %% of the living pages: give more cycles or a "
 		           "larger --budget.");
 		return;
 	}
-	report_say(r, "%s finds 80\u00a0%% of the living pages at the lowest cost: %.2f downloads for "
+	report_say(r, "%s finds 80 %% of the living pages at the lowest cost: %.2f downloads for "
 	           "each.", p->spec, cost);
 	if (random != NONE && random != best && x->results[random].cost[COST_ALPHA].mean > 0)
 		report_say(r, "Random needs %.2f.", x->results[random].cost[COST_ALPHA].mean);
@@ -99,22 +99,22 @@ static void say_changes(struct report *r, const struct experiment *x, size_t bes
 	size_t next = find_best(x, best);
 	double base = random == NONE ? 0 : x->results[random].change_ratio.mean;
 
-	report_say(r, "%s finds the most changes: %.1f\u00a0%% of its downloads had changed%s", p->spec,
+	report_say(r, "%s finds the most changes: %.1f %% of its downloads had changed%s", p->spec,
 	           100 * p->change_ratio.mean, random == best || base <= 0 ? "." : ",");
 	if (random != best && base > 0)
-		report_say(r, "%.1f times as many as random (%.1f\u00a0%%).", p->change_ratio.mean / base,
+		report_say(r, "%.1f times as many as random (%.1f %%).", p->change_ratio.mean / base,
 		           100 * base);
 	if (oracle != NONE)
-		report_say(r, "Knowing the truth, %.1f\u00a0%% would have been possible.",
+		report_say(r, "Knowing the truth, %.1f %% would have been possible.",
 		           100 * x->results[oracle].change_ratio.mean);
 	if (next != NONE) {
 		struct stat_test t = experiment_compare(x, best, next);
 
 		if (t.p < CHANCE_P)
-			report_say(r, "The next best is %s with %.1f\u00a0%%.", x->results[next].spec,
+			report_say(r, "The next best is %s with %.1f %%.", x->results[next].spec,
 			           100 * x->results[next].change_ratio.mean);
 		else
-			report_say(r, "Its lead over %s (%.1f\u00a0%%) may be chance.",
+			report_say(r, "Its lead over %s (%.1f %%) may be chance.",
 			           x->results[next].spec,
 			           100 * x->results[next].change_ratio.mean);
 	}
@@ -129,7 +129,7 @@ static void say_one(struct report *r, const struct experiment *x, size_t best)
 	else
 		say_changes(r, x, best);
 	if (x->replay->opts.goal != GOAL_ALIVE)
-		report_say(r, "%s %s the freshest copies: %.1f\u00a0%% true after a cycle.",
+		report_say(r, "%s %s the freshest copies: %.1f %% true after a cycle.",
 		           fresh == best ? "It" : x->results[fresh].spec,
 		           fresh == best ? "also keeps" : "keeps",
 		           100 * x->results[fresh].freshness.mean);

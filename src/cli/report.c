@@ -92,6 +92,21 @@ static void put_escaped(FILE *out, const char *s)
 	}
 }
 
+/* "80 %" is not broken between the lines. */
+static void put_verdict(FILE *out, const char *s)
+{
+	const char *at;
+
+	for (; (at = strstr(s, " %")); s = at + 1) {
+		char *part = mem_strndup(s, (size_t)(at - s));
+
+		put_escaped(out, part);
+		fputs("&nbsp;", out);
+		free(part);
+	}
+	put_escaped(out, s);
+}
+
 static void put_documents(FILE *out, const struct buf *b)
 {
 	const char *s = buf_text(b);
@@ -145,7 +160,7 @@ static bool put_part(FILE *out, const char *name, size_t size, const struct repo
 	if (!strcmp(part, "title")) {
 		put_escaped(out, head->title);
 	} else if (!strcmp(part, "verdict")) {
-		put_escaped(out, buf_text(&r->verdict));
+		put_verdict(out, buf_text(&r->verdict));
 	} else if (!strcmp(part, "command")) {
 		put_escaped(out, head->command);
 	} else if (!strcmp(part, "version")) {

@@ -94,4 +94,4 @@ for c in $($f help --json | python3 -c 'import json,sys; print(*[c["name"] for c
 	done
 done
 $f help --completion >completion; bash -n completion
-bash -c '. ./completion; COMP_WORDS=(freshet rep); COMP_CWORD=1; _freshet; [ "${COMPREPLY[*]}" = replay ]' || fail completion
+bash -c '. ./completion; COMP_WORDS=(freshet repl); COMP_CWORD=1; _freshet; [ "${COMPREPLY[*]}" = replay ]' || fail completion

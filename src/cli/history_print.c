@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* history_print.c - see history_print.h. */
+#include "cli/history_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+
+void status_print_json(struct json *j, const struct store_counts *c, const struct loaded *l)
+{
+	char t[21];
+
+	cli_json_schema(j, "status");
+	json_kint(j, "pages", (int64_t)c->pages);
+	json_kint(j, "sites", l->pages.tree.n_sites);
+	json_kint(j, "directories", l->pages.tree.n_dirs);
+	json_kint(j, "captures", (int64_t)c->captures);
+	json_kint(j, "visits", (int64_t)c->visits);
+	json_kint(j, "cycles", (int64_t)c->cycles);
+	json_kint(j, "gone", (int64_t)c->gone);
+	if (c->captures) {
+		when_iso(c->first_capture, t);
+		json_kstr(j, "first_capture", t);
+		when_iso(c->last_capture, t);
+		json_kstr(j, "last_capture", t);
+	}
+	json_kint(j, "view_bytes", (int64_t)loaded_memory(l));
+	cli_json_end(j);
+}
+
+void status_print_text(const struct store_counts *c, const struct loaded *l)
+{
+	char from[21], to[21];
+
+	printf("pages        %llu", (unsigned long long)c->pages);
+	if (c->gone)
+		printf(" (%llu gone)", (unsigned long long)c->gone);
+	printf("\nsites        %u\ndirectories  %u\ncaptures     %llu", l->pages.tree.n_sites,
+	       l->pages.tree.n_dirs, (unsigned long long)c->captures);
+	if (c->captures) {
+		when_iso(c->first_capture, from);
+		when_iso(c->last_capture, to);
+		printf(", %s to %s", from, to);
+	}
+	printf("\nvisits       %llu\ncycles       %llu\n", (unsigned long long)c->visits,
+	       (unsigned long long)c->cycles);
+}
+
+struct ordering { enum sites_order by; const struct pages *pages; };
+
+static double sort_value(const struct site_status *r, enum sites_order by)
+{
+	double v = by == SITES_BY_VISITS ? (double)r->visits :
+	           by == SITES_BY_UPDATES ? (double)r->updates :
+	           by == SITES_BY_PROBABILITY ? r->probability : r->rate;
+
+	return isnan(v) ? -1 : v;
+}
+
+static int compare_sites(const void *pa, const void *pb, void *arg)
+{
+	const struct site_status *a = pa, *b = pb;
+	const struct ordering *o = arg;
+	double x = sort_value(a, o->by), y = sort_value(b, o->by);
+
+	if (o->by != SITES_BY_NAME && (x < y || x > y))
+		return x > y ? -1 : 1;
+	return strcmp(strtab_get(&o->pages->site_names, a->site),
+	              strtab_get(&o->pages->site_names, b->site));
+}
+
+void sites_sort(struct site_status *rows, uint32_t n, const struct pages *p,
+                enum sites_order by)
+{
+	struct ordering order = { by, p };
+
+	qsort_r(rows, n, sizeof *rows, compare_sites, &order);
+}
+
+static void number_cell(struct table *t, double v, const char *format)
+{
+	char text[40] = "-";
+
+	if (!isnan(v)) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(text, sizeof text, format, v);
+#pragma GCC diagnostic pop
+	}
+	table_cell(t, "%s", text);
+}
+
+static void time_cell(struct table *t, int64_t v)
+{
+	char text[21] = "-";
+
+	if (v)
+		when_iso(v, text);
+	table_cell(t, "%.16s", text);
+}
+
+void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
+                       const uint64_t *access)
+{
+	static const char *const heads[] = { "<site", "pages", "visits", "updates", "probability",
+		"changes/day", "low", "high", "<last visit", "<next expected", "accessibility" };
+	struct table *t = table_new(heads, access ? 11 : 10);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct site_status *r = &rows[i];
+
+		table_cell(t, "%s", strtab_get(&p->site_names, r->site));
+		table_cell(t, "%u", r->pages);
+		table_cell(t, "%llu", (unsigned long long)r->visits);
+		table_cell(t, "%llu", (unsigned long long)r->updates);
+		number_cell(t, r->probability, "%.3f");
+		number_cell(t, r->rate, "%.4f");
+		number_cell(t, r->rate_low, "%.4f");
+		number_cell(t, r->rate_high, "%.4f");
+		time_cell(t, r->last_visit);
+		time_cell(t, r->next);
+		if (access)
+			table_cell(t, "%llu", (unsigned long long)access[r->site]);
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+void sites_print_json(struct json *j, const struct site_status *rows, uint32_t n,
+                      const struct pages *p, const uint64_t *access)
+{
+	char t[21];
+
+	cli_json_schema(j, "status");
+	json_kint(j, "sites", p->tree.n_sites);
+	json_key(j, "by_site");
+	json_array(j);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct site_status *r = &rows[i];
+
+		json_object(j);
+		json_kstr(j, "site", strtab_get(&p->site_names, r->site));
+		json_kint(j, "pages", r->pages);
+		json_kint(j, "gone", r->gone);
+		json_kint(j, "visits", (int64_t)r->visits);
+		json_kint(j, "updates", (int64_t)r->updates);
+		json_knum(j, "probability", r->probability);
+		json_knum(j, "rate_per_day", r->rate);
+		json_knum(j, "rate_low", r->rate_low);
+		json_knum(j, "rate_high", r->rate_high);
+		when_iso(r->last_visit, t);
+		json_kstr(j, "last_visit", r->last_visit ? t : NULL);
+		when_iso(r->next, t);
+		json_kstr(j, "next", r->next ? t : NULL);
+		if (access)
+			json_kint(j, "accessibility", (int64_t)access[r->site]);
+		json_end_object(j);
+	}
+	json_end_array(j);
+	cli_json_end(j);
+}
+
+void cycle_print_json(struct json *j, const struct store_cycle *c)
+{
+	char t[15];
+
+	when_digits(c->time, t);
+	json_kint(j, "cycle", c->number);
+	json_kstr(j, "time", t);
+	json_key(j, "policy");
+	json_strn(j, c->policy.s, c->policy.size);
+	json_kint(j, "budget", c->budget);
+	json_kint(j, "downloads", c->downloads);
+	json_kint(j, "new", c->fresh);
+	json_kint(j, "changed", c->changed);
+	json_kint(j, "same", c->same);
+	json_kint(j, "gone", c->gone);
+	json_kint(j, "failed", c->failed);
+	json_kint(j, "blocked", c->blocked);
+	json_knum(j, "change_ratio", c->downloads ?
+	          (double)(c->changed + c->gone) / c->downloads : 0);
+	json_kbool(j, "open", c->open);
+}

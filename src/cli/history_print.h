@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history_print.h - what a repository has seen, as text and JSON: its totals, its
+ * sites, its cycles.  `status`, `log` and the reports print it from here.
+ */
+#ifndef CLI_HISTORY_PRINT_H
+#define CLI_HISTORY_PRINT_H
+
+#include "base/json.h"
+#include "engine/load.h"
+#include "engine/sites.h"
+
+/* Whole documents, freshet.status/1. */
+void status_print_json(struct json *j, const struct store_counts *c, const struct loaded *l);
+void sites_print_json(struct json *j, const struct site_status *rows, uint32_t n,
+                      const struct pages *p, const uint64_t *access);
+/* On stdout; access, by site, may be NULL. */
+void status_print_text(const struct store_counts *c, const struct loaded *l);
+void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
+                       const uint64_t *access);
+
+enum sites_order {
+	SITES_BY_VISITS, SITES_BY_UPDATES, SITES_BY_PROBABILITY, SITES_BY_RATE, SITES_BY_NAME
+};
+void sites_sort(struct site_status *rows, uint32_t n, const struct pages *p,
+                enum sites_order by);
+
+/* The members of a cycle inside an object of freshet.log/1. */
+void cycle_print_json(struct json *j, const struct store_cycle *c);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history_report.c - see history_report.h.
+ *
+ * The documents are those of `status`, `log`, `status --sites` and `cluster`; of the
+ * sites the REPORT_SITES_MAX most visited.  Cost: that of planning one cycle, since
+ * the policy is told every visit to say what it would do next.
+ */
+#include "cli/history_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/cluster_print.h"
+#include "cli/history_print.h"
+
+#define LATELY 5                        /* cycles that the verdict looks back */
+#define SITE_VISITS_MIN 10              /* before a site's rate is worth a sentence */
+
+struct cycles_seen {
+	struct json *j;
+	uint32_t n;
+	uint64_t downloads, hits;
+	uint32_t lately_downloads[LATELY], lately_hits[LATELY];
+};
+
+static int add_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct cycles_seen *seen = arg;
+	uint32_t hits = c->changed + c->gone;
+
+	(void)err;
+	json_object(seen->j);
+	cycle_print_json(seen->j, c);
+	json_end_object(seen->j);
+	seen->downloads += c->downloads;
+	seen->hits += hits;
+	seen->lately_downloads[seen->n % LATELY] = c->downloads;
+	seen->lately_hits[seen->n % LATELY] = hits;
+	seen->n++;
+	return 0;
+}
+
+static int add_cycles(struct report *r, struct store *s, struct cycles_seen *seen,
+                      struct err *err)
+{
+	int rc;
+
+	seen->j = report_json(r);
+	cli_json_schema(seen->j, "log");
+	json_key(seen->j, "cycles");
+	json_array(seen->j);
+	rc = store_cycles(s, add_cycle, seen, err);
+	json_end_array(seen->j);
+	cli_json_end(seen->j);
+	return rc;
+}
+
+static void say_cycles(struct report *r, const struct cycles_seen *seen)
+{
+	char requests[32], hits[32];
+	double downloads = 0, found = 0;
+
+	if (!seen->n) {
+		report_say(r, "No cycle has run here yet.");
+		return;
+	}
+	report_say(r, "In %u cycle%s %s requests found %s changes: a ChangeRatio of "
+	           "%.1f %%.", seen->n, seen->n == 1 ? "" : "s",
+	           report_count(seen->downloads, requests), report_count(seen->hits, hits),
+	           seen->downloads ? 100.0 * (double)seen->hits / (double)seen->downloads : 0);
+	for (int i = 0; i < LATELY; i++) {
+		downloads += seen->lately_downloads[i];
+		found += seen->lately_hits[i];
+	}
+	if (seen->n > LATELY && downloads > 0)
+		report_say(r, "The last %d cycles found %.1f %%.", LATELY,
+		           100 * found / downloads);
+}
+
+static void say_sites(struct report *r, const struct site_status *rows, uint32_t n,
+                      const struct pages *p)
+{
+	const struct site_status *best = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (rows[i].visits >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
+		    (!best || rows[i].rate > best->rate))
+			best = &rows[i];
+	if (best && n > 1)
+		report_say(r, "The liveliest site is %s: a page of it changes every %.3g days.",
+		           strtab_get(&p->site_names, best->site), 1 / best->rate);
+}
+
+static int add_sites(struct report *r, struct store *s, struct resumed *here,
+                     const struct history_report_opts *o, struct err *err)
+{
+	const struct pages *p = &here->loaded.pages;
+	struct site_status *rows = NULL;
+	uint32_t n = p->tree.n_sites;
+	int rc = sites_status(here, s, o->cycle_seconds, &rows, err);
+
+	if (rc == 0) {
+		sites_sort(rows, n, p, SITES_BY_VISITS);
+		sites_print_json(report_json(r), rows, n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX,
+		                 p, NULL);
+		if (o->verdict)
+			say_sites(r, rows, n, p);
+	}
+	free(rows);
+	return rc;
+}
+
+int history_report_add(struct report *r, struct store *s, const struct history_report_opts *o,
+                       struct err *err)
+{
+	struct resume_opts ro = { .policy = o->policy, .seed = o->seed,
+	                          .cycle_seconds = o->cycle_seconds };
+	struct cycles_seen seen = { 0 };
+	struct store_counts counts;
+	struct resumed here;
+	int rc = resume(&here, s, &ro, err);
+
+	if (rc == 0)
+		rc = store_count(s, &counts, err);
+	if (rc == 0) {
+		status_print_json(report_json(r), &counts, &here.loaded);
+		rc = add_cycles(r, s, &seen, err);
+	}
+	if (rc == 0 && o->verdict)
+		say_cycles(r, &seen);
+	if (rc == 0)
+		rc = add_sites(r, s, &here, o, err);
+	resume_release(&here);
+	if (rc == 0 && o->clusters && counts.captures && counts.pages >= 2 * o->clusters)
+		rc = cluster_repository_json(report_json(r), s, o->clusters, o->seed, err);
+	return rc;
+}
