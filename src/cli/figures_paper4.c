@@ -124,6 +124,7 @@ static int make_costs(struct figures *f, const struct figure *figure, struct plo
 	if (rc < 0)
 		return rc;
 	plot_init(ret, PLOT_LINES, n, RANK_ALPHAS);
+	ret->base = 1;
 	for (unsigned a = 0; a < RANK_ALPHAS; a++)
 		ret->x[a] = rank_alpha(a);
 	for (size_t i = 0; i < n; i++) {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define ROUNDING 1e-9           /* of a step: 0.3 / 0.1 is 3 */
-#define ZERO_BELOW 0.75         /* of the largest value: the axis starts at zero */
+#define BASE_BELOW 0.75         /* of the largest value: the axis starts at its base */
 
 static double *unknown(size_t n)
 {
@@ -119,8 +119,8 @@ void plot_range(const struct plot *p, double *ret_lo, double *ret_hi)
 	}
 	if (lo > hi)
 		lo = 0, hi = 1;
-	if (p->kind == PLOT_BARS || lo < hi * ZERO_BELOW)
-		lo = fmin(lo, 0);
+	if (p->kind == PLOT_BARS || lo - p->base < (hi - p->base) * BASE_BELOW)
+		lo = fmin(lo, p->base);
 	if (hi <= lo)
 		hi = lo + 1;
 	step = plot_step(hi - lo, 6);

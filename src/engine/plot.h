@@ -34,6 +34,7 @@ struct plot {
 	enum plot_kind kind;
 	bool x_log;
 	int decimals;                   /* of the values, in tables */
+	double base;                    /* where the values' axis starts, if it can: 0 */
 	char caption[640];
 	size_t n_x, n_series;
 	double *x;                      /* places on the axis; NAN: only a name */
@@ -55,8 +56,8 @@ double plot_step(double span, unsigned n);
 /* Multiples of the step inside lo .. hi; on a log scale 1, 10, 100 ..., with 2 and
  * 5 between them if it spans less than two decades.  Returns how many. */
 size_t plot_ticks(const struct plot_scale *s, unsigned n, double ret[PLOT_TICKS_MAX]);
-/* The range of all values and their errors, out to whole steps; bars start at zero,
- * and so do lines unless all of them stay close to the largest value. */
+/* The range of all values and their errors, out to whole steps; bars start at the
+ * base, and so do lines unless all of them stay close to the largest value. */
 void plot_range(const struct plot *p, double *ret_lo, double *ret_hi);
 
 /* The drawing, appended to out. */

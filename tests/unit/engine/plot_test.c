@@ -81,6 +81,10 @@ static void ranges(void **state)
 	plot_range(&p, &lo, &hi);               /* .35 .. .45, out to whole steps of .02 */
 	near(lo, 0.34);
 	near(hi, 0.46);
+	p.base = 0.3;                           /* .35 is near to it: steps of .05 */
+	plot_range(&p, &lo, &hi);
+	near(lo, 0.3);
+	p.base = 0;
 	p.kind = PLOT_BARS;
 	plot_range(&p, &lo, &hi);
 	near(lo, 0);
