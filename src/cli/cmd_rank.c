@@ -221,9 +221,10 @@ const struct command command_rank = {
 		"every LiveRank order is run: its cost at a share of the living pages is the "
 		"number of tests made until that share is found, over the number found; 1 is "
 		"perfect, pages / alive is chance.",
-	.examples = "freshet rank cnr-2000 --top 10  # a BVGraph\n"
-		"freshet rank links.tsv.gz --pagerank ranks.tsv --save links.graph\n"
-		"freshet rank old.tsv --order alive-dead:sample=2% --order bfs --json",
+	.examples =
+		"  freshet rank cnr-2000 --top 10          # a BVGraph\n"
+		"  freshet rank links.tsv.gz --pagerank ranks.tsv --save links.graph\n"
+		"  freshet rank old.tsv --order alive-dead:sample=2% --order bfs --json\n",
 	.options = rank_options,
 	.opts_size = sizeof(struct rank_opts),
 	.n_args_min = 0,

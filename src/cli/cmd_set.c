@@ -133,6 +133,10 @@ const struct command command_get = {
 	.name = "get",
 	.arguments = "[KEY]",
 	.summary = "show settings of the repository",
+	.examples =
+		"  freshet -C crawl get\n"
+		"  freshet -C crawl get contact\n"
+		"  freshet get --all                       # every setting there is\n",
 	.options = get_options,
 	.opts_size = sizeof(struct get_opts),
 	.n_args_min = 0,

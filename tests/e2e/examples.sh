@@ -1,0 +1,164 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every example of every command (they are the man pages' and --help's) and every
+# command of the README is run as it stands, in a folder that has what it names.
+#
+# example.org is played by a proxy on loopback, with a certificate of its own.  A
+# wrapper named freshet adds where that is, and takes less work where an example
+# would take minutes: one seed, a small world, a short demo.
+set -eu
+cd "$TMP"
+fail() { echo "examples.sh: $*" >&2; exit 1; }
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out ca.pem \
+	-subj /CN=example.org -addext 'subjectAltName=DNS:example.org,DNS:*.example.org' 2>/dev/null ||
+	{ echo "no openssl program: skipped"; exit 0; }
+
+cat > origin.py <<'PY'
+import http.server, os, socketserver, ssl, time
+tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); tls.load_cert_chain("ca.pem", "key.pem")
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_CONNECT(self):
+        self.send_response(200); self.end_headers()
+        self.connection = tls.wrap_socket(self.connection, server_side=True)
+        self.rfile = self.connection.makefile("rb"); self.wfile = self.connection.makefile("wb", 0)
+    def answer(self, body):
+        if "robots.txt" in self.path: body = b"User-agent: *\nAllow: /\n"
+        self.send_response(404 if "/dead" in self.path else 200); self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body))); self.end_headers()
+        if self.command == "GET": self.wfile.write(body)
+    def do_GET(self):
+        self.answer(("<html><title>t</title><body><h1>security update</h1><p>%s at %d</p></body></html>" %
+                     (self.path.replace("http://", ""), time.time() * 1000)).encode())
+    do_HEAD = do_GET
+    def log_message(self, *a): pass
+class S(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+    def handle_error(self, *a): pass
+s = S(("127.0.0.1", 0), H)
+open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
+s.serve_forever()
+PY
+python3 origin.py & origin=$!
+trap 'kill $origin' EXIT
+for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy NO_PROXY || true
+
+mkdir bin
+cat > bin/freshet <<EOF2
+#!/bin/sh
+web="--proxy http://127.0.0.1:$(cat port) --ca-file $TMP/ca.pem --allow-net 127.0.0.1/32 --delay 0"
+command=
+for a; do case "\$a" in cycle|run|live|replay|world|demo|rank) command=\$a; break ;; set|get|help|export) break ;; esac; done
+case \$command in
+cycle|run|live) set -- "\$@" \$web ;;
+replay|rank) set -- "\$@" --seeds 1 ;;
+world) set -- "\$@" --sites 2 --steps 20 ;;
+demo) set -- "\$@" --cycles 5 ;;
+esac
+exec "$FRESHET" "\$@"
+EOF2
+chmod +x bin/freshet
+export PATH="$TMP/bin:$PATH"
+
+# what the examples name: an archive, indexes, lists, graphs, outcomes
+mkdir -p made/trace made/lists && cd made
+python3 - <<'PY'
+import gzip, hashlib, json, struct, uuid
+pages = ["https://example.org/", "https://example.org/news/", "https://example.org/about.html"] + \
+        ["http://www.example.org/%s/%d.html" % (d, i) for d in "ab" for i in range(6)]
+with open("site.warc.gz", "wb") as out:
+    for k in range(9):                                   # a capture every four weeks
+        for n, url in enumerate(pages):
+            body = ("<html><title>Page %d</title><body><h1>security update</h1><p>Version %d of %s</p>"
+                    "<a href='/news/'>news</a></body></html>" % (n, k // (1 + n % 3), url)).encode()
+            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(body)
+            month, day = 1 + k, 1 + n % 20
+            out.write(gzip.compress(("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%s>\r\n"
+                "WARC-Date: 2024-%02d-%02dT00:00:00Z\r\nWARC-Target-URI: %s\r\nContent-Type: application/http;msgtype=response\r\n"
+                "Content-Length: %d\r\n\r\n" % (uuid.UUID(int=k * 100 + n), month, 1 if k == 0 else day, url, len(head) + len(body))
+                ).encode() + head + body + b"\r\n\r\n"))
+lines = "".join(u + "\n" for u in pages).encode()
+open("urls.txt", "wb").write(lines)
+for name in ("urls.txt.gz", "lists/a.gz", "lists/b.gz"): gzip.open(name, "wb").write(lines)
+open("links.txt", "wb").write(lines + b"http://www.example.org/dead/1\n")
+gzip.open("links.tsv.gz", "wt").write("".join("%d %d\n" % (a, b) for a in range(20) for b in range(20) if (a * 7 + b) % 5 == 1))
+open("old.tsv", "w").write("".join("http://s%d.example/p%d\t%d\t/p%d\n" % (s, p, s % 2, (p + 1) % 9) for s in range(20) for p in range(9)))
+open("outcomes.jsonl", "w").write("".join(json.dumps({"url": u, "outcome": "changed" if i % 2 else "same"}) + "\n" for i, u in enumerate(pages)))
+# a BVGraph without references and intervals: gamma of the degree, zeta_3 of the gaps
+def gamma(x): b = bin(x + 1)[2:]; return "0" * (len(b) - 1) + b
+def zeta(x):
+    x += 1; h = (x.bit_length() - 1) // 3; left = 1 << (3 * h); m, span = x - left, (left << 3) - left
+    bits = span.bit_length() if span & (span - 1) else span.bit_length() - 1
+    cut = (1 << bits) - span
+    return "0" * h + "1" + ("%0*d" % (bits - 1, int(bin(m)[2:])) if m < cut else "%0*d" % (bits, int(bin(m + cut)[2:])))
+graph = [[1, 2], [2], [0], [2, 3]]
+bits = ""
+for v, to in enumerate(graph):
+    bits += gamma(len(to))
+    for i, t in enumerate(to):
+        bits += zeta((2 * (t - v) if t >= v else 2 * (v - t) - 1) if i == 0 else t - to[i - 1] - 1)
+bits += "0" * (-len(bits) % 8)
+open("cnr-2000.graph", "wb").write(bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8)))
+open("cnr-2000.properties", "w").write("graphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=4\narcs=6\nwindowsize=0\n"
+    "maxrefcount=0\nminintervallength=0\nzetak=3\ncompressionflags=\n")
+PY
+freshet init . 2>/dev/null
+freshet import site.warc.gz >/dev/null
+freshet export cdxj --extended -o archive.cdxj.gz
+cp archive.cdxj.gz words.txt trace/
+for r in crawl old; do
+	freshet init $r 2>/dev/null
+	freshet -C $r set contact mailto:test@example.org
+	freshet -C $r import site.warc.gz >/dev/null
+done
+for i in 1 2 3; do freshet -C crawl cycle --budget 5 --now 2024-10-0$i >/dev/null 2>&1; done
+cd ..
+
+run() { # folder, line: as a person would type it
+	case "$2" in
+	*" run "*) (cd "$1" && timeout --preserve-status -s INT 3 bash -eo pipefail -c "exec $2") ;;
+	*) (cd "$1" && timeout 120 bash -eo pipefail -c "$2") ;;
+	esac
+}
+check() { # folder, name, line
+	local rc=0
+	run "$1" "$3" >out 2>err </dev/null || rc=$?
+	case "$3" in *" run "*) [ $rc != 130 ] || rc=0 ;; esac
+	[ $rc = 0 ] || fail "$2: exit $rc: $3
+$(tail -n 5 out err)"
+	# live ones must have fetched something: the sixth column is what changed
+	case "$3" in *" cycle "*|*" run "*)
+		awk '$1 ~ /^[0-9]+$/ && $6 > 0 { ok = 1 } END { exit !ok }' out || fail "$2: nothing was fetched: $(cat out err)" ;;
+	esac
+	! grep -q -i 'usage:\|sanitizer' err || fail "$2: $3: $(cat err)"
+	n=$((n + 1))
+}
+
+n=0
+freshet help | awk '/^  [a-z]/ { print $1 }' >commands
+[ "$(wc -l <commands)" -gt 20 ] || fail "commands: $(cat commands)"
+while read -r c; do
+	freshet help "$c" | sed -n '/^Examples:$/,$p' | sed '1d; s/^ *//; /^$/d' >examples
+	[ -s examples ] || fail "$c has no example"
+	while read -r line; do
+		rm -rf here; cp -r made here
+		[ "$c" != init ] || rm -r here/crawl
+		check here "$c" "${line%%  #*}"
+	done <examples
+done <commands
+
+# the README, from top to bottom, in one folder with only what a stranger brings
+rm -rf here; mkdir here
+cp made/{site.warc.gz,archive.cdxj.gz,words.txt,urls.txt,outcomes.jsonl} here/
+sed -n 's|^    build/freshet |freshet |p' "$SRC/README.md" | sed 's/  *#.*//' >readme
+[ "$(wc -l <readme)" -gt 8 ] || fail "README: $(cat readme)"
+while read -r line; do check here README "$line"; done <readme
+
+# the man pages hold every example and every option
+mkdir man; freshet help --man-pages man
+while read -r c; do
+	[ -s "man/freshet-$c.1" ] || fail "no man page of $c"
+	grep -q '^.SH EXAMPLES' "man/freshet-$c.1" || fail "$c: a man page without examples"
+done <commands
+echo "$n examples ran"
