@@ -9,6 +9,7 @@
  * A page that was never asked of its server gives its request back.
  */
 #include "engine/crawl_inner.h"
+#include "engine/live_inner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,17 +28,7 @@
 
 static bool may_spend(void *arg)
 {
-	struct crawl *c = arg;
-
-	if (c->spent >= c->budget)
-		return false;
-	c->spent++;
-	return true;
-}
-
-static bool is_stopped(const struct crawl *c)
-{
-	return c->opts->stop && *c->opts->stop;
+	return crawl_may_spend(arg);
 }
 
 /* May another page be handed over?  A little of the budget is held back for the
@@ -49,7 +40,7 @@ static bool may_ask(const struct crawl *c)
 
 	if (c->report->visits)
 		reserve += pending * c->extras / c->report->visits;
-	return !is_stopped(c) && pending < WINDOW &&
+	return !crawl_stopped(c) && pending < WINDOW &&
 		(pending ? c->spent + reserve < c->budget : c->spent < c->budget);
 }
 
@@ -195,7 +186,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 			rc = ask_page(c, &offers[next], next, err);
 			c->spent++;
 		}
-		if (is_stopped(c))
+		if (crawl_stopped(c))
 			fetch_stop(c->fetch);
 		if (rc < 0 || !crawl_pending(c))
 			break;
@@ -210,7 +201,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 		rc = crawl_commit(c, err);
 	c->report->unasked += (uint32_t)n - next;
 	c->placed += (uint32_t)n;
-	if (rc == 0 && is_stopped(c)) {
+	if (rc == 0 && crawl_stopped(c)) {
 		c->report->stopped = true;
 		rc = err_set(err, E_STOP, "stopped; what was fetched is kept, the next start "
 		             "goes on with this cycle");
@@ -235,12 +226,13 @@ static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
 }
 
 /* The visits that an open cycle has made, for the policy to be told. */
-struct made { VEC(struct seen) seen; uint32_t placed; };
+struct made { VEC(struct seen) seen; uint32_t placed; enum goal goal; };
 
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct made *m = arg;
-	struct seen s = { .page = v->page, .outcome = (enum outcome)v->outcome, .hit = v->hit,
+	struct seen s = { .page = v->page, .hit = v->hit, .outcome = m->goal == GOAL_ALIVE ?
+		resume_life((enum outcome)v->outcome, v->status) : (enum outcome)v->outcome,
 		.score = v->score, .probability = v->probability, .reason = v->reason };
 
 	(void)err;
@@ -258,7 +250,8 @@ static int mark_first(struct crawl *c, struct made *m, struct err *err)
 		struct store_page p;
 
 		rc = store_page_get(c->store, m->seen.v[i].page, &p, err);
-		m->seen.v[i].known = m->seen.v[i].outcome < OUTCOME_FAILED && rc > 0 && p.visits > 1;
+		m->seen.v[i].known = m->seen.v[i].outcome < OUTCOME_FAILED && rc > 0 &&
+			(m->goal == GOAL_ALIVE || p.visits > 1);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -282,6 +275,29 @@ static int open_archive(struct crawl *c, struct err *err)
 	return warc_writer_open(&c->warc, &o, err);
 }
 
+/* Is the last cycle to be gone on with?  One that was broken off is; a run that
+ * looked for life is also when it ended, for its list is still the same. */
+static int check_last(struct crawl *c, struct last *last, struct err *err)
+{
+	bool same = last->any && last->cycle.goal == (uint8_t)c->opts->goal;
+	bool alive = c->opts->goal == GOAL_ALIVE;
+	int rc = 0;
+
+	if (last->any && last->cycle.open && !same)
+		return err_set(err, E_USAGE, "cycle %u was broken off: end it first with `freshet %s`",
+		               last->cycle.number, alive ? "cycle" : "live");
+	c->report->resumed = same && (last->cycle.open || alive) &&
+		!(alive && c->opts->live.again);
+	if (same && last->cycle.open && !c->report->resumed) {
+		last->cycle.open = false;
+		last->cycle.policy = (struct text){ last->policy, strlen(last->policy) };
+		if ((rc = store_begin(c->store, err)) == 0 &&
+		    (rc = store_cycle_put(c->store, &last->cycle, err)) == 0)
+			rc = store_commit(c->store, err);
+	}
+	return rc;
+}
+
 /* Begin the cycle's row, or take up the one that is open. */
 static int begin_row(struct crawl *c, struct last *last, struct err *err)
 {
@@ -290,15 +306,19 @@ static int begin_row(struct crawl *c, struct last *last, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	rep->resumed = last->any && last->cycle.open;
+	rc = check_last(c, last, err);
+	if (rc < 0)
+		return rc;
 	if (rep->resumed) {
 		rep->cycle = last->cycle;
-		snprintf(rep->policy, sizeof rep->policy, "%s", last->policy);
+		snprintf(rep->policy, sizeof rep->policy, "%s",
+		         last->cycle.open ? last->policy : c->opts->policy);
+		rep->cycle.open = true;
 	} else {
 		rep->cycle = (struct store_cycle){
 			.number = last->any ? last->cycle.number + 1 : 1, .open = true,
 			.time = c->opts->now ? c->opts->now : (int64_t)time(NULL),
-			.seed = c->opts->seed,
+			.seed = c->opts->seed, .goal = (uint8_t)c->opts->goal,
 		};
 		snprintf(rep->policy, sizeof rep->policy, "%s", c->opts->policy);
 	}
@@ -310,13 +330,14 @@ static int run_engine(struct crawl *c, struct err *err)
 {
 	struct crawl_report *rep = c->report;
 	struct engine *e = &c->resumed->engine;
-	struct made made = { 0 };
+	struct made made = { .goal = c->opts->goal };
 	int rc = 0;
 
 	e->source = (struct source){ .self = c, .deliver = deliver };
+	if (made.goal == GOAL_ALIVE)
+		rc = live_start(c, err);
 	e->max_age = c->opts->max_age;
-	if (rep->resumed) {
-		c->spent = rep->cycle.downloads;
+	if (rc == 0 && rep->resumed) {
 		rc = store_visits(c->store, STORE_NONE, rep->cycle.number, rep->cycle.number + 1,
 		                  see_visit, &made, err);
 		if (rc == 0)
@@ -370,12 +391,26 @@ static void start_reading(struct crawl *c)
 	c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
 }
 
-/* A number may pass that of the pages: redirects want requests, too. */
-static uint32_t budget_of(struct share s, uint32_t n_pages)
+/* A number may pass that of the pages: redirects want requests, too.  A run that
+ * looks for life may have no budget; given again, it comes on top. */
+static void set_budget(struct crawl *c, bool open)
 {
-	uint64_t n = share_of(s, s.percent ? n_pages : UINT32_MAX);
+	const struct share *b = &c->opts->budget;
+	uint32_t n = c->resumed->loaded.n_here;
+	double most = b->percent ? b->value / 100 * n : b->value;
+	double all = (LIVENESS_REDIRECTS_MAX + 3.0) * c->resumed->loaded.pages.n + 1000;
+	struct store_cycle *row = &c->report->cycle;
 
-	return (uint32_t)n;
+	if (c->opts->goal != GOAL_ALIVE) {
+		if (!c->report->resumed)
+			row->budget = (uint32_t)share_of(*b, b->percent ? n : UINT32_MAX);
+	} else if (b->value <= 0) {
+		row->budget = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
+	} else if (!c->report->resumed || !open) {
+		most += c->spent;
+		row->budget = most < 1 ? 1 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+	}
+	c->budget = row->budget;
 }
 
 static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
@@ -383,7 +418,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 {
 	const struct crawl_opts *o = c->opts;
 	struct crawl_report *rep = c->report;
-	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds };
+	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds, .goal = o->goal };
 	struct fetch_options fo = o->fetch;
 	int rc;
 
@@ -392,19 +427,21 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 		return rc;
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
-	ro.before_cycle = rep->cycle.number;
+	/* a run that looks for life knows nothing of those before it */
+	ro.before_cycle = o->goal == GOAL_ALIVE ? 1 : rep->cycle.number;
 	rc = resume(r, c->store, &ro, err);
 	if (rc < 0)
 		return rc;
 	c->resumed = r;
-	if (!rep->resumed)
-		rep->cycle.budget = budget_of(o->budget, r->loaded.n_here);
-	c->budget = rep->cycle.budget;
+	c->spent = rep->resumed ? rep->cycle.downloads : 0;
+	set_budget(c, last->any && last->cycle.open);
 	fo.spend = may_spend;
 	fo.arg = c;
 	fo.seed = rep->cycle.seed;
-	fo.decode = false;              /* the readers do it */
-	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0)
+	fo.decode = o->goal == GOAL_ALIVE;      /* else the readers do it */
+	if (o->goal == GOAL_ALIVE)
+		live_fetch_options(&fo);
+	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0 || o->goal == GOAL_ALIVE)
 		return rc;
 	rc = open_archive(c, err);
 	if (rc == 0)
@@ -414,6 +451,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 
 static void release(struct crawl *c)
 {
+	live_free(c->live);
 	stop_reading(c);
 	fetch_free(c->fetch);
 	for (unsigned i = 0; i < c->n_readers; i++)
@@ -438,6 +476,8 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);
+	if (c.live)
+		live_estimate(&c);
 	if (c.fetch)
 		fetch_stats(c.fetch, &ret->fetch);
 	if (c.warc)

@@ -18,11 +18,14 @@
 #include <signal.h>
 
 #include "engine/ignore.h"
+#include "engine/live.h"
 #include "engine/resume.h"
 #include "fetch/fetch.h"
 #include "web/change.h"
 
 struct crawl_opts {
+	enum goal goal;                 /* alive: tests of life, see live.h */
+	struct live_opts live;
 	const char *warc_folder;
 	const char *policy;
 	struct share budget;
@@ -37,7 +40,8 @@ struct crawl_opts {
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
-	void (*progress)(void *arg, uint32_t spent, uint32_t budget);   /* or NULL */
+	/* Or NULL.  Requests of the budget; of goal alive, found of what is to be. */
+	void (*progress)(void *arg, uint32_t done, uint32_t total);
 	void *arg;
 };
 
@@ -52,6 +56,7 @@ struct crawl_report {
 	uint32_t answered;              /* any status at all */
 	struct fetch_stats fetch;
 	uint32_t reasons[FETCH_N_ERRORS];       /* of failed and blocked */
+	struct live_report live;        /* goal alive */
 };
 
 /* One cycle, begun or gone on with.  E_STOP after a signal, E_NET if nothing at

@@ -73,6 +73,8 @@ struct crawl {
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;
 	struct warc_place last;         /* newest record, of the batch or before */
+	struct live *live;              /* goal alive */
+	uint64_t robots_counted;        /* of this process, in the report already */
 };
 
 /* Nothing was asked of a server: the request of the page goes to others. */
@@ -91,6 +93,20 @@ static inline size_t crawl_pending(const struct crawl *c)
 static inline uint32_t crawl_counted(const struct crawl *c)
 {
 	return c->spent - ((uint32_t)crawl_pending(c) - c->given_back);
+}
+
+/* May one more request be made?  Then it is counted. */
+static inline bool crawl_may_spend(struct crawl *c)
+{
+	if (c->spent >= c->budget)
+		return false;
+	c->spent++;
+	return true;
+}
+
+static inline bool crawl_stopped(const struct crawl *c)
+{
+	return c->opts->stop && *c->opts->stop;
 }
 
 static inline double crawl_seconds(void)

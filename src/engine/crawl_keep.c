@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "engine/keep.h"
+#include "engine/live_inner.h"
 
 #define STATE_KEY "state.warc"
 
@@ -154,9 +155,10 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 int crawl_commit(struct crawl *c, struct err *err)
 {
 	char state[320];
-	int rc = warc_writer_sync(c->warc, err);
+	int rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
 
-	c->report->cycle.downloads = crawl_counted(c);
+	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
+		crawl_counted(c);
 	if (rc == 0 && c->last.length) {
 		snprintf(state, sizeof state, "%s %llu", c->last.filename,
 		         (unsigned long long)c->last.end);

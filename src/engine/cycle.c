@@ -148,19 +148,21 @@ static void draw_sample(struct engine *e)
 static bool sample_ended(const struct engine *e)
 {
 	return e->sample_at >= e->n_sample ||
-	       (e->n_sample_hits >= e->sample_hits && e->sample_at >= e->sample_gap);
+	       (e->n_sample_hits >= e->sample_hits && e->n_sample_known >= e->sample_least &&
+	        e->sample_at >= e->sample_gap);
 }
 
 /* As many as the hits still wanted should need, at the rate so far. */
 static void ask_sample(struct engine *e)
 {
-	double want = (double)e->sample_hits - e->n_sample_hits;
 	double rate = (e->n_sample_hits + 1.0) / (e->n_sample_known + 2.0);
+	double want = fmax(((double)e->sample_hits - e->n_sample_hits) / rate,
+	                   (double)e->sample_least - e->n_sample_known);
 
 	if (e->sample_at < e->sample_gap)
 		plan_limit(&e->plan, e->sample_gap - e->sample_at);
 	else
-		plan_limit(&e->plan, (uint32_t)fmin(want / rate + 10, 1e9));
+		plan_limit(&e->plan, (uint32_t)fmin(fmax(want, 0) + 10, 1e9));
 	while (plan_room(&e->plan) && e->sample_at < e->n_sample)
 		plan_take(&e->plan, e->sample[e->sample_at++], 0,
 		          (double)e->n_sample / e->view.n_pages, REASON_RANDOM);
@@ -272,7 +274,7 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 		} else {
 			policy_ask(e->policy, &e->view, &e->plan);
 			e->view.round++;
-			if (!e->plan.n_taken)
+			if (!e->plan.n_taken && !e->no_fill)
 				ask_fill(e);
 			if (!e->plan.n_taken)
 				break;

@@ -41,8 +41,10 @@ struct engine {
 	struct source source;
 	struct plan plan;
 	uint32_t max_age;               /* cycles; 0: no guarantee */
+	bool no_fill;                   /* a policy that asks for no more ends the cycle */
 	uint32_t sample_most;           /* pages of the opening sample; 0: none */
-	uint32_t sample_hits;           /* it ends at so many hits */
+	uint32_t sample_hits;           /* it ends at so many hits, */
+	uint32_t sample_least;          /* but not before so many answers */
 
 	/* of the last cycle */
 	struct seen *seen;              /* every visit, in order */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_inner.h - what live.c (asking), live_judge.c (answers and siblings) and
+ * live_keep.c (store, estimate) share. */
+#ifndef ENGINE_LIVE_INNER_H
+#define ENGINE_LIVE_INNER_H
+
+#include "engine/crawl_inner.h"
+#include "engine/live.h"
+
+#define LIVE_NONE UINT32_MAX
+
+/* What a host has shown of itself and of HEAD. */
+struct live_host {
+	uint32_t decided;               /* HEAD alone told enough */
+	uint32_t wasted;                /* a GET had to follow */
+	uint32_t agreed;                /* GET confirmed that HEAD failed, in a row */
+	bool lies;                      /* GET did not */
+	bool silent;                    /* it gave no answer when last asked */
+};
+
+/* What the missing sibling of a directory gives. */
+struct live_probe {
+	enum { PROBE_NEW, PROBE_ASKED, PROBE_KNOWN } state;
+	struct liveness_answer answer;
+	char *final_url;                /* answer's, owned */
+	bool is_text;
+	uint32_t waiting;               /* first of the slots that wait, or LIVE_NONE */
+};
+
+/* A page under test. */
+struct live_slot {
+	uint32_t index;                 /* in the round's offers */
+	uint32_t next;                  /* that waits for the same probe, or is free */
+	unsigned requests;
+	enum fetch_method asked;        /* first of the last try */
+	bool second_opinion;
+	struct liveness_answer answer;
+	char *final_url;                /* if redirected */
+	int first_status;               /* of a redirect */
+	bool is_text;                   /* its text was read */
+	int64_t time;
+};
+
+/* By page; from VERDICT_DEAD on its life is known. */
+enum { VERDICT_NONE, VERDICT_UNKNOWN, VERDICT_DEAD, VERDICT_HIT };
+
+struct live {
+	struct analyser analyser;
+	struct strtab hosts, dirs, places;      /* places: URLs found alive */
+	VEC(struct live_host) host;
+	VEC(struct live_probe) probes;
+	VEC(struct live_slot) slots;
+	uint32_t free_slot;
+	size_t n_open;                  /* slots in use */
+	uint8_t *verdict;
+	const struct offer *offers;     /* of the round */
+	struct delivery *ret;
+	struct buf url;
+	uint32_t least;                 /* of the sample */
+	bool bounded;                   /* low and high are final but for what is tested */
+	uint64_t sample_high, sample_low;
+};
+
+/* live.c */
+/* Set up: what a run that was broken off has found, the sample, the engine's
+ * source.  live_free() takes NULL. */
+MUST_CHECK int live_start(struct crawl *c, struct err *err);
+void live_free(struct live *l);
+/* The options of the fetcher for tests of life. */
+void live_fetch_options(struct fetch_options *o);
+/* No request was made, and not because nobody is there: forbidden. */
+static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
+{
+	return !s->requests && (e == FETCH_BAD_URL || e == FETCH_GATE || e == FETCH_ROBOTS ||
+	                        e == FETCH_TOO_LARGE);
+}
+/* End a slot without a verdict: its page was not tested. */
+void live_drop(struct live *l, uint32_t slot);
+
+/* live_judge.c */
+/* A page's answer, or a probe's: on to the next request, or to a verdict. */
+MUST_CHECK int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err);
+enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second_opinion);
+
+/* live_keep.c */
+/* The verdict on a slot: counted, written, delivered. */
+MUST_CHECK int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
+                         enum fetch_error error, struct err *err);
+/* A visit of this run, from before it was broken off. */
+MUST_CHECK int live_recall(struct crawl *c, const struct store_visit *v, struct err *err);
+void live_estimate(struct crawl *c);
+bool live_enough(void *crawl);
+/* What no visit tells: requests that were not for pages. */
+MUST_CHECK int live_commit(struct crawl *c, struct err *err);
+MUST_CHECK int live_state(struct crawl *c, struct err *err);
+
+#endif

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Goal alive on a made web of thousands of pages whose fates are known: dead ones,
+ * redirects, servers that say 200 to everything, pages that say "page not found"
+ * with 200, servers that do not know HEAD, hosts where nobody listens.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "demo/origin.h"
+#include "engine/crawl.h"
+#include "fetch/gate.h"
+
+#define HOSTS 30
+#define DIRS 5
+#define PAGES 20                /* of a directory: 3,000 in all */
+
+/* What a host does with pages that are gone; by its number. */
+enum manner { HONEST, SOFT_ALL, SOFT_PHRASE, TO_HOME, NO_HEAD, SILENT, N_MANNERS };
+enum fate { LIVES, MOVED, GONE };
+
+struct web { uint64_t seed; struct origin *origin; uint32_t slow_ms; };
+
+static enum manner manner_of(unsigned host)
+{
+	return (enum manner)(host % N_MANNERS);
+}
+
+/* Hosts, then directories, then pages die; what moved has a new place. */
+static enum fate fate_of(const struct web *w, unsigned host, unsigned dir, unsigned page)
+{
+	double h = rng_unit(rng_draw(w->seed, 1, host, RNG_WORLD));
+	double d = rng_unit(rng_draw(w->seed, 2, host * 100 + dir, RNG_WORLD));
+	double p = rng_unit(rng_draw(w->seed, 3, host * 10000 + dir * 100 + page, RNG_WORLD));
+
+	if (manner_of(host) == SILENT || h < 0.3 || d < 0.4 || p < 0.15)
+		return GONE;
+	return p < 0.25 ? MOVED : LIVES;
+}
+
+static void page_body(struct origin_reply *r, unsigned host, unsigned dir, unsigned page)
+{
+	struct rng g;
+
+	rng_init(&g, rng_draw(7, host, dir, page));
+	buf_printf(&r->body, "<html><title>Page %u</title><body>", page);
+	for (int i = 0; i < 60; i++)
+		buf_printf(&r->body, "w%u ", (unsigned)rng_below(&g, 100000));
+	buf_str(&r->body, "</body></html>");
+	buf_str(&r->headers, "Content-Type: text/html\n");
+}
+
+static void say_gone(struct origin_reply *r, enum manner m, bool known)
+{
+	buf_str(&r->headers, "Content-Type: text/html\n");
+	if (m == SOFT_ALL) {
+		buf_str(&r->body, "<html><title>Welcome</title><body>We looked everywhere, but what "
+		        "you want is elsewhere today. Try the search box.</body></html>");
+	} else if (m == SOFT_PHRASE && known) {
+		buf_str(&r->body, "<html><title>Sorry: Page  Not Found</title><body>x</body></html>");
+	} else if (m == TO_HOME) {
+		r->status = 302;
+		buf_str(&r->headers, "Location: /\n");
+	} else {
+		r->status = 404;
+		buf_str(&r->body, "<html><body>404</body></html>");
+	}
+}
+
+static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	const struct web *w = arg;
+	unsigned host = 0, dir, page;
+	char end;
+	bool moved;
+	enum manner m;
+
+	sscanf(q->host, "127.0.2.%u", &host);
+	m = manner_of(host - 1);
+	r->delay_ms = w->slow_ms;
+	if (!strcmp(q->path, "/robots.txt")) {
+		r->status = 404;
+	} else if (m == NO_HEAD && !strcmp(q->method, "HEAD")) {
+		r->status = 405;
+	} else if (!strcmp(q->path, "/")) {
+		buf_str(&r->body, "<html><body>Home of all that moved</body></html>");
+		buf_str(&r->headers, "Content-Type: text/html\n");
+	} else if (sscanf(q->path, "/d%u/p%u.html%c", &dir, &page, &end) == 2 && dir < DIRS &&
+	           page < PAGES) {
+		enum fate f = fate_of(w, host - 1, dir, page);
+
+		if (f == LIVES) {
+			page_body(r, host, dir, page);
+		} else if (f == MOVED) {        /* pairs move to one place */
+			r->status = 301;
+			buf_printf(&r->headers, "Location: /new/d%u-%u.html\n", dir, page / 2);
+		} else {
+			say_gone(r, m, true);
+		}
+	} else {
+		moved = sscanf(q->path, "/new/d%u-%u.html%c", &dir, &page, &end) == 2 && dir < DIRS;
+		if (moved)
+			page_body(r, host, dir + 50, page);
+		else
+			say_gone(r, m, false);
+	}
+}
+
+struct stage {
+	struct web web;
+	struct store *store;
+	struct gate gate;
+	struct crawl_opts opts;
+	char dir[40], db[64], warc[64];
+	uint32_t n_alive;               /* distinct places, by the world itself */
+	struct strtab truth, urls;      /* truth: the living places */
+};
+
+static void add_truth(struct stage *s, unsigned h, unsigned d, unsigned p)
+{
+	char text[100];
+	bool fresh;
+
+	if (fate_of(&s->web, h, d, p) == GONE)
+		return;
+	if (fate_of(&s->web, h, d, p) == LIVES)
+		snprintf(text, sizeof text, "http://127.0.2.%u:%u/d%u/p%u.html", h + 1,
+		         origin_port(s->web.origin), d, p);
+	else
+		snprintf(text, sizeof text, "http://127.0.2.%u:%u/new/d%u-%u.html", h + 1,
+		         origin_port(s->web.origin), d, p / 2);
+	strtab_intern(&s->truth, text, strlen(text), &fresh);
+	s->n_alive += fresh;
+}
+
+static void setup(struct stage *s, uint64_t seed)
+{
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	uint32_t number;
+	struct err err;
+
+	*s = (struct stage){ .dir = "/tmp/freshet-live-XXXXXX", .web = { .seed = seed } };
+	s->web.origin = origin_start(answer, &s->web);
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
+	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
+	assert_int_equal(mkdir(s->warc, 0777), 0);
+	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	assert_int_equal(store_begin(s->store, &err), 0);
+	for (unsigned i = 0; i < HOSTS * DIRS * PAGES; i++) {
+		unsigned h = i / (DIRS * PAGES), d = i / PAGES % DIRS, p = i % PAGES;
+		char url[100];
+		int n = snprintf(url, sizeof url, "http://127.0.2.%u:%u/d%u/p%u.html", h + 1,
+		                 manner_of(h) == SILENT ? 1 : origin_port(s->web.origin), d, p);
+
+		assert_int_equal(store_page_add(s->store, (struct text){ url, (size_t)n }, 1,
+		                                &number, &err), 1);
+		strtab_intern(&s->urls, url, (size_t)n, NULL);
+		add_truth(s, h, d, p);
+	}
+	assert_int_equal(store_commit(s->store, &err), 0);
+	assert_int_equal(gate_allow(&s->gate, "127.0.2.0/24", &err), 0);
+	fetch.gate = &s->gate;
+	fetch.proxy = "";
+	fetch.polite.delay = fetch.polite.address_delay = 0;
+	s->opts = (struct crawl_opts){ .goal = GOAL_ALIVE, .warc_folder = s->warc,
+		.policy = "auto", .seed = 1, .cycle_seconds = 86400, .fetch = fetch,
+		.live = { .target = 0.8 } };
+}
+
+static void teardown(struct stage *s)
+{
+	char cmd[64];
+
+	store_close(s->store);
+	origin_stop(s->web.origin);
+	gate_release(&s->gate);
+	strtab_release(&s->truth);
+	strtab_release(&s->urls);
+	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
+	assert_int_equal(system(cmd), 0);
+}
+
+static struct crawl_report run(struct stage *s)
+{
+	struct crawl_report r;
+	struct err err;
+
+	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+struct audit { struct stage *s; uint32_t n; bool *seen; };
+
+static int audit_found(void *arg, const struct live_found *f, struct err *err)
+{
+	struct audit *a = arg;
+	uint32_t i = strtab_find(&a->s->truth, f->url, strlen(f->url));
+
+	(void)err;
+	if (i == MAP_NONE)
+		fail_msg("%s (%s) is listed and does not live", f->url, f->page);
+	assert_false(a->seen[i]);       /* each place once */
+	a->seen[i] = true;
+	a->n++;
+	return 0;
+}
+
+/* Nothing dead is listed, nothing twice; returns how many are. */
+static uint32_t audit(struct stage *s, uint32_t cycle)
+{
+	struct audit a = { s, 0, mem_zalloc(s->truth.n + 1ul, 1) };
+	struct err err;
+
+	assert_int_equal(live_list(s->store, cycle, audit_found, &a, &err), 0);
+	free(a.seen);
+	return a.n;
+}
+
+/* Pages that must be tested in the order of the list until 80 % are found. */
+static uint32_t list_order(const struct stage *s, double share)
+{
+	uint32_t found = 0, tests = 0, hits = 0;
+
+	for (uint32_t i = 0; i < HOSTS * DIRS * PAGES; i++)
+		hits += fate_of(&s->web, i / (DIRS * PAGES), i / PAGES % DIRS, i % PAGES) != GONE;
+	while (found < share * hits) {
+		found += fate_of(&s->web, tests / (DIRS * PAGES), tests / PAGES % DIRS,
+		                 tests % PAGES) != GONE;
+		tests++;
+	}
+	return tests;
+}
+
+static void test_finds_the_living_with_few_requests(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		struct crawl_report r;
+		struct stage s;
+		uint32_t listed;
+
+		setup(&s, seed);
+		r = run(&s);
+		listed = audit(&s, r.cycle.number);
+		assert_int_equal(listed, r.live.alive);
+		assert_true(r.live.reached);
+		assert_true(listed >= 0.8 * s.n_alive);
+		assert_true(r.live.soft_404 > 20);
+		assert_true(r.live.classes[LIVENESS_NO_ANSWER] > 0);
+		assert_true(r.live.classes[LIVENESS_NOT_FOUND] > 0);
+		assert_true(r.live.targets > 0 && r.live.targets < r.live.redirects_alive);
+		/* all requests, siblings and robots.txt too, against one a page in list order */
+		if (live_requests(&r.live, r.cycle.downloads) >= list_order(&s, 0.8))
+			fail_msg("%llu requests, list order %u", (unsigned long long)
+			         live_requests(&r.live, r.cycle.downloads), list_order(&s, 0.8));
+		teardown(&s);
+	}
+}
+
+/* Without a target everything is tested: the verdicts are the truth. */
+static void test_every_page_rightly(void **state)
+{
+	struct crawl_report r;
+	struct origin_log *log;
+	struct stage s;
+	size_t n, heads = 0;
+
+	(void)state;
+	setup(&s, 3);
+	s.opts.live.target = 0;
+	s.opts.policy = "liverank:order=random";
+	r = run(&s);
+	assert_int_equal(r.live.tested, HOSTS * DIRS * PAGES);
+	assert_int_equal(audit(&s, r.cycle.number), s.n_alive);
+	assert_true(r.live.ended && !r.live.estimated);
+	log = origin_read_log(s.web.origin, &n);
+	for (size_t i = 0; i < n; i++)
+		heads += !strcmp(log[i].method, "HEAD");
+	free(log);
+	assert_true(heads > 100);
+	/* what the origin saw is what was counted, but for hosts where nobody listens */
+	assert_int_equal(r.live.classes[LIVENESS_NO_ANSWER], HOSTS / N_MANNERS * DIRS * PAGES);
+	assert_int_equal(n, live_requests(&r.live, r.cycle.downloads) -
+	                 HOSTS / N_MANNERS * (DIRS * PAGES + 1));
+	teardown(&s);
+}
+
+static void test_budget_ends_it(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+
+	(void)state;
+	setup(&s, 4);
+	s.opts.live.target = 0;
+	s.opts.live.estimate = true;
+	s.opts.budget = (struct share){ 500, false };
+	r = run(&s);
+	assert_true(r.cycle.downloads <= 500 && r.cycle.downloads > 480);
+	assert_true(r.live.estimated && r.live.low <= r.live.high);
+	/* given again, it comes on top, and no page is tested twice */
+	r = run(&s);
+	assert_true(r.resumed && r.cycle.number == 1);
+	assert_true(r.cycle.downloads <= 1000 && r.cycle.downloads > 960);
+	assert_int_equal(audit(&s, 1), r.live.alive);
+	teardown(&s);
+}
+
+static int count_page(void *arg, const struct store_visit *v, struct err *err)
+{
+	uint32_t *times = arg;
+
+	(void)err;
+	times[v->page]++;
+	return 0;
+}
+
+/* A child is killed again and again; what it kept is whole, the run comes to the
+ * same truth, and its sample is the one of an undisturbed run. */
+static void test_kills_are_survived(void **state)
+{
+	struct crawl_report whole, r;
+	struct stage s;
+	uint32_t times[HOSTS * DIRS * PAGES] = { 0 };
+	unsigned kills = 0;
+	struct err err;
+
+	(void)state;
+	setup(&s, 5);
+	s.web.slow_ms = 1;
+	s.opts.batch = 50;
+	whole = run(&s);
+	s.opts.live.again = true;       /* the same list anew: the dead of the first are gone */
+	store_close(s.store);
+	for (unsigned i = 0; i < 5; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (!child) {
+			if (store_open(&s.store, s.db, STORE_EXISTING, &err) == 0)
+				(void)!crawl_cycle(s.store, &s.opts, &r, &err);
+			_exit(0);
+		}
+		usleep(100000 + 60000 * i);
+		kill(child, SIGKILL);
+		waitpid(child, &status, 0);
+		kills += WIFSIGNALED(status);
+		s.opts.live.again = false;
+	}
+	assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
+	r = run(&s);
+	assert_true(kills > 0);
+	assert_true(r.resumed && r.live.reached);
+	assert_true(r.cycle.number == whole.cycle.number + 1);
+	assert_int_equal(audit(&s, r.cycle.number), r.live.alive);
+	assert_int_equal(store_visits(s.store, STORE_NONE, r.cycle.number, r.cycle.number + 1,
+	                              count_page, times, &err), 0);
+	for (size_t i = 0; i < HOSTS * DIRS * PAGES; i++)
+		assert_true(times[i] <= 1);
+	assert_int_equal(store_check(s.store, &err), 0);
+	teardown(&s);
+}
+
+/* Crawlers that begin with a copy of the tested sample share the rest: no page
+ * twice, none left out; of a static order without target not even a sample. */
+static void test_parts_are_disjoint_and_whole(void **state)
+{
+	static const char *const orders[] = { "liverank:order=pagerank", "liverank:order=alive-dead" };
+	enum { PARTS = 3 };
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		uint32_t times[HOSTS * DIRS * PAGES] = { 0 };
+		uint64_t sampled = 0;
+		struct stage s;
+		struct err err;
+		char cmd[200], policy[100];
+
+		setup(&s, 6);
+		s.opts.policy = orders[k];
+		if (k) {
+			s.opts.live = (struct live_opts){ .sample_only = true };
+			sampled = run(&s).live.tested;
+			assert_true(sampled >= 100 && sampled < 1000);
+		}
+		store_close(s.store);
+		snprintf(cmd, sizeof cmd, "cp %s/freshet.db %s/first.db", s.dir, s.dir);
+		assert_int_equal(system(cmd), 0);
+		for (int part = 0; part < PARTS; part++) {
+			struct crawl_report r;
+
+			snprintf(cmd, sizeof cmd, "cd %s && rm freshet.db* && cp first.db freshet.db",
+			         s.dir);
+			assert_int_equal(system(cmd), 0);
+			assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
+			snprintf(policy, sizeof policy, "%s,part=%d,parts=%d", orders[k], part, PARTS);
+			s.opts.policy = policy;
+			s.opts.live = (struct live_opts){ .parts = PARTS };
+			/* the first is stopped half-way and gone on with */
+			s.opts.budget = (struct share){ part ? 0 : 300, false };
+			r = run(&s);
+			if (!part) {
+				s.opts.budget.value = 0;
+				r = run(&s);
+			}
+			assert_int_equal(store_visits(s.store, STORE_NONE, 1, 2, count_page, times,
+			                              &err), 0);
+			audit(&s, r.cycle.number);
+			if (part < PARTS - 1)
+				store_close(s.store);
+		}
+		for (size_t i = 0; i < HOSTS * DIRS * PAGES; i++) {
+			if (times[i] == PARTS && sampled)
+				sampled--;      /* of the common sample */
+			else
+				assert_int_equal(times[i], 1);
+		}
+		assert_int_equal(sampled, 0);
+		teardown(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_finds_the_living_with_few_requests),
+		cmocka_unit_test(test_every_page_rightly),
+		cmocka_unit_test(test_budget_ends_it),
+		cmocka_unit_test(test_kills_are_survived),
+		cmocka_unit_test(test_parts_are_disjoint_and_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
