@@ -3,6 +3,7 @@
 #   make                     build/freshet, build/libfreshet.a, build/libfreshet.so
 #   make demo                install what is missing, build, run the demo
 #   make check               install what is missing, run every test, plain and under sanitizers
+#   make check-report        open the HTML reports in headless Chromium, which is installed if missing
 #   make SAN=address,undefined check    only the sanitized half
 #   make CC=clang            another compiler (V=1 shows the commands)
 #
@@ -79,9 +80,15 @@ else
 	@scripts/run-tests build build-san
 endif
 
+# The reports in a browser; `make check` does this where there is a Chromium.
+check-report: deps
+	@scripts/deps --report
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@scripts/check-report
+
 demo: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) all
-	@$(B)/freshet demo
+	@$(B)/freshet demo --report $(B)/demo.html
 
 # Fuzzing: every target is also a plain program that replays its corpus.
 FUZZ_REPLAY := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
@@ -123,8 +130,8 @@ deps-quiet:
 clean:
 	rm -rf build build-san build-fuzz
 help:
-	@sed -n '3,11p' Makefile | cut -c3-
+	@sed -n '3,12p' Makefile | cut -c3-
 
-.PHONY: all tests check demo fuzz fuzz-replay-bins bench bench-bins bench-big install deps deps-quiet clean help
+.PHONY: all tests check check-report demo fuzz fuzz-replay-bins bench bench-bins bench-big install deps deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -111,6 +111,11 @@
 		bad.push("no command line");
 	if (!document.querySelector("main").children.length)
 		bad.push("nothing is shown");
+	/* Names that try to be markup: our three scripts, and nothing that loads or runs. */
+	if (document.scripts.length !== 3 || document.querySelector("img, iframe, object, embed, form, [onerror], [onload]"))
+		bad.push("something that is not ours stands in the page");
+	if (document.title === "owned" || !document.title.endsWith(" - Freshet"))
+		bad.push("a script that is not ours has run");
 	for (const d of document.querySelectorAll(".card details"))
 		d.open = false;
 	return { bad, charts: canvases.length, tables: document.querySelectorAll("table").length, smallest, contrast: faintest };

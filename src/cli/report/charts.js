@@ -53,14 +53,26 @@ function axis(title, more) {
 	}, more);
 }
 
+/* The axis reaches as far as the whiskers do; bars begin at 0 anyway. */
+function reach(errors, fromZero) {
+	const ends = errors.filter(e => e && known(e[0]) && known(e[1]));
+	if (!ends.length)
+		return {};
+	const low = Math.min(...ends.map(e => e[0]));
+	return { suggestedMax: Math.max(...ends.map(e => e[1])), suggestedMin: fromZero ? Math.min(0, low) : low };
+}
+
 function options(more) {
 	return Object.assign({
 		responsive: true, maintainAspectRatio: false, animation: false,
 		plugins: {
-			legend: { position: "bottom", labels: { color: colour("text"), boxWidth: 28, boxHeight: 6, usePointStyle: false } },
-			tooltip: {},
+			legend: legend(),
 		},
 	}, more);
+}
+
+function legend() {
+	return { position: "bottom", labels: { color: colour("text"), boxWidth: 28, boxHeight: 6 } };
 }
 
 /* A long name shortened to the room that a chart has. */
@@ -115,7 +127,8 @@ function barCard(o) {
 			options: options({
 				indexAxis: "y",
 				scales: {
-					x: axis(o.axis, { beginAtZero: !o.dots, grace: o.dots ? "15%" : 0 }),
+					x: axis(o.axis, Object.assign({ beginAtZero: !o.dots, grace: o.dots ? "15%" : 0 },
+						reach(o.bars.map(b => known(b.low) ? [b.low, b.high] : null), !o.dots))),
 					y: axis("", {
 						title: { display: false, color: colour("soft") }, grid: { display: !!o.dots, color: colour("grid"), borderColor: colour("line") }, offset: true,
 						ticks: {
@@ -167,13 +180,14 @@ function lineCard(o) {
 					label: l.name, data: thin(l.values), errors: few ? l.errors : null,
 					borderColor: colour("c" + l.series % COLOURS), backgroundColor: colour("c" + l.series % COLOURS),
 					borderWidth: 2, borderDash: DASHES[Math.floor(l.series / COLOURS) % DASHES.length],
-					pointStyle: MARKS[l.series % MARKS.length], pointRadius: few ? 3 : 0,
+					pointStyle: MARKS[l.series % MARKS.length], pointRadius: few ? Math.min(3.5, 100 / o.labels.length) : 0,
 					pointHitRadius: 8, spanGaps: true, tension: 0,
 				})),
 			},
 			options: options({
 				interaction: { mode: "index", intersect: false },
-				scales: { x: axis(o.x), y: axis(o.y, o.scale) },
+				scales: { x: axis(o.x), y: axis(o.y, Object.assign(few ? reach(shown.flatMap(l => l.errors || []), o.scale && o.scale.beginAtZero) : {}, o.scale)) },
+				plugins: { legend: Object.assign(legend(), { display: shown.length > 1 }) },
 			}),
 		}),
 	}, o));

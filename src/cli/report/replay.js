@@ -17,6 +17,15 @@ function parseSpec(spec) {
 	return { name: at < 0 ? spec : spec.slice(0, at), keys };
 }
 
+/* Each name's series; grey, every COLOURS-th of them, is left for the oracle. */
+function colourOf(names) {
+	const honest = names.filter(n => parseSpec(n).name !== "oracle");
+	return name => {
+		const i = honest.indexOf(name);
+		return i < 0 ? COLOURS - 1 : i + Math.floor(i / (COLOURS - 1));
+	};
+}
+
 /* Groups of runs whose specs differ in one number only, three or more. */
 function sweeps(runs) {
 	const groups = new Map();
@@ -124,6 +133,7 @@ function costCard(rows, note) {
 
 function sweepCards(d) {
 	return sweeps(d.runs).map(g => lineCard({
+		wide: true,
 		title: "Sweep over " + g.key + ": " + g.base,
 		note: "ChangeRatio and freshness of the same policy with one number changed." +
 			(d.seeds > 1 ? " Whiskers: one standard deviation over " + d.seeds + " seeds." : ""),
@@ -215,11 +225,10 @@ function replayFacts(d) {
 /* All documents of a replay, or the one of a demo. */
 function replayView(documents) {
 	const names = [...new Set(documents.flatMap(d => [...d.runs].sort(byMeasure("change_ratio")).map(r => r.policy)))];
-	const honest = names.filter(n => parseSpec(n).name !== "oracle");
-	const series = i => i + Math.floor(i / (COLOURS - 1));          /* leaves out every COLOURS-th: grey */
+	const series = colourOf(names);
 	for (const d of documents)
 		for (const r of d.runs)
-			r.series = honest.includes(r.policy) ? series(honest.indexOf(r.policy)) : COLOURS - 1;
+			r.series = series(r.policy);
 	if (documents.length === 1)
 		return [replayFacts(documents[0]), ...replayBody(documents[0])];
 	const curves = [

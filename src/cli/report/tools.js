@@ -82,10 +82,13 @@ function sortable(table, head, column) {
 }
 
 /*
- * heads: [{name, digits, percent, left}]; rows: arrays of values.  Columns are
- * sorted by a click on their heads.
+ * heads: [{name, digits, percent, left}]; rows: arrays of values.  Columns without any
+ * value are left out; the others are sorted by a click on their heads.
  */
-function table(caption, heads, rows) {
+function table(caption, allHeads, allRows) {
+	const filled = allHeads.map((h, i) => i === 0 || allRows.some(r => known(r[i]) && r[i] !== "-"));
+	const heads = allHeads.filter((h, i) => filled[i]);
+	const rows = allRows.map(r => r.filter((v, i) => filled[i]));
 	const head = el("tr"), body = el("tbody");
 	const t = el("table", {}, el("caption", {}, caption), el("thead", {}, head), body);
 	for (const h of heads)

@@ -39,8 +39,10 @@ function cycleView(d) {
 function logView(d) {
 	const c = d.cycles;
 	if (!c.length)
-		return [el("p", { class: "note" }, "No cycle has run yet: `freshet cycle` begins.")];
-	const labels = c.map(x => String(x.cycle));
+		return [];
+	const later = c.filter(x => x.downloads > x.new), seen = later.length ? later : c;
+	const note = seen.length < c.length ? " Cycles of first copies only are in the table." : "";
+	const labels = seen.map(x => String(x.cycle));
 	const heads = [{ name: "cycle", left: true }, { name: "time", left: true }, { name: "policy", left: true },
 		...["budget", "downloads", "new", "changed", "same", "gone", "failed", "blocked"].map(name => ({ name })),
 		{ name: "ChangeRatio", percent: true }];
@@ -48,14 +50,15 @@ function logView(d) {
 	                         x.failed, x.blocked, x.change_ratio]);
 	return [cards(
 		lineCard({
-			title: "ChangeRatio over the cycles", note: "The share of requests that found a page changed or gone.",
+			title: "ChangeRatio over the cycles", note: "The share of requests that found a page changed or gone." + note,
 			x: "cycle", y: "ChangeRatio", digits: 4, labels, heads, rows, scale: { beginAtZero: true },
-			lines: [{ name: "ChangeRatio", series: 0, values: c.map(x => x.change_ratio) }],
+			lines: [{ name: "ChangeRatio", series: 0, values: seen.map(x => x.change_ratio) }],
 		}),
 		stackCard({
 			title: "What the requests found", x: "cycle", y: "pages", labels, heads, rows,
+			note: "Every page that a cycle asked for, by what came of it." + note,
 			parts: [["changed", "changed"], ["gone", "gone"], ["same", "the same"], ["new", "a first copy"],
-			        ["failed", "failed"]].map(([key, name]) => ({ name, values: c.map(x => x[key]) })),
+			        ["failed", "failed"]].map(([key, name]) => ({ name, values: seen.map(x => x[key]) })).filter(p => p.values.some(v => v)),
 		}))];
 }
 
@@ -101,7 +104,7 @@ function clusterView(d) {
 	const sites = c => c.largest_sites.map(([name, n]) => name + " " + percent(n / c.pages, 0)).join(", ");
 	return [cards(barCard({
 		title: "Clusters of pages", of: "cluster", axis: "changes of a page in 30 days", digits: 3, wide: true,
-		note: d.clusters.length + " clusters of " + show(d.pages) + " pages by " + d.features + "; the liveliest first.",
+		note: d.clusters.length + " clusters of " + show(d.pages) + " pages by their " + d.features + " features; the liveliest first.",
 		bars: top.map(c => ({ name: (c.largest_sites.length ? c.largest_sites[0][0] : "cluster " + c.cluster) +
 		                      " \u00b7 " + show(c.pages) + " pages", value: c.changes_30d, series: 5 })),
 		heads: [{ name: "cluster", left: true }, { name: "pages" }, { name: "cosine", digits: 3 },
@@ -115,7 +118,9 @@ function rankView(d) {
 	const count = list => from.map(x => (list.find(y => y[0] === x) || [x, 0])[1]);
 	const label = x => x < 2 ? String(x) : x + "-" + (2 * x - 1);
 	const random = d.orders.find(o => o.order.split(":")[0] === "random");
-	d.orders.forEach((o, i) => { o.series = i; });
+	const series = colourOf(d.orders.map(o => o.order));
+	for (const o of d.orders)
+		o.series = series(o.order);
 	return [
 		facts([["nodes", d.graph.nodes], ["links", d.graph.links], ["without links out", d.graph.dangling],
 		       ["without links in", d.graph.no_links_in], ["alive", d.alive],
@@ -134,7 +139,9 @@ function rankView(d) {
 				}).sort((a, b) => a.value - b.value),
 			}) : null,
 			stackCard({
-				title: "Links of a node", x: "links", y: "nodes", wide: true, stacked: false, scale: { type: "logarithmic" },
+				title: "Links of a node", x: "links", y: "nodes", wide: true, stacked: false, 
+				scale: { type: "logarithmic", min: 0.5, ticks: { color: colour("soft"),
+					callback: v => Number.isInteger(Math.log10(v)) ? show(v) : null } },
 				note: "How many nodes have so many links; both axes grow by factors.", labels: from.map(label),
 				parts: [{ name: "links out", values: count(d.graph.out_degrees) }, { name: "links in", values: count(d.graph.in_degrees) }],
 			}),
@@ -148,6 +155,13 @@ const VIEWS = {
 	"freshet.status/1": statusView, "freshet.cluster/1": clusterView, "freshet.rank/1": rankView,
 };
 
+/* What a repository's history is called where it follows something else. */
+function partTitle(documents) {
+	const log = documents.find(d => d.schema === "freshet.log/1");
+	const policy = log && log.cycles.length ? log.cycles[log.cycles.length - 1].policy : "";
+	return documents[0].schema === "freshet.demo/1" ? "The repository that " + policy + " kept" : "The repository so far";
+}
+
 function start() {
 	const main = document.getElementById("results");
 	const lines = document.getElementById("documents").textContent.split("\n").filter(l => l.trim());
@@ -157,9 +171,12 @@ function start() {
 
 	if (replays.length)
 		put(replayView(replays));
-	for (const d of documents)
+	for (const d of documents) {
+		if (d.schema === "freshet.status/1" && !d.by_site && d !== documents[0])
+			put([el("h2", { class: "part" }, partTitle(documents))]);
 		if (d.schema !== "freshet.replay/1")
 			put((VIEWS[d.schema] || plainView)(d));
+	}
 	drawAll();
 	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 	matchMedia("print").addEventListener("change", drawAll);
