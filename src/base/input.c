@@ -124,6 +124,10 @@ int input_open(struct input **ret, const char *path, struct err *err)
 
 	if (fd < 0)
 		return err_errno(err, E_IO, "%s: cannot open", path);
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		close(fd);
+		return err_set(err, E_IO, "%s: is a folder; name the files in it", path);
+	}
 	in = mem_zalloc(1, sizeof *in);
 	in->name = mem_strdup(standard ? "standard input" : path);
 	in->raw.name = in->name;

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <errno.h>
 
+#include "base/near.h"
+
 static bool same_name(const char *a, const char *b, size_t size)
 {
 	size_t i;
@@ -72,7 +74,7 @@ static int parse_number(const struct option_spec *s, const char *value, double *
 	if (s->type == OPTION_INT && (v != (double)(int64_t)v || v > 9e15 || v < -9e15))
 		return err_set(err, E_USAGE, "%s: '%s' is not a whole number", shown, value);
 	if (s->max > s->min && (v < s->min || v > s->max))
-		return err_set(err, E_USAGE, "%s: %s is outside %g .. %g", shown, value,
+		return err_set(err, E_USAGE, "%s: %s is outside %.12g .. %.12g", shown, value,
 		               s->min, s->max);
 	*ret = v;
 	return 0;
@@ -138,8 +140,8 @@ int option_set(const struct option_spec *s, void *opts, const char *value, struc
 		return 0;
 	case OPTION_SHARE:
 		if (!share_parse(value, at))
-			return err_set(err, E_USAGE, "%s: '%s' is neither a number nor a share "
-			               "such as 2%%", shown, value);
+			return err_set(err, E_USAGE, "%s: '%s' is neither a number from 1 on nor "
+			               "a share up to 100%%", shown, value);
 		return 0;
 	case OPTION_LIST:
 		list = at;
@@ -232,6 +234,28 @@ static const struct option_spec *find_in_groups(const struct option_group *group
 	return NULL;
 }
 
+/* arg is --name or --name=value, size that of the name; 0: it is one letter. */
+static int unknown_option(const struct option_group *groups, size_t n_groups,
+                          const char *arg, size_t size, struct err *err)
+{
+	struct near near = near_begin(arg + 2, size);
+	char names[2][64];
+	int kept = 0;
+
+	for (size_t g = 0; size && g < n_groups; g++) {
+		for (const struct option_spec *s = groups[g].specs; s->name; s++) {
+			option_display(s, names[!kept]);
+			near_try(&near, names[!kept]);
+			if (near.best == names[!kept])
+				kept = !kept;
+		}
+	}
+	if (near.best)
+		return err_set(err, E_USAGE, "unknown option --%.*s; did you mean --%s? --help "
+		               "lists the options", (int)size, arg + 2, near.best);
+	return err_set(err, E_USAGE, "unknown option %s; --help lists the options", arg);
+}
+
 /* One option at argv[*i]; takes the next argument if it needs a value. */
 static int parse_one(const struct option_group *groups, size_t n_groups, int argc,
                      char **argv, int *i, struct err *err)
@@ -246,7 +270,7 @@ static int parse_one(const struct option_group *groups, size_t n_groups, int arg
 
 	s = find_in_groups(groups, n_groups, name, size, is_long ? 0 : name[0], &g);
 	if (!s)
-		return err_set(err, E_USAGE, "unknown option %s; --help lists the options", arg);
+		return unknown_option(groups, n_groups, arg, is_long ? size : 0, err);
 	if (eq)
 		value = eq + 1;
 	else if (!is_long && name[1])
@@ -259,6 +283,10 @@ static int parse_one(const struct option_group *groups, size_t n_groups, int arg
 		value = argv[++*i];
 	}
 	rc = option_set(s, groups[g].opts, value, err);
+	if (rc < 0 && err) {            /* the message begins with the option's name */
+		memmove(err->text + 2, err->text, sizeof err->text - 3);
+		memcpy(err->text, "--", 2);
+	}
 	if (rc == 0 && groups[g].given)
 		groups[g].given[s - groups[g].specs] = true;
 	return rc;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -117,6 +118,7 @@ static int begin_packing(struct output *o, struct err *err)
 int output_open(struct output **ret, const char *path, struct err *err)
 {
 	struct output *o = mem_zalloc(1, sizeof *o);
+	struct stat st;
 	size_t size;
 	int rc = 0;
 
@@ -130,9 +132,10 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	o->part = mem_alloc(size);
 	snprintf(o->part, size, "%s.part", path);
 	o->packing = ends_with(path, ".gz") ? GZIP : ends_with(path, ".zst") ? ZSTANDARD : PLAIN;
-	o->raw = fopen(o->part, "we");
-	if (!o->raw)
-		rc = err_errno(err, E_IO, "%s", o->part);
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		rc = err_set(err, E_IO, "%s: is a folder; name a file", path);
+	else if (!(o->raw = fopen(o->part, "we")))
+		rc = err_errno(err, E_IO, "%s: cannot be written", path);
 	else if (o->packing == PLAIN)
 		o->file = o->raw;
 	else
@@ -143,6 +146,16 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	}
 	*ret = o;
 	return 0;
+}
+
+int output_check(const char *path, struct err *err)
+{
+	struct output *o;
+	int rc = path ? output_open(&o, path, err) : 0;
+
+	if (rc == 0 && path)
+		output_abandon(o);
+	return rc;
 }
 
 FILE *output_file(struct output *o)

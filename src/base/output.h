@@ -17,6 +17,8 @@
 struct output;
 
 MUST_CHECK int output_open(struct output **ret, const char *path, struct err *err);
+/* Before long work: can it be written?  Leaves nothing; NULL is fine. */
+MUST_CHECK int output_check(const char *path, struct err *err);
 /* Write to this with stdio; errors are found by output_close(). */
 FILE *output_file(struct output *o);
 /* Complete and free; everything is on its way to the disk. */

@@ -182,7 +182,7 @@ static int write_report(struct crawling *l, const struct cli *cli,
 }
 
 static int one_cycle(struct crawling *l, const struct cli *cli, const struct cycle_opts *o,
-                     struct err *err)
+                     bool goes_on, struct err *err)
 {
 	struct crawl_report r;
 	struct json j;
@@ -202,8 +202,10 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 		else
 			print_text(&r);
 		fflush(stdout);
-		if (rc == 0 && o->report)
-			rc = write_report(l, cli, o, &r, err);
+		if (rc == 0 && o->report && (rc = write_report(l, cli, o, &r, err)) < 0 && goes_on) {
+			log_warn("%s", err->text);      /* the cycles matter more */
+			rc = 0;
+		}
 	}
 	return rc;
 }
@@ -216,7 +218,7 @@ static int cycle_run(struct cli *cli, void *opts, int n_args, char **args, struc
 	(void)n_args;
 	(void)args;
 	if (rc == 0)
-		rc = one_cycle(&l, cli, opts, err);
+		rc = one_cycle(&l, cli, opts, false, err);
 	crawling_close(&l);
 	return rc;
 }
@@ -243,7 +245,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
 		if (i && !o->web.now && !wait_until(next))
 			break;
-		rc = one_cycle(&l, cli, o, err);
+		rc = one_cycle(&l, cli, o, true, err);
 		if (rc == E_NET) {      /* the network may come back */
 			log_warn("%s", err->text);
 			rc = 0;

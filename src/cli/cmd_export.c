@@ -325,6 +325,8 @@ static int parse_since(struct exporting *e, struct err *err)
 	return rc;
 }
 
+extern const struct command command_export;
+
 static int export_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct exporting e = { .cli = cli, .opts = opts };
@@ -336,9 +338,10 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		if (!strcmp(kinds[i].name, args[0]))
 			kind = &kinds[i];
 	if (!kind)
-		return err_set(err, E_USAGE, "export: '%s' is none of the kinds in --help", args[0]);
+		return err_set(err, E_USAGE, "export: '%s' is none of %s", args[0],
+		               command_export.arguments);
 	if (kind->own_output && !e.opts->output)
-		return err_set(err, E_USAGE, "export %s: wants -o FOLDER", kind->name);
+		return err_set(err, E_USAGE, "export %s: say where to with -o FOLDER", kind->name);
 	rc = repository_open(cli, &e.store, err);
 	if (rc < 0)
 		return rc;

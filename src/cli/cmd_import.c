@@ -53,7 +53,7 @@ static void print_stats(const struct cli *cli, const struct import_stats *s)
 		cli_json_end(&j);
 		return;
 	}
-	printf("%llu new pages", (unsigned long long)s->n_pages);
+	printf("%llu new page%s", (unsigned long long)s->n_pages, s->n_pages == 1 ? "" : "s");
 	if (s->n_known)
 		printf(", %llu known", (unsigned long long)s->n_known);
 	if (s->n_captures || s->n_doubles)
@@ -83,6 +83,9 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	progress_end(&r.progress);
 	store_close(i.store);
 	print_stats(cli, &i.stats);
+	if (rc >= 0 && i.stats.n_bad && !i.stats.n_pages && !i.stats.n_known && !i.stats.n_other)
+		rc = err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` "
+		             "tells what files may be");
 	return rc;
 }
 

@@ -154,7 +154,8 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	    (rc = load_pages(&loaded, l.store, &po, err)) == 0) {
 		l.n_cycles = (uint32_t)counts.cycles;
 		if (o->cycle > (int64_t)counts.cycles)
-			rc = err_set(err, E_USAGE, "cycle %lld: there are %llu", (long long)o->cycle,
+			rc = err_set(err, E_USAGE, "cycle %lld: the repository has had %llu; "
+			             "`freshet log` lists them", (long long)o->cycle,
 			             (unsigned long long)counts.cycles);
 		if (o->skipped)
 			l.visited = mem_zalloc(loaded.pages.n, 1);

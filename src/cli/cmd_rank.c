@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "cli/command.h"
 #include "cli/rank_load.h"
 #include "cli/rank_print.h"
@@ -75,29 +76,32 @@ static void count_degrees(struct ranked *r)
 
 static int write_ranks(const struct ranked *r, const char *path, struct err *err)
 {
-	FILE *f = fopen(path, "w");
-	bool bad;
+	struct output *out;
+	int rc = output_open(&out, path, err);
+	FILE *f;
 
-	if (!f)
-		return err_errno(err, E_IO, "%s", path);
+	if (rc < 0)
+		return rc;
+	f = output_file(out);
 	for (uint32_t v = 0; v < r->g.text.graph.n_nodes; v++) {
 		rank_print_node(f, &r->g, v);
 		fprintf(f, "\t%.12g\n", r->rank[v]);
 	}
-	bad = ferror(f);
-	return fclose(f) || bad ? err_errno(err, E_IO, "%s: cannot be written", path) : 0;
+	return output_close(out, err);
 }
 
 static int write_links(const struct ranked *r, const char *path, struct err *err)
 {
-	FILE *f = fopen(path, "w");
-	bool good;
+	struct output *out;
+	int rc = output_open(&out, path, err);
 
-	if (!f)
-		return err_errno(err, E_IO, "%s", path);
-	good = graph_text_write(&r->g.text.graph, r->g.text.names.n ? &r->g.text.names : NULL,
-	                        f);
-	return fclose(f) || !good ? err_errno(err, E_IO, "%s: cannot be written", path) : 0;
+	if (rc < 0)
+		return rc;
+	if (graph_text_write(&r->g.text.graph, r->g.text.names.n ? &r->g.text.names : NULL,
+	                     output_file(out)))
+		return output_close(out, err);
+	output_abandon(out);
+	return err_errno(err, E_IO, "%s: cannot be written", path);
 }
 
 /* The n nodes of highest rank, best first, smaller numbers first among equals. */
@@ -177,6 +181,9 @@ static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	struct json j;
 	int rc = report_check(o->report, err);
 
+	if (rc == 0 && (rc = output_check(o->pagerank, err)) == 0 &&
+	    (rc = output_check(o->links, err)) == 0)
+		rc = output_check(o->save, err);
 	if (rc == 0)
 		rc = n_args ? rank_load(&r.g, n_args, args, err) :
 		     rank_load_repository(&r.g, cli, err);

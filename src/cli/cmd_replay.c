@@ -112,7 +112,7 @@ static int parse_max_age(const char *s, struct replay_opts *o, struct err *err)
 	if (!s)
 		return 0;
 	if (!duration_parse(s, &n) || n < 1)
-		return err_set(err, E_USAGE, "max-age: '%s' is neither a duration nor a number of "
+		return err_set(err, E_USAGE, "--max-age: '%s' is neither a duration nor a number of "
 		               "cycles", s);
 	if (s[strspn(s, "0123456789")])
 		o->max_age = n;
@@ -211,12 +211,12 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 	split_list(o->budget, &budgets, &keep);
 	for (size_t i = 0; i < cycles.n && rc == 0; i++) {
 		if (!duration_parse(cycles.v[i], &ro.cycle_seconds))
-			rc = err_set(err, E_USAGE, "cycle: '%s' is not a duration such as 2w",
+			rc = err_set(err, E_USAGE, "--cycle: '%s' is not a duration such as 2w",
 			             cycles.v[i]);
 		for (size_t k = 0; k < budgets.n && rc == 0; k++) {
 			if (!share_parse(budgets.v[k], &ro.budget))
-				rc = err_set(err, E_USAGE, "budget: '%s' is neither a number nor a "
-				             "share such as 2%%", budgets.v[k]);
+				rc = err_set(err, E_USAGE, "--budget: '%s' is neither a number from "
+				             "1 on nor a share up to 100%%", budgets.v[k]);
 			else
 				rc = run_one(cli, o, h, words, &ro, specs, needs, &report, err);
 		}
@@ -292,6 +292,8 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		return run_figures(cli, o, n_args, args, err);
 	if (rc == 0 && o->svg)
 		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
+	if (rc == 0 && !o->search && (o->queries || o->words))
+		rc = err_set(err, E_USAGE, "--queries and --words are for searches: give --search, too");
 	if (rc == 0)
 		rc = report_check(o->report, err);
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
@@ -307,7 +309,7 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		rc = trace_load(&h, (const char *const *)args, (size_t)n_args, &report, err);
 		progress_end(&progress);
 	}
-	if (rc == 0 && o->queries)
+	if (rc == 0 && (o->queries || o->words))
 		rc = find_words(&words, o->words, args[0], err);
 	if (rc == 0 && report.n_bad)
 		log_warn("%llu lines or records could not be read", (unsigned long long)report.n_bad);

@@ -3,6 +3,33 @@
 #include <stdio.h>
 
 #include "cli/repository.h"
+#include "engine/experiment.h"
+#include "engine/ignore.h"
+#include "fetch/gate.h"
+#include "web/change.h"
+
+/* Texts that have a grammar: now is the time to say that they are wrong. */
+static int check_meaning(const char *name, const char *value, struct err *err)
+{
+	struct option_list one = { &value, 1, 1 };
+	struct ignore_list rules = { 0 };
+	struct gate gate = { 0 };
+	struct detector detect;
+	unsigned needs = 0;
+	int rc = 0;
+
+	if (!strcmp(name, "policy"))
+		rc = policy_list_needs(&one, &needs, err);
+	else if (!strcmp(name, "detect"))
+		rc = detector_parse(&detect, value, err);
+	else if (!strcmp(name, "ignore"))
+		rc = ignore_list_add(&rules, value, err);
+	else if (!strcmp(name, "allow_net"))
+		rc = gate_allow(&gate, value, err);
+	ignore_list_release(&rules);
+	gate_release(&gate);
+	return rc;
+}
 
 /* Try the value on a scratch copy of the option's struct. */
 static int check_value(const struct option_spec *s, const char *value, struct err *err)
@@ -16,7 +43,7 @@ static int check_value(const struct option_spec *s, const char *value, struct er
 	rc = option_set(&scratch, &place, value, err);
 	if (s->type == OPTION_LIST)
 		free(place.list.v);
-	return rc;
+	return rc < 0 ? rc : check_meaning(s->name, value, err);
 }
 
 static int set_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)

@@ -37,6 +37,9 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		t.confirmations = (unsigned)o->confirmations;
 		rc = tell_file(&t, args[0], err);
 	}
+	if (rc == 0 && t.stats.n_bad && !t.stats.n_lines)
+		rc = err_set(err, E_PARSE, "%s: no line of it is an outcome; `freshet tell --help` "
+		             "shows one", args[0]);
 	store_close(t.store);
 	arena_release(&keep);
 	if (rc < 0)

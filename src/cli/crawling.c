@@ -65,6 +65,8 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = gate_allow(&c->gate, o->allow_net.v[i], err);
+	if (rc == 0 && o->ca_file && access(o->ca_file, R_OK))
+		rc = err_errno(err, E_IO, "ca-file: %s", o->ca_file);
 	if (rc < 0)
 		return rc;
 	snprintf(c->folder, sizeof c->folder, "%.4000s/warc", cli->common.repository);

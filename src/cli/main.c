@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/near.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 
@@ -70,6 +71,19 @@ void cli_json_end(struct json *j)
 	json_newline(j);
 }
 
+static void no_command(const char *name, struct err *err)
+{
+	struct near near = near_begin(name, strlen(name));
+
+	for (size_t i = 0; command_at(i); i++)
+		near_try(&near, command_at(i)->name);
+	if (near.best)
+		err_set(err, E_USAGE, "no command '%s'; did you mean %s? `freshet help` lists the "
+		        "commands", name, near.best);
+	else
+		err_set(err, E_USAGE, "no command '%s'; `freshet help` lists the commands", name);
+}
+
 /* The first word that is no option (or an option's value) is the command. */
 static const struct command *find_command(int *argc, char **argv, struct err *err)
 {
@@ -88,7 +102,7 @@ static const struct command *find_command(int *argc, char **argv, struct err *er
 		}
 		c = command_find(a);
 		if (!c) {
-			err_set(err, E_USAGE, "no command '%s'; `freshet help` lists the commands", a);
+			no_command(a, err);
 			return NULL;
 		}
 		memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof *argv);
@@ -123,6 +137,8 @@ static int run_command(const struct command *c, int argc, char **argv, const cha
 	option_defaults(common_options, &cli.common);
 	option_defaults(cli.options, cli.opts);
 	rc = option_parse_args(groups, 2, argc - 1, argv + 1, &n, err);
+	if (rc < 0)
+		err_prefix(err, "%s", c->name);
 	if (cli.common.quiet)
 		log_set_level(LOG_QUIET);
 	else if (cli.common.verbose)

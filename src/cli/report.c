@@ -69,14 +69,9 @@ const char *report_count(uint64_t n, char out[32])
 
 int report_check(const char *path, struct err *err)
 {
-	struct output *o;
-	int rc = path ? output_open(&o, path, err) : 0;
+	int rc = output_check(path, err);
 
-	if (rc < 0)
-		return err_prefix(err, "report");
-	if (path)
-		output_abandon(o);
-	return 0;
+	return rc < 0 ? err_prefix(err, "report") : 0;
 }
 
 static void put_escaped(FILE *out, const char *s)

@@ -31,12 +31,15 @@ int repository_open(struct cli *cli, struct store **ret, struct err *err)
 int repository_create(struct cli *cli, const char *dir, struct store **ret, struct err *err)
 {
 	char path[4096];
+	struct stat st;
 	int rc = store_path(cli, dir, path, sizeof path, err);
 
 	if (rc < 0)
 		return rc;
 	if (mkdir(dir, 0777) && errno != EEXIST)
-		return err_errno(err, E_IO, "%s", dir);
+		return err_errno(err, E_IO, "%s: no folder can be made there", dir);
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+		return err_set(err, E_IO, "%s: is a file; name a folder for the repository", dir);
 	rc = store_open(ret, path, STORE_CREATE, err);
 	if (rc < 0)
 		return rc;

@@ -170,7 +170,8 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 		return read_cdx(a, in, err);
 	if (kind == ARCHIVE_WARC)
 		return archive_read_warc(a, in, err);
-	rc = err_set(err, E_USAGE, "%s: a %s has no captures; give a CDX, CDXJ or WARC file",
+	rc = err_set(err, E_USAGE, "%s: looks like a %s, which has no captures; give a CDX, CDXJ or "
+	             "WARC file",
 	             input_name(in), archive_kind_name(kind));
 	input_close(in);
 	return rc;

@@ -372,7 +372,8 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	rc2 = crawl_commit(c, rc == E_STOP ? &second : err);
 	store_rollback(c->store);
 	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered)
-		return err_set(err, E_NET, "nothing could be reached");
+		return err_set(err, E_NET, "nothing could be reached: is the network up, and is a proxy "
+		               "needed (--proxy)?");
 	return rc < 0 ? rc : rc2;
 }
 

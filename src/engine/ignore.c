@@ -19,7 +19,7 @@ int ignore_list_add(struct ignore_list *l, const char *text, struct err *err)
 	int rc = ignore_parse(&site.rules, colon ? colon + 2 : text, err);
 
 	if (rc < 0)
-		return err_prefix(err, "ignore");
+		return rc;
 	if (colon)
 		site.host = mem_strndup(text, (size_t)(colon - text));
 	vec_push(&l->sites, site);

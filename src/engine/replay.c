@@ -75,6 +75,20 @@ static int64_t next_midnight(int64_t t)
 	return (t + DAY_SECONDS - 1) / DAY_SECONDS * DAY_SECONDS;
 }
 
+static int no_cycle(const struct replay *r, struct err *err)
+{
+	char start[21], end[21], length[24], first[21], last[21];
+
+	when_iso(r->start, start);
+	when_iso(r->end, end);
+	when_iso(r->history->begin, first);
+	when_iso(r->history->end, last);
+	duration_format(r->opts.cycle_seconds, length);
+	return err_set(err, E_USAGE, "no whole cycle of %s lies between %.10s and %.10s (the "
+	               "history goes from %.10s to %.10s): choose a shorter --cycle, or another "
+	               "--start or --end", length, start, end, first, last);
+}
+
 static int plan_cycles(struct replay *r, struct err *err)
 {
 	const struct replay_opts *o = &r->opts;
@@ -86,15 +100,15 @@ static int plan_cycles(struct replay *r, struct err *err)
 		return err_set(err, E_USAGE, "cycle: must be longer than 0");
 	n = (r->end - r->start) / o->cycle_seconds;
 	if (n < 1)
-		return err_set(err, E_USAGE, "the history has no whole cycle between start and "
-		               "end: choose a shorter --cycle");
+		return no_cycle(r, err);
 	if (n > CYCLES_MAX)
 		return err_set(err, E_USAGE, "%lld cycles: choose a longer --cycle", (long long)n);
 	r->n_cycles = (uint32_t)n;
 	r->max_age = o->max_age_cycles ? o->max_age_cycles :
 	             (uint32_t)(o->max_age / o->cycle_seconds);
 	if (o->max_age && !r->max_age)
-		return err_set(err, E_USAGE, "max-age: shorter than one cycle");
+		return err_set(err, E_USAGE, "max-age: shorter than one cycle: choose a longer "
+		               "age, or a shorter --cycle");
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/near.h"
 #include "policy/plan.h"
 
 #define POLICY(name) extern const struct policy_ops policy_##name;
@@ -31,6 +32,19 @@ const struct policy_ops *policy_find(const char *name, size_t size)
 	return NULL;
 }
 
+static int no_policy(const char *name, size_t size, struct err *err)
+{
+	struct near near = near_begin(name, size);
+
+	for (size_t i = 0; i < N_POLICIES; i++)
+		near_try(&near, catalogue[i]->name);
+	if (near.best)
+		return err_set(err, E_USAGE, "no policy '%.*s'; did you mean %s? `freshet policies` "
+		               "lists them", (int)size, name, near.best);
+	return err_set(err, E_USAGE, "no policy '%.*s'; `freshet policies` lists them", (int)size,
+	               name);
+}
+
 int policy_new(struct policy **ret, const char *spec, struct err *err)
 {
 	const char *colon = strchrnul(spec, ':');
@@ -39,8 +53,7 @@ int policy_new(struct policy **ret, const char *spec, struct err *err)
 	int rc = 0;
 
 	if (!ops)
-		return err_set(err, E_USAGE, "no policy '%.*s'; `freshet policies` lists them",
-		               (int)(colon - spec), spec);
+		return no_policy(spec, (size_t)(colon - spec), err);
 	p = mem_zalloc(1, sizeof *p);
 	p->ops = ops;
 	snprintf(p->spec, sizeof p->spec, "%s", spec);

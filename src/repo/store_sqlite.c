@@ -198,7 +198,8 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 	snprintf(s->path, sizeof s->path, "%s", path);
 	if (mode != STORE_CREATE && access(path, F_OK)) {
 		free(s);
-		return err_set(err, E_STORE, "%s: no repository here; `freshet init` makes one", path);
+		return err_set(err, E_STORE, "%s: no repository here; -C DIR names one, "
+		               "`freshet init DIR` makes one", path);
 	}
 	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
 		rc = sql_error(s, err);

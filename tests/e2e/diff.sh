@@ -12,7 +12,7 @@ one = "<html lang=en><body><h1>Hello</h1><img src=/x.png alt='a dog'><p id=clock
 open("a.warc.gz", "wb").write(rec(1, one) + rec(2, one.replace("12:00", "12:01")) +
     rec(3, one.replace("12:00", "12:02").replace("a dog", "a cat").replace("Hello", "Good bye").replace("<p>Same", "<div><p>Same")))
 P
-$f init d 2>/dev/null; $f -C d import a.warc.gz | grep -q '^1 new pages, 3 captures'
+$f init d 2>/dev/null; $f -C d import a.warc.gz | grep -q '^1 new page, 3 captures'
 $f -C d diff a.example/ >out
 grep -q 'bytes yes, text yes, tags yes' out
 grep -q -- '- Hello' out; grep -q -- '+ Good bye' out; grep -q -- '+ div' out; grep -q '+ .*a cat' out
