@@ -11,6 +11,7 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "cli/figures.h"
+#include "cli/replay_logged.h"
 #include "cli/replay_report.h"
 #include "cli/repository.h"
 #include "engine/experiment.h"
@@ -22,7 +23,8 @@ struct replay_cli_opts {
 	const char *cycle, *budget, *detect;
 	int64_t start, end, seeds, threads;
 	int goal, observe, at, weights, site_by;
-	bool join, csv, no_time;
+	bool join, csv, no_time, logged;
+	double confidence;
 	const char *max_age;
 	bool search;
 	const char *queries, *words;
@@ -77,6 +79,9 @@ static const struct option_spec replay_options[] = {
 	         "settings"),
 	OPT_TEXT(replay_cli_opts, svg, NULL, "FOLDER", "figures: draw each into this folder"),
 	OPT_TEXT(replay_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
+	OPT_FLAG(replay_cli_opts, logged, "estimate from the probabilities that a repository's "
+	         "own visits were logged with; TRACE is that repository"),
+	OPT_DOUBLE(replay_cli_opts, confidence, 0.95, 0.5, 0.999, "logged: of the interval"),
 	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
 	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
 	OPT_FLAG(replay_cli_opts, no_time, "leave out what a clock measured, so that equal "
@@ -271,14 +276,30 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 	return figures_run(cli, &ask, n_args, args, err);
 }
 
-static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
-                          struct err *err)
+/* --logged: no history is cut into cycles, the repository's own are taken. */
+static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
+                      const struct option_list *specs, int n_args, char **args,
+                      struct err *err)
 {
-	static const char *const usual[] = { "auto", "random", "round-robin", "site", "frequency",
-	                                     "neighbour:by=dir,d=0", "oracle" };
-	struct replay_cli_opts *o = opts;
-	struct option_list specs = { 0 };
-	struct arena keep = { 0 };
+	struct off_policy_opts lo = {
+		.seed = (uint64_t)cli->common.seed, .n_seeds = (uint32_t)o->seeds,
+		.confidence = o->confidence, .site_by_domain = o->site_by == 1,
+	};
+
+	if (n_args != 1)
+		return err_set(err, E_USAGE, "--logged takes one repository");
+	if (o->goal != GOAL_CHANGED)
+		return err_set(err, E_USAGE, "--logged estimates changes, not --goal alive");
+	if (!duration_parse(o->cycle, &lo.cycle_seconds))
+		return err_set(err, E_USAGE, "cycle: '%s' is not a duration such as 2w", o->cycle);
+	return replay_logged(cli, args[0], specs, lo, err);
+}
+
+/* Read the histories, then run everything on them. */
+static int run_recorded(struct cli *cli, const struct replay_cli_opts *o,
+                        const struct option_list *specs, int n_args, char **args,
+                        struct err *err)
+{
 	struct progress progress;
 	struct trace_report report = { .report = show_bad, .progress = show_read,
 	                               .arg = &progress };
@@ -288,20 +309,8 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	unsigned needs = 0;
 	int rc = detector_parse(&detect, o->detect, err);
 
-	if (rc == 0 && o->figures)
-		return run_figures(cli, o, n_args, args, err);
-	if (rc == 0 && o->svg)
-		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
-	if (rc == 0 && !o->search && (o->queries || o->words))
-		rc = err_set(err, E_USAGE, "--queries and --words are for searches: give --search, too");
 	if (rc == 0)
-		rc = report_check(o->report, err);
-	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
-		rc = policy_expand(o->policy.v[i], &specs, &keep, err);
-	for (size_t i = 0; !o->policy.n && i < sizeof usual / sizeof *usual && rc == 0; i++)
-		rc = policy_expand(usual[i], &specs, &keep, err);
-	if (rc == 0)
-		rc = policy_list_needs(&specs, &needs, err);
+		rc = policy_list_needs(specs, &needs, err);
 	if (rc == 0) {
 		history_init(&h, detect, WANT_LINKS |
 		             (needs & NEED_CLUSTERS || o->search ? WANT_FACTS : 0u));
@@ -318,9 +327,41 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		         (unsigned long long)h.n_no_key, o->detect);
 	if (rc == 0)
 		rc = run_all(cli, o, &h, words.words.n ? &words.words :
-		             h.lexicon.words.n ? &h.lexicon.words : NULL, &specs, needs, err);
+		             h.lexicon.words.n ? &h.lexicon.words : NULL, specs, needs, err);
 	lexicon_release(&words);
 	history_release(&h);
+	return rc;
+}
+
+static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
+                          struct err *err)
+{
+	static const char *const usual[] = { "auto", "random", "round-robin", "site", "frequency",
+	                                     "neighbour:by=dir,d=0", "oracle", NULL };
+	/* policies that plan a cycle at once */
+	static const char *const usual_logged[] = { "random", "round-robin", "oldest", "frequency",
+	                                            "tide:batch=1", NULL };
+	struct replay_cli_opts *o = opts;
+	const char *const *default_specs = o->logged ? usual_logged : usual;
+	struct option_list specs = { 0 };
+	struct arena keep = { 0 };
+	int rc = 0;
+
+	if (o->figures)
+		return run_figures(cli, o, n_args, args, err);
+	if (o->svg)
+		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
+	if (rc == 0 && !o->search && (o->queries || o->words))
+		rc = err_set(err, E_USAGE, "--queries and --words are for searches: give --search, too");
+	if (rc == 0)
+		rc = report_check(o->report, err);
+	for (size_t i = 0; i < o->policy.n && rc == 0; i++)
+		rc = policy_expand(o->policy.v[i], &specs, &keep, err);
+	for (size_t i = 0; !o->policy.n && default_specs[i] && rc == 0; i++)
+		rc = policy_expand(default_specs[i], &specs, &keep, err);
+	if (rc == 0)
+		rc = o->logged ? run_logged(cli, o, &specs, n_args, args, err) :
+		                 run_recorded(cli, o, &specs, n_args, args, err);
 	free(specs.v);
 	arena_release(&keep);
 	return rc;
@@ -335,13 +376,17 @@ const struct command command_replay = {
 		"repositories (folders with freshet.db), several as one history. Cuts\n"
 		"their time into cycles, and lets every policy spend the same budget in each. A\n"
 		"download sees the page as it was then. All measures are means over the cycles,\n"
-		"with the standard error over seeds.",
+		"with the standard error over seeds.\n\n"
+		"With --logged nothing is simulated: the visits that a repository made, each logged\n"
+		"with the probability with which it was chosen, say how often the plans of another\n"
+		"policy would have hit, with an interval; or that the log cannot tell, and why.",
 	.examples =
 		"  freshet replay archive.cdxj.gz --cycle 2w --budget 2% --policy all\n"
 		"  freshet replay *.cdxj.gz --policy 'neighbour:by=dir,d=-2..4' --budget 1%,2%,5%\n"
 		"  freshet replay site.warc.gz --policy random --policy site --json\n"
 		"  freshet replay *.cdxj.gz --figures paper1 --svg figures\n"
-		"  freshet replay archive.cdxj.gz --report report.html\n",
+		"  freshet replay archive.cdxj.gz --report report.html\n"
+		"  freshet replay crawl --logged --policy frequency --policy oldest\n",
 	.options = replay_options,
 	.opts_size = sizeof(struct replay_cli_opts),
 	.n_args_min = 1,

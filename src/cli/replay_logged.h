@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_logged.h - `replay --logged`: policies judged by a repository's own log. */
+#ifndef CLI_REPLAY_LOGGED_H
+#define CLI_REPLAY_LOGGED_H
+
+#include "cli/command.h"
+#include "engine/off_policy.h"
+
+/* opts: all but the policy.  0 even where a policy is refused: that is an answer. */
+MUST_CHECK int replay_logged(struct cli *cli, const char *repository,
+                             const struct option_list *specs, struct off_policy_opts opts,
+                             struct err *err);
+
+#endif
