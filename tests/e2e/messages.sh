@@ -1,0 +1,66 @@
+# Every command run wrongly: the message says what, where and what to do next, the
+# exit status is that of its kind, and nothing is printed where results go.
+set -eu
+f=$FRESHET; cd "$TMP"
+mkdir empty damaged; echo text >notes.txt; echo text >damaged/freshet.db; printf '\0\1junk' >junk.bin
+$f world w.cdxj --sites 3 --dirs 2 --steps 8; $f init repo 2>/dev/null; $f -C repo import w.cdxj >/dev/null 2>&1
+bad=0
+try() {  # status, pattern of the message, arguments
+	local want=$1 pattern=$2 rc=0; shift 2
+	"$f" "$@" >out 2>err </dev/null || rc=$?
+	if [ $rc != "$want" ] || ! grep -qE "^freshet: .*$pattern" err; then
+		echo "freshet $*: exit $rc (not $want), said: $(cat err)"; bad=1
+	fi
+	if [ -s out ]; then echo "freshet $*: printed $(head -1 out)"; bad=1; fi
+}
+try 2 "no command 'repaly'; did you mean replay\?" repaly
+try 2 "no command 'zzzzzz'; .freshet help. lists" zzzzzz
+try 2 "replay: unknown option --polcy; did you mean --policy\?" replay w.cdxj --polcy random
+try 2 "replay: unknown option --zzzzzz; --help lists" replay w.cdxj --zzzzzz
+try 2 "replay: wants TRACE.*replay --help" replay
+try 2 "status: wants no arguments" status x
+try 2 "replay: --seeds wants a value: N" replay w.cdxj --seeds
+try 2 "replay: --seeds: 'x' is not a number" replay w.cdxj --seeds x
+try 2 "replay: --seeds: 0 is outside 1 .. 1000" replay w.cdxj --seeds 0
+try 2 "world: --sites: 0 is outside 1 .. 10000000" world x.cdxj --sites 0
+try 2 "--budget: '200%' is neither a number from 1 on nor a share up to 100%" replay w.cdxj --budget 200%
+try 2 "--cycle: 'x' is not a duration such as 2w" replay w.cdxj --cycle x
+try 2 "no whole cycle of 2w lies between 2030-01-01 and .*the history goes from 2022" replay w.cdxj --start 2030-01-01
+try 2 "no policy 'tied'; did you mean tide\?" replay w.cdxj --policy tied
+try 2 "no parameter 'x'; there are " replay w.cdxj --policy tide:x=1
+try 2 "by: 'x' is none of link.dir.cluster" replay w.cdxj --policy neighbour:by=x
+try 2 "give --search, too" replay w.cdxj --queries notes.txt
+try 2 "detector \"x\": it is bytes, text, tags or near:BITS" replay w.cdxj --detect x
+try 2 "notes.txt: looks like a URL list, which has no captures; give a CDX" replay notes.txt
+try 3 "missing.cdxj: cannot open: No such file" replay missing.cdxj
+try 3 "empty: is a folder; name the files in it" replay empty
+try 5 "damaged/freshet.db: file is not a database" replay damaged
+for c in replay rank cluster; do
+	try 3 "report: nowhere/r.html: cannot be written: No such file" $c w.cdxj --report nowhere/r.html
+	try 3 "report: empty: is a folder; name a file" $c w.cdxj --report empty
+done
+try 3 "report: nowhere/r.html: cannot be written" report repo --out nowhere/r.html
+try 3 "report: nowhere/r.html: cannot be written" -C repo cycle --report nowhere/r.html
+try 3 "nowhere/x: cannot be written" -C repo rank --pagerank nowhere/x
+try 3 "nowhere/x: cannot be written" -C repo rank --save nowhere/x
+try 3 "notes.txt: line 1: two words are wanted, from and to" rank notes.txt
+for c in plan cycle status log report rank cluster get; do
+	try 5 "no repository here; -C DIR names one, .freshet init DIR. makes one" -C empty $c
+done
+try 3 "notes.txt: is a file; name a folder" init notes.txt
+try 3 "nowhere/x: no folder can be made there" init nowhere/x
+try 2 "freshet set contact mailto" -C repo cycle
+try 3 "ca-file: missing: No such file" -C repo cycle --contact a@example.org --ca-file missing
+try 2 "x is not a network; write it as" -C repo cycle --contact a@example.org --allow-net x
+try 2 "ignore: not a rule at" -C repo cycle --contact a@example.org --ignore '###'
+try 2 "not in this repository; .freshet add." -C repo show http://nosuch.example/
+try 2 "cycle 9: the repository has had 0; .freshet log." -C repo log --cycle 9
+try 2 "export: 'x' is none of pages" -C repo export x
+try 2 "no setting 'x'; .freshet get --all. lists" -C repo set x 1
+try 2 "no policy 'x'" -C repo set policy x
+try 2 "detector \"x\"" -C repo set detect x
+try 3 "notes.txt: no line of it is an outcome; .freshet tell --help." -C repo tell notes.txt
+[ -z "$($f -C repo get)" ] || { echo "a wrong setting was kept: $($f -C repo get)"; bad=1; }
+"$f" -C repo import junk.bin >out 2>err && bad=1
+grep -q 'nothing in it could be read' err || { echo "import junk.bin said: $(cat err)"; bad=1; }
+exit $bad
