@@ -14,6 +14,8 @@ struct cycle_opts {
 	struct share budget;
 	int64_t every, max_age, cycles, confirmations;
 	bool no_requests;
+	struct share discover;
+	int64_t discover_per_directory, discover_per_site;
 	struct option_list ignore;
 	const char *report;
 };
@@ -34,6 +36,13 @@ struct cycle_opts {
 	SETTING(cycle_opts, "ignore", ignore, OPTION_LIST, NULL, "RULES", \
 	        "elements that are no change, as in `#clock, .ad`, for all sites or " \
 	        "`HOST: RULES`"), \
+	SETTING(cycle_opts, "discover", discover, OPTION_SHARE, NULL, "N|N%", \
+	        "requests of a cycle that are for new pages of the same sites"), \
+	SETTING_RANGED(cycle_opts, "discover_per_directory", discover_per_directory, \
+	               OPTION_INT, "100", 1, 1e9, "N", \
+	               "new pages of a directory, ever"), \
+	SETTING_RANGED(cycle_opts, "discover_per_site", discover_per_site, OPTION_INT, \
+	               "10000", 1, 1e9, "N", "new pages of a site, ever"), \
 	{ .name = "no_requests", .type = OPTION_FLAG, .setting = true, \
 	  .offset = offsetof(struct cycle_opts, no_requests), \
 	  .help = "archive answers only, without the requests they answer" }, \
@@ -63,6 +72,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 		rc = detector_parse(&c->crawl.detect, o->detect, err);
 	c->crawl.policy = o->policy;
 	c->crawl.no_requests = o->no_requests;
+	c->crawl.discover = (struct discover_opts){ o->discover,
+		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site };
 	c->crawl.budget = o->budget;
 	c->crawl.cycle_seconds = o->every;
 	c->crawl.max_age = o->max_age && o->every > 0 ? (uint32_t)(o->max_age / o->every) : 0;
@@ -73,6 +84,47 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 static double change_ratio(const struct store_cycle *c)
 {
 	return c->downloads ? (double)(c->changed + c->gone) / c->downloads : 0;
+}
+
+static void discovery_json(struct json *j, const struct discovery *d)
+{
+	json_key(j, "discovery");
+	json_object(j);
+	json_kint(j, "share", d->share);
+	json_kint(j, "found", d->found);
+	json_kint(j, "added", d->added);
+	json_kint(j, "waiting", d->waiting);
+	json_kint(j, "asked_new", d->asked_new);
+	json_kint(j, "asked_told", d->asked_told);
+	json_kint(j, "asked_hubs", d->asked_hubs);
+	json_kint(j, "outside", d->outside);
+	json_kint(j, "sitemaps", d->sitemaps);
+	json_kint(j, "sitemap_requests", d->sitemap_requests);
+	json_kint(j, "dates", d->dates);
+	json_key(j, "refused");
+	json_object(j);
+	for (unsigned i = 1; i < N_REFUSALS; i++)
+		if (d->refused[i])
+			json_kint(j, refusal_name(i), d->refused[i]);
+	json_end_object(j);
+	json_end_object(j);
+}
+
+static void discovery_text(const struct discovery *d)
+{
+	const char *before = "; refused: ";
+
+	printf("discovery: %u of the requests; %u URLs found, %u added, %u waiting", d->share,
+	       d->found, d->added, d->waiting);
+	for (unsigned i = 1; i < N_REFUSALS; i++) {
+		if (!d->refused[i])
+			continue;
+		printf("%s%u %s", before, d->refused[i], refusal_name(i));
+		before = ", ";
+	}
+	printf("\n           asked: %u new, %u told by sitemaps, %u hubs; %u sitemaps in %u "
+	       "requests, apart from the budget\n", d->asked_new, d->asked_told, d->asked_hubs,
+	       d->sitemaps, d->sitemap_requests);
 }
 
 static void print_json(struct json *j, const struct crawl_report *r)
@@ -104,6 +156,8 @@ static void print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "unasked", r->unasked);
 	json_kint(j, "robots_requests", (int64_t)r->fetch.robots_requests);
 	json_kint(j, "bytes", (int64_t)r->fetch.bytes);
+	if (r->discovery.on)
+		discovery_json(j, &r->discovery);
 	json_key(j, "reasons");
 	json_object(j);
 	for (int i = 1; i < FETCH_N_ERRORS; i++)
@@ -150,6 +204,8 @@ static void print_text(const struct crawl_report *r)
 		}
 		putchar('\n');
 	}
+	if (r->discovery.on)
+		discovery_text(&r->discovery);
 	if (r->unasked)
 		printf("redirects took the requests of %u pages that were planned\n", r->unasked);
 	if (c->blocked)

@@ -75,6 +75,8 @@ static int export_page(void *arg, const struct store_page *p, struct err *err)
 	json_kstr(j, "state", p->state == STORE_PAGE_HERE ? "here" :
 	          p->state == STORE_PAGE_GONE ? "gone" : "left");
 	json_time(j, "added", p->added);
+	if (p->found)
+		json_kint(j, "found", p->found);
 	json_time(j, "last_visit", p->last_visit);
 	json_time(j, "last_change", p->last_change);
 	json_kint(j, "visits", p->visits);

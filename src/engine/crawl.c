@@ -138,6 +138,7 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 		return rc;
 	ret[site].extra = r->requests > 1 ? r->requests - 1 : 0;
 	c->extras += ret[site].extra;
+	crawl_discover_count(c, offers[site].reason, ret[site].outcome);
 	c->report->visits++;
 	c->report->answered += r->status > 0;
 	c->in_batch++;
@@ -344,6 +345,8 @@ static int run_engine(struct crawl *c, struct err *err)
 			rc = mark_first(c, &made, err);
 		c->placed = made.placed;
 	}
+	if (rc == 0)
+		rc = crawl_discover_reserve(c, made.seen.v, made.seen.n, err);
 	if (rc == 0 && (rc = store_begin(c->store, err)) == 0) {
 		c->batch_began = crawl_seconds();
 		rc = rep->resumed ?
@@ -392,8 +395,15 @@ static void start_reading(struct crawl *c)
 	c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
 }
 
-/* A number may pass that of the pages: redirects want requests, too.  A run that
- * looks for life may have no budget; given again, it comes on top. */
+/* A number may pass that of the pages: redirects want requests, too. */
+uint32_t crawl_budget(struct share s, uint32_t n_pages)
+{
+	uint64_t n = share_of(s, s.percent ? n_pages : UINT32_MAX);
+
+	return (uint32_t)n;
+}
+
+/* A run that looks for life may have no budget; given again, it comes on top. */
 static void set_budget(struct crawl *c, bool open)
 {
 	const struct share *b = &c->opts->budget;
@@ -403,8 +413,8 @@ static void set_budget(struct crawl *c, bool open)
 	struct store_cycle *row = &c->report->cycle;
 
 	if (c->opts->goal != GOAL_ALIVE) {
-		if (!c->report->resumed)
-			row->budget = (uint32_t)share_of(*b, b->percent ? n : UINT32_MAX);
+		if (!c->report->resumed && !c->report->discovery.on)
+			row->budget = crawl_budget(*b, n);
 	} else if (b->value <= 0) {
 		row->budget = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
 	} else if (!c->report->resumed || !open) {
@@ -426,6 +436,14 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 	if ((rc = crawl_repair(c->store, o->warc_folder, err)) < 0 ||
 	    (rc = begin_row(c, last, err)) < 0)
 		return rc;
+	fo.spend = may_spend;
+	fo.arg = c;
+	fo.seed = rep->cycle.seed;
+	fo.decode = o->goal == GOAL_ALIVE;      /* else the readers do it */
+	if (o->goal == GOAL_ALIVE)
+		live_fetch_options(&fo);
+	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0 || (rc = crawl_discover(c, err)) < 0)
+		return rc;
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
 	/* a run that looks for life knows nothing of those before it */
@@ -436,14 +454,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 	c->resumed = r;
 	c->spent = rep->resumed ? rep->cycle.downloads : 0;
 	set_budget(c, last->any && last->cycle.open);
-	fo.spend = may_spend;
-	fo.arg = c;
-	fo.seed = rep->cycle.seed;
-	fo.decode = o->goal == GOAL_ALIVE;      /* else the readers do it */
 	if (o->goal == GOAL_ALIVE)
-		live_fetch_options(&fo);
-	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0 || o->goal == GOAL_ALIVE)
-		return rc;
+		return 0;
 	rc = open_archive(c, err);
 	if (rc == 0)
 		start_reading(c);
@@ -455,6 +467,7 @@ static void release(struct crawl *c)
 	live_free(c->live);
 	stop_reading(c);
 	fetch_free(c->fetch);
+	discover_free(c->discover);
 	for (unsigned i = 0; i < c->n_readers; i++)
 		crawl_reader_release(&c->readers[i]);
 	for (unsigned i = 0; c->answers && i < PLACES; i++)

@@ -17,6 +17,7 @@
 
 #include <signal.h>
 
+#include "engine/discover.h"
 #include "engine/ignore.h"
 #include "engine/live.h"
 #include "engine/resume.h"
@@ -35,6 +36,7 @@ struct crawl_opts {
 	uint32_t max_age;               /* cycles; 0: none */
 	unsigned confirmations;         /* times seen gone until it is believed */
 	bool no_requests;               /* archive answers only */
+	struct discover_opts discover;
 	struct detector detect;
 	struct ignore_list ignore;      /* elements that are no change */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
@@ -55,6 +57,7 @@ struct crawl_report {
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t answered;              /* any status at all */
 	struct fetch_stats fetch;
+	struct discovery discovery;
 	uint32_t reasons[FETCH_N_ERRORS];       /* of failed and blocked */
 	struct live_report live;        /* goal alive */
 };

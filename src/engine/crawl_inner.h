@@ -59,6 +59,8 @@ struct crawl {
 	struct crawl_report *report;
 	struct fetch *fetch;
 	struct resumed *resumed;
+	struct discover *discover;
+	bool apart;                     /* requests made now are not of the budget */
 	struct warc_writer *warc;
 	struct line *line;
 	struct crawl_reader *readers;   /* one a thread */
@@ -98,6 +100,8 @@ static inline uint32_t crawl_counted(const struct crawl *c)
 /* May one more request be made?  Then it is counted. */
 static inline bool crawl_may_spend(struct crawl *c)
 {
+	if (c->apart)
+		return true;
 	if (c->spent >= c->budget)
 		return false;
 	c->spent++;
@@ -129,6 +133,15 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
                           const struct crawl_answer *a, struct delivery *ret,
                           struct err *err);
+/* In crawl_discover.c: new pages before the cycle; then what the share is for, less
+ * what the cycle, if it goes on, has asked for; and counting. */
+MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_discover_reserve(struct crawl *c, const struct seen *made,
+                                      size_t n_made, struct err *err);
+void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome);
+/* Requests of a cycle, of so many pages. */
+uint32_t crawl_budget(struct share s, uint32_t n_pages);
+
 /* What a crash left of the archive: cut it back to what the store knows. */
 MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct err *err);
 /* The archive to the disk, then the tables: the batch is safe. */

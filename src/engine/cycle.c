@@ -73,12 +73,23 @@ uint32_t guarantee_need(const struct view *v, uint32_t max_age)
 	return need > UINT32_MAX ? UINT32_MAX : (uint32_t)need;
 }
 
+static void ask_reserved(struct engine *e)
+{
+	plan_limit(&e->plan, e->reserved_most);
+	for (size_t i = 0; i < e->n_reserved && plan_room(&e->plan); i++) {
+		const struct offer *o = &e->reserved[i];
+
+		plan_take(&e->plan, o->page, o->score, o->probability, o->reason);
+	}
+	plan_finish(&e->plan);
+}
+
 static void ask_guarantee(struct engine *e)
 {
 	uint32_t need = guarantee_need(&e->view, e->max_age);
 
-	e->guarantee_broken = need > e->view.budget;
-	e->n_guaranteed = need > e->view.budget ? e->view.budget : need;
+	e->guarantee_broken = need > e->view.room;
+	e->n_guaranteed = need > e->view.room ? e->view.room : need;
 	if (!e->n_guaranteed)
 		return;
 	plan_limit(&e->plan, e->n_guaranteed);
@@ -261,11 +272,13 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 {
 	int rc = 0;
 
-	for (bool guaranteed = e->max_age == 0; e->view.room > 0;) {
+	for (bool guaranteed = e->max_age == 0, reserved = !e->reserved_most; e->view.room > 0;) {
 		if (e->source.enough && e->source.enough(e->source.self))
 			break;
 		plan_begin(&e->plan, &e->view, e->visits.state);
-		if (!guaranteed) {
+		if (!reserved) {
+			ask_reserved(e);
+		} else if (!guaranteed) {
 			ask_guarantee(e);
 		} else if (e->sampling) {
 			e->sampling = !sample_ended(e);
@@ -279,7 +292,8 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 			if (!e->plan.n_taken)
 				break;
 		}
-		guaranteed = true;
+		guaranteed = guaranteed || reserved;
+		reserved = true;
 		if (!e->plan.n_taken)
 			continue;
 		rc = deliver(e, err);

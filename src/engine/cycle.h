@@ -42,6 +42,9 @@ struct engine {
 	struct plan plan;
 	uint32_t max_age;               /* cycles; 0: no guarantee */
 	bool no_fill;                   /* a policy that asks for no more ends the cycle */
+	const struct offer *reserved;   /* the caller's: asked for before all others, in order, */
+	size_t n_reserved;
+	uint32_t reserved_most;         /* at most so many of them; 0: none */
 	uint32_t sample_most;           /* pages of the opening sample; 0: none */
 	uint32_t sample_hits;           /* it ends at so many hits, */
 	uint32_t sample_least;          /* but not before so many answers */

@@ -199,6 +199,7 @@ void fetch_add(struct fetch *f, const struct fetch_request *r)
 	j->site = r->site;
 	j->method = r->method;
 	j->second_opinion = r->second_opinion;
+	j->only_robots = r->only_robots;
 	j->etag = clean_copy(r->etag);
 	j->last_modified = clean_copy(r->last_modified);
 	f->n_pending++;

@@ -89,6 +89,7 @@ struct fetch_request {
 	const char *url;
 	enum fetch_method method;
 	bool second_opinion;            /* HEAD that fails is asked again by GET */
+	bool only_robots;               /* it is done when robots.txt is known */
 	const char *etag, *last_modified;       /* verbatim, or NULL */
 };
 
@@ -163,6 +164,12 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
 void fetch_stop(struct fetch *f);
 size_t fetch_pending(const struct fetch *f);    /* added and not come out */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
+
+/* The rules of robots.txt for a canonical URL, as far as they are known now; NULL:
+ * there are none.  May it be fetched?  Not before they are known. */
+struct robots;
+const struct robots *fetch_robots(const struct fetch *f, const char *url, size_t size);
+bool fetch_allows(const struct fetch *f, const char *url, size_t size);
 
 /* Append the request that was made for a URL, as it went out by HTTP/1.1. */
 void fetch_request_text(const struct fetch_options *o, const char *url,

@@ -49,7 +49,7 @@ struct origin {
 struct job {
 	uint32_t number, next;
 	uint32_t page, site;
-	bool is_robots, second_opinion, conditional, live;
+	bool is_robots, second_opinion, only_robots, conditional, live;
 	enum fetch_method method;
 	char *etag, *last_modified;
 	struct buf url;                 /* canonical, of the next or last request */

@@ -141,6 +141,11 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 
 	if (!robots_ask(f, j, now))
 		return;
+	if (j->only_robots) {
+		polite_cancel(f->polite, j->host);
+		job_done(f, j, FETCH_OK, "%s", "");
+		return;
+	}
 	host_name(j, name);
 	r.proxy = proxy_for(&f->proxy, j->parts.https, name);
 	if (r.proxy && (why = gate_refuses_name(f->opt.gate, name))) {

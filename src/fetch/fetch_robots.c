@@ -157,3 +157,28 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 		wire_recycle(f->wire, t);
 	job_free(f, j);
 }
+
+static const struct origin *find_origin(const struct fetch *f, const char *url, size_t size)
+{
+	struct url_parts p;
+	uint32_t i;
+
+	url_split(url, size, &p);
+	i = strtab_find(&f->origin_names, url, p.path);
+	return i == MAP_NONE || f->origins.v[i].known != KNOWN ? NULL : &f->origins.v[i];
+}
+
+const struct robots *fetch_robots(const struct fetch *f, const char *url, size_t size)
+{
+	const struct origin *o = find_origin(f, url, size);
+
+	return o ? o->rules : NULL;
+}
+
+bool fetch_allows(const struct fetch *f, const char *url, size_t size)
+{
+	const struct origin *o = find_origin(f, url, size);
+
+	return f->opt.ignore_robots ||
+	       (o && o->error == FETCH_OK && (!o->rules || robots_allows(o->rules, url, size, NULL)));
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crawl_discover.c - discovery in a cycle on the live web: before it, and what of the
+ * budget it takes; see discover.h. */
+#include "engine/crawl_inner.h"
+
+int crawl_discover(struct crawl *c, struct err *err)
+{
+	struct crawl_report *rep = c->report;
+	int rc;
+
+	if (!(c->opts->discover.share.value > 0))
+		return 0;
+	rc = discover_new(&c->discover, c->store, &c->opts->discover, &rep->cycle, err);
+	if (rc < 0)
+		return rc;
+	if (rep->resumed)
+		return discover_recall(c->discover, &rep->discovery, err);
+	/* the number of pages is that before new ones come */
+	rep->cycle.budget = crawl_budget(c->opts->budget, discover_here(c->discover));
+	c->apart = true;
+	rc = discover_run(c->discover, rep->cycle.budget, c->fetch, c->opts->stop,
+	                  &rep->discovery, err);
+	c->apart = false;
+	if (rc == E_STOP)
+		rep->stopped = true;
+	return rc;
+}
+
+static uint32_t *asked_of(struct discovery *d, uint8_t reason)
+{
+	return reason == REASON_NEW ? &d->asked_new : reason == REASON_TOLD ? &d->asked_told :
+	       reason == REASON_HUB ? &d->asked_hubs : NULL;
+}
+
+void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome)
+{
+	uint32_t *n = asked_of(&c->report->discovery, reason);
+
+	if (n && outcome != OUTCOME_BLOCKED)
+		++*n;
+}
+
+int crawl_discover_reserve(struct crawl *c, const struct seen *made, size_t n_made,
+                           struct err *err)
+{
+	struct engine *e = &c->resumed->engine;
+	struct discovery *d = &c->report->discovery;
+	uint32_t asked;
+
+	for (size_t i = 0; i < n_made; i++)
+		crawl_discover_count(c, made[i].reason, made[i].outcome);
+	if (!d->on)
+		return 0;
+	asked = d->asked_new + d->asked_told + d->asked_hubs;
+	e->reserved_most = d->share > asked ? d->share - asked : 0;
+	return discover_offers(c->discover, c->opts->cycle_seconds, &e->reserved,
+	                       &e->n_reserved, err);
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Discovery on an origin with good links, sitemaps and traps: what must be found is,
+ * what must not be asked for never is, the share is kept to the request, traps are
+ * bounded, and a kill at any moment changes none of it.
+ *
+ * FRESHET_CRASHES=N sets the number of kills (default 10).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/when.h"
+#include "demo/origin.h"
+#include "engine/crawl.h"
+#include "fetch/gate.h"
+#include "../../lib/pack.h"
+
+#define DAY 86400
+#define START 1700000000
+#define PER_DIRECTORY 20
+
+struct stage {
+	int day;                        /* the origin's clock; shared with children */
+	struct origin *origin;
+	struct store *store;
+	struct gate gate;
+	struct crawl_opts opts;
+	char dir[40], db[64], warc[64];
+};
+
+static void home(const struct origin_request *q, struct buf *b)
+{
+	for (int i = 1; i < 10; i++)
+		buf_printf(b, "<a href=/p/%d>p</a>", i);
+	buf_str(b, "<a href=/private/x>no</a><a href=/logo.png>i</a><a href=/cal/2099/01/>c</a>"
+	        "<a href='/s?sid=7'>s</a><a href=/r/r/r/>r</a><a href=http://127.0.9.9:1/>o</a>"
+	        "<a href=/trap/1>t</a><a href=/deep/a/>d</a><a href=/year/1/1/>y</a>");
+	(void)q;
+}
+
+/* 127.0.5.1: a site with everything; 127.0.5.2: one with a plain sitemap. */
+static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	const struct stage *s = arg;
+	unsigned n, k;
+	struct buf xml;
+	char date[21];
+
+	buf_str(&r->headers, "Content-Type: text/html\n");
+	if (!strcmp(q->host, "127.0.5.2")) {
+		if (!strcmp(q->path, "/robots.txt"))
+			r->status = 404;
+		else if (!strcmp(q->path, "/sitemap.xml"))
+			buf_printf(&r->body, "<urlset><url><loc>http://%s:%u/only-here</loc></url>"
+			           "<url><loc>http://127.0.5.1:1/far</loc></url></urlset>", q->host,
+			           origin_port(s->origin));
+		else
+			buf_str(&r->body, "nothing here");
+	} else if (!strcmp(q->path, "/robots.txt")) {
+		buf_printf(&r->body, "User-agent: *\nDisallow: /private/\nSitemap: http://%s:%u/i.xml\n"
+		           "Sitemap: http://127.0.9.9:1/theirs.xml\n", q->host,
+		           origin_port(s->origin));
+	} else if (!strcmp(q->path, "/i.xml")) {
+		buf_str(&r->body, "<sitemapindex><sitemap><loc>/maps/a.xml.gz</loc></sitemap>"
+		        "<sitemap><loc>/i.xml</loc></sitemap></sitemapindex>");
+	} else if (!strcmp(q->path, "/maps/a.xml.gz")) {
+		buf_init(&xml, 1 << 16);
+		when_iso(START + s->day * DAY - 5, date);
+		buf_printf(&xml, "<urlset><url><loc>/</loc><lastmod>%s</lastmod></url>", date);
+		for (int i = 0; i < 12; i++)
+			buf_printf(&xml, "<url><loc>/m/%d</loc></url>", i);
+		buf_str(&xml, "<url><loc>/private/map</loc></url></urlset>");
+		pack_gzip(&r->body, xml.data, xml.size);
+		buf_release(&xml);
+	} else if (!strcmp(q->path, "/")) {
+		home(q, &r->body);
+	} else if (!strcmp(q->path, "/news")) {         /* two new ones a day */
+		for (int i = 0; i <= 2 * s->day; i++)
+			buf_printf(&r->body, "<a href=/story/%d>story</a>", i);
+	} else if (sscanf(q->path, "/trap/%u", &n) == 1) {      /* one directory */
+		for (k = 1; k < 30; k++)
+			buf_printf(&r->body, "<a href=/trap/%u>next</a>", n * 30 + k);
+	} else if (!strncmp(q->path, "/deep/", 6)) {            /* always deeper */
+		for (k = 0; k < 3; k++)
+			buf_printf(&r->body, "<a href='%s%c%zu/'>down</a>", q->path, 'a' + (int)k,
+			           strlen(q->path));
+	} else if (sscanf(q->path, "/year/%u/%u/", &n, &k) == 2) {      /* a directory each */
+		for (unsigned i = 1; i < 10; i++)
+			buf_printf(&r->body, "<a href=/year/%u/%u/>y</a>", n + i, k + i);
+	} else {
+		buf_printf(&r->body, "<p>%s", q->path);
+	}
+}
+
+/* A repository on an origin that may be there already. */
+static void setup_on(struct stage *s, struct origin *origin)
+{
+	static const char *const paths[] = { "1:%u/", "1:%u/news", "2:%u/" };
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	struct err err;
+
+	*s = (struct stage){ .dir = "/tmp/freshet-discover-XXXXXX" };
+	s->origin = origin ? origin : origin_start(answer, s);
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
+	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
+	assert_int_equal(mkdir(s->warc, 0777), 0);
+	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	assert_int_equal(store_begin(s->store, &err), 0);
+	for (size_t i = 0; i < 3; i++) {
+		char url[64], rest[32];
+		uint32_t number;
+
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		snprintf(rest, sizeof rest, paths[i], origin_port(s->origin));
+		snprintf(url, sizeof url, "http://127.0.5.%s", rest);
+		assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1,
+		                                &number, &err), 1);
+	}
+	assert_int_equal(store_commit(s->store, &err), 0);
+	assert_int_equal(gate_allow(&s->gate, "127.0.5.0/24", &err), 0);
+	fetch.gate = &s->gate;
+	fetch.proxy = "";
+	fetch.polite.delay = fetch.polite.address_delay = 0;
+	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
+		.budget = { 16, false }, .seed = 1, .cycle_seconds = DAY, .confirmations = 1,
+		.discover = { { 50, true }, PER_DIRECTORY, 1000 }, .fetch = fetch };
+}
+
+static void setup(struct stage *s)
+{
+	setup_on(s, NULL);
+}
+
+static void leave(struct stage *s)
+{
+	char cmd[64];
+
+	store_close(s->store);
+	gate_release(&s->gate);
+	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
+	assert_int_equal(system(cmd), 0);
+}
+
+static void teardown(struct stage *s)
+{
+	leave(s);
+	origin_stop(s->origin);
+}
+
+static struct crawl_report cycle(struct stage *s, int day)
+{
+	struct crawl_report r;
+	struct err err;
+
+	s->day = day;
+	s->opts.now = START + day * DAY;
+	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+static uint32_t known(struct stage *s, const char *host_path)
+{
+	char url[128];
+	struct store_page p;
+	struct err err;
+
+	snprintf(url, sizeof url, "http://127.0.5.%c:%u%s", host_path[0],
+	         origin_port(s->origin), host_path + 1);
+	return store_page_find(s->store, (struct text){ url, strlen(url) }, &p, &err) == 1 ?
+		1 + p.found : 0;
+}
+
+struct audit {
+	struct stage *s;
+	uint32_t cycle, visits, asked, n_pages, trap, year, deep, found;
+	uint8_t seen[4096];
+	uint64_t pages_hash;
+};
+
+static int audit_page(void *arg, const struct store_page *p, struct err *err)
+{
+	struct audit *a = arg;
+	char url[256];
+
+	(void)err;
+	snprintf(url, sizeof url, "%.*s", (int)p->url.size, p->url.s);
+	a->n_pages++;
+	a->found += p->found == a->cycle;
+	a->trap += strstr(url, "/trap/") != NULL;
+	a->year += strstr(url, "/year/") != NULL;
+	a->deep += strstr(url, "/deep/") != NULL;
+	a->pages_hash = hash_bytes(url, strlen(url), a->pages_hash ^ p->found);
+	return 0;
+}
+
+static int audit_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct audit *a = arg;
+
+	(void)err;
+	assert_true(v->page < sizeof a->seen);
+	assert_false(a->seen[v->page]);
+	a->seen[v->page] = 1;
+	a->visits += v->outcome != OUTCOME_BLOCKED;
+	a->asked += v->outcome != OUTCOME_BLOCKED && v->reason >= REASON_NEW &&
+		v->reason <= REASON_HUB;
+	return 0;
+}
+
+static struct audit audit(struct stage *s, uint32_t number)
+{
+	struct audit a = { .s = s, .cycle = number };
+	struct err err;
+
+	assert_int_equal(store_pages(s->store, audit_page, &a, &err), 0);
+	assert_int_equal(store_visits(s->store, STORE_NONE, number, number + 1, audit_visit, &a,
+	                              &err), 0);
+	return a;
+}
+
+/* Requests for paths that begin so, of any host. */
+static size_t asked_for(struct stage *s, const char *prefix)
+{
+	size_t n, found = 0;
+	struct origin_log *l = origin_read_log(s->origin, &n);
+
+	for (size_t i = 0; i < n; i++)
+		found += !strncmp(l[i].path, prefix, strlen(prefix));
+	free(l);
+	return found;
+}
+
+static uint64_t run_days(struct stage *s, int days)
+{
+	struct audit a = { 0 };
+
+	for (int day = 0; day < days; day++) {
+		struct crawl_report r = cycle(s, day);
+
+		a = audit(s, r.cycle.number);
+		assert_int_equal(r.cycle.budget, 16);
+		assert_true(r.cycle.downloads <= 16);
+		assert_int_equal(a.visits, r.cycle.downloads);
+		assert_int_equal(r.discovery.share, 8);
+		assert_int_equal(a.found, r.discovery.added);
+		assert_true(a.found <= 8);
+		assert_int_equal(a.asked, r.discovery.asked_new + r.discovery.asked_told +
+		                 r.discovery.asked_hubs);
+		assert_true(a.asked <= 8);
+		if (r.discovery.waiting)        /* as much as it may, exactly */
+			assert_int_equal(r.discovery.asked_new, 8);
+		if (day > 6)
+			assert_int_equal(r.cycle.downloads, 16);
+		/* each URL found is one of these */
+		uint32_t sum = r.discovery.added + r.discovery.waiting;
+
+		for (int i = 0; i < N_REFUSALS; i++)
+			sum += i == REFUSED_MANY ? 0 : r.discovery.refused[i];
+		assert_int_equal(sum, r.discovery.found);
+	}
+	return a.pages_hash;
+}
+
+static void test_found_and_bounded(void **state)
+{
+	struct stage s;
+	struct audit a;
+	struct crawl_report r;
+
+	(void)state;
+	setup(&s);
+	run_days(&s, 25);
+	/* good links, sitemap entries by index and gzip, growing pages */
+	for (int i = 1; i < 10; i++)
+		assert_true(known(&s, (char[]){ '1', '/', 'p', '/', (char)('0' + i), 0 }) > 1);
+	assert_true(known(&s, "1/m/0") > 1);
+	assert_true(known(&s, "1/m/11") > 1);
+	assert_true(known(&s, "2/only-here") > 1);
+	assert_true(known(&s, "1/story/5") > 1);
+	assert_int_equal(known(&s, "1/"), 1);           /* put under care, not found */
+	/* what must never be asked for */
+	assert_int_equal(asked_for(&s, "/private") + asked_for(&s, "/logo") +
+	                 asked_for(&s, "/cal") + asked_for(&s, "/s?") + asked_for(&s, "/r/") +
+	                 asked_for(&s, "/far") + asked_for(&s, "/theirs"), 0);
+	a = audit(&s, 25);
+	assert_true(a.trap <= PER_DIRECTORY && a.trap > 2);
+	assert_true(a.deep > 2);
+	r = cycle(&s, 25);
+	assert_true(r.discovery.refused[TRAP_CALENDAR] && r.discovery.refused[TRAP_SESSION] &&
+	            r.discovery.refused[TRAP_REPEATED] && r.discovery.refused[TRAP_FILE] &&
+	            r.discovery.refused[REFUSED_ROBOTS] && r.discovery.outside);
+	/* once a day, index and map; the other site's guess */
+	assert_int_equal(asked_for(&s, "/i.xml"), 26);
+	assert_int_equal(asked_for(&s, "/maps/a.xml.gz"), 26);
+	assert_int_equal(asked_for(&s, "/sitemap.xml"), 26);
+	print_message("26 days: %u pages; traps: one directory %u, numbered directories %u, "
+	              "deeper and deeper %u\n", a.n_pages, a.trap, a.year, a.deep);
+	teardown(&s);
+}
+
+/* Low caps, many cycles: the traps stop for good. */
+static void test_caps_hold(void **state)
+{
+	struct stage s;
+	struct audit a;
+
+	(void)state;
+	setup(&s);
+	s.opts.discover.per_directory = 2;
+	s.opts.discover.per_site = 60;
+	s.opts.discover.share = (struct share){ 100, true };
+	for (int day = 0; day < 12; day++)
+		cycle(&s, day);
+	a = audit(&s, 12);
+	assert_true(a.n_pages <= 3 + 60 + 1);   /* and the other site's one */
+	assert_true(a.trap <= 2);
+	assert_true(a.year <= 2 * DISCOVER_SHAPE);
+	assert_int_equal(a.found, 0);           /* at the end of it */
+	teardown(&s);
+}
+
+static void test_same_seed_same_pages(void **state)
+{
+	struct origin *origin = NULL;   /* draws depend on URLs, and these on the port */
+	uint64_t hash[2];
+	struct stage s;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		setup_on(&s, origin);
+		hash[i] = run_days(&s, 8);
+		origin = s.origin;
+		leave(&s);
+	}
+	origin_stop(origin);
+	assert_true(hash[0] == hash[1]);
+}
+
+/* Off by default: the same world, not one page more, no sitemap asked for. */
+static void test_off(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	setup(&s);
+	s.opts.discover.share.value = 0;
+	for (int day = 0; day < 3; day++)
+		assert_false(cycle(&s, day).discovery.on);
+	assert_int_equal(audit(&s, 1).n_pages, 3);
+	assert_int_equal(asked_for(&s, "/i.xml"), 0);
+	teardown(&s);
+}
+
+static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	*(struct store_cycle *)arg = *c;
+	return 0;
+}
+
+static void test_killed_at_any_moment(void **state)
+{
+	const char *env = getenv("FRESHET_CRASHES");
+	int kills = env ? atoi(env) : 10, day = 0, killed = 0;
+	struct stage s;
+	struct rng rng;
+	uint32_t done = 0;
+
+	(void)state;
+	setup(&s);
+	rng_init(&rng, 5);
+	s.opts.batch = 2;
+	store_close(s.store);
+	for (int i = 0; i < kills || done < 6; i++) {
+		struct store_cycle last = { 0 };
+		struct audit a;
+		struct err err;
+		int status;
+		pid_t pid;
+
+		s.day = day;
+		s.opts.now = START + day * DAY;
+		s.store = NULL;
+		pid = fork();
+		if (!pid) {
+			struct crawl_report r;
+
+			if (store_open(&s.store, s.db, STORE_EXISTING, &err) < 0)
+				_exit(9);
+			_exit(crawl_cycle(s.store, &s.opts, &r, &err) < 0 ? 8 : 0);
+		}
+		if (i < kills) {
+			usleep((useconds_t)(1000 + rng_below(&rng, 60000)));
+			kill(pid, SIGKILL);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		killed += WIFSIGNALED(status);
+		if (WIFEXITED(status))
+			assert_int_equal(WEXITSTATUS(status), 0);
+		assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
+		assert_int_equal(store_cycles(s.store, last_cycle, &last, &err), 0);
+		a = audit(&s, last.number);     /* no page twice */
+		assert_true(a.found <= 8 && a.asked <= 8);
+		assert_int_equal(a.visits, last.downloads);
+		assert_true(last.downloads <= 16);
+		if (!last.open && last.number > done) {
+			assert_int_equal(last.number, done + 1);
+			/* new ones wait from the third day on: the share is spent on them */
+			if (done > 2)
+				assert_true(a.asked == 8 && last.downloads == 16);
+			done++;
+			day++;
+		}
+		store_close(s.store);
+	}
+	print_message("%d kills, %u cycles completed\n", killed, done);
+	s.store = NULL;
+	teardown(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found_and_bounded),
+		cmocka_unit_test(test_caps_hold),
+		cmocka_unit_test(test_same_seed_same_pages),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_killed_at_any_moment),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
