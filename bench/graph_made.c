@@ -96,3 +96,21 @@ unsigned graph_made_web_page(uint32_t page, uint32_t n_pages, double mean_links,
 	}
 	return n;
 }
+
+uint32_t graph_made_web_site(uint32_t page, uint32_t n_pages, uint64_t seed)
+{
+	uint32_t size;
+
+	return site_of(page, n_pages, seed, &size);
+}
+
+void graph_made_life(uint32_t n_pages, double share, uint64_t seed, uint8_t *ret)
+{
+	for (uint32_t i = 0; i < n_pages; i++) {
+		uint32_t site = graph_made_web_site(i, n_pages, seed);
+		double here = rng_unit(rng_draw(seed, 4, site, RNG_WORLD));
+		double part = rng_unit(rng_draw(seed, 5, site, RNG_WORLD));
+
+		ret[i] = here < 2 * share && rng_unit(rng_draw(seed, 6, i, RNG_WORLD)) < part;
+	}
+}

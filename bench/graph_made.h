@@ -22,4 +22,11 @@ MUST_CHECK int graph_made_rmat(unsigned scale, unsigned links_per_node, uint64_t
 unsigned graph_made_web_page(uint32_t page, uint32_t n_pages, double mean_links,
                              uint64_t seed, uint32_t *ret_links);
 
+/* The first page of a page's site in that graph. */
+uint32_t graph_made_web_site(uint32_t page, uint32_t n_pages, uint64_t seed);
+
+/* Which pages of it live: sites die as a whole, of those that do not a share that
+ * is uniform in 0 .. 1 lives; `share` of all pages on average. */
+void graph_made_life(uint32_t n_pages, double share, uint64_t seed, uint8_t *ret);
+
 #endif
