@@ -108,7 +108,8 @@ static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 const struct command command_import = {
 	.name = "import",
 	.arguments = "FILE...",
-	.summary = "pages and their history from files: URL lists, CDX, CDXJ, WARC, sitemaps",
+	.summary = "pages and their history from files: URL lists, CDX, CDXJ, WARC, sitemaps, "
+		"link graphs",
 	.description =
 		"The kind of a file is found by looking into it; gz and zst are unpacked; `-` is\n"
 		"standard input. In a URL list, one URL a line, lines that begin with # are\n"

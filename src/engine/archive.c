@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "engine/import.h"
 #include "warc/cdx.h"
 #include "web/url.h"
 
@@ -19,7 +20,8 @@
 
 const char *archive_kind_name(enum archive_kind kind)
 {
-	static const char *const names[] = { "URL list", "CDX", "WARC", "sitemap" };
+	static const char *const names[] = { "URL list", "CDX", "WARC", "sitemap",
+	                                     "link graph" };
 
 	return names[kind];
 }
@@ -63,7 +65,7 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 	else if (is_index_line(s, line_end ? (size_t)(line_end - s) : size))
 		*ret = ARCHIVE_CDX;
 	else
-		*ret = ARCHIVE_URLS;
+		*ret = import_is_graph(s, size) ? ARCHIVE_GRAPH : ARCHIVE_URLS;
 	return 0;
 }
 

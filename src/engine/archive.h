@@ -16,6 +16,7 @@ enum archive_kind {
 	ARCHIVE_CDX,            /* CDX, CDXJ, extended CDXJ */
 	ARCHIVE_WARC,
 	ARCHIVE_SITEMAP,        /* XML */
+	ARCHIVE_GRAPH,          /* links between URLs */
 };
 
 struct input;

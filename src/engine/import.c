@@ -326,6 +326,8 @@ int import_file(struct import *i, const char *path, struct err *err)
 
 	if (rc == 0 && a.kind == ARCHIVE_SITEMAP) {
 		rc = import_sitemap(i, in, path, 0, err);       /* closes it, as the next */
+	} else if (rc == 0 && a.kind == ARCHIVE_GRAPH) {
+		rc = import_graph(i, in, path, err);
 	} else if (rc == 0 && a.kind != ARCHIVE_URLS) {
 		rc = import_archive(&a, &reader, in, err);
 	} else if (rc == 0) {

@@ -45,6 +45,12 @@ struct input;
 MUST_CHECK int import_sitemap(struct import *i, struct input *in, const char *path,
                               unsigned depth, struct err *err);
 
+/* In import_graph.c: a list of links between URLs, or adjacency by URL; closes the
+ * input.  And whether text begins like one. */
+MUST_CHECK int import_graph(struct import *i, struct input *in, const char *path,
+                            struct err *err);
+bool import_is_graph(const char *s, size_t size);
+
 /* Set a page's counters and imported visits right from its captures. */
 MUST_CHECK int settle_page(struct store *s, uint32_t page, struct err *err);
 
