@@ -6,6 +6,7 @@
  *   word   its leading letters                        index
  *   last   the last directory's name                  b
  *   shape  the directories with digit runs as 0       /a/b/   (/2024/07/ = /0/0/)
+ * Where /a/b/ is alone in its directory it is named as /a/b.html would be: b, b, a, /a/.
  * Pages of a family change together more often than strangers: release notes,
  * index pages, every translation of one page.
  *
@@ -54,11 +55,23 @@ static size_t shape_of(const char *s, const char *end, char *out, size_t max)
 	return n;
 }
 
-void families_of(const char *url, size_t size, struct families *ret)
+static bool starts_with(const char *s, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - s) >= n && !memcmp(s, word, n);
+}
+
+void families_of(const char *url, size_t size, bool alone, struct families *ret)
 {
 	const char *path, *name, *end, *p, *last_end;
 
 	split(url, size, &path, &name, &end);
+	if (alone && name > path + 1 && (name == end || starts_with(name, end, "index."))) {
+		/* /a/b/ is to its site what /a/b.html is to another */
+		for (end = --name; name > path && name[-1] != '/'; name--)
+			;
+	}
 	ret->part[FAMILY_NAME] = name;
 	ret->size[FAMILY_NAME] = (size_t)(end - name);
 	for (p = name; p < end && isalpha((unsigned char)*p); p++)
@@ -85,7 +98,12 @@ void families_number(const struct pages *pages, uint32_t *family[N_FAMILIES],
 		n_family[k] = 0;
 	}
 	for (uint32_t i = 0; i < pages->n; i++) {
-		families_of(pages_url(pages, i), pages_url_size(pages, i), &f);
+		const struct tree *t = &pages->tree;
+		uint32_t d = pages->dir[i];
+		bool alone = t->dir_first[d + 1] - t->dir_first[d] == 1 &&
+		             t->child_first[d + 1] == t->child_first[d];
+
+		families_of(pages_url(pages, i), pages_url_size(pages, i), alone, &f);
 		for (int k = 0; k < N_FAMILIES; k++) {
 			uint64_t key = hash_bytes(f.part[k], f.size[k], pages->site[i]);
 			bool fresh;

@@ -13,8 +13,9 @@ struct families {
 	char shape[SHAPE_SIZE_MAX];
 };
 
-/* The four names of a canonical URL; they point into it or into ret. */
-void families_of(const char *url, size_t size, struct families *ret);
+/* The four names of a canonical URL; they point into it or into ret.  alone: no
+ * other page lies in its directory or below, so /a/b/ is named as /a/b.html is. */
+void families_of(const char *url, size_t size, bool alone, struct families *ret);
 /* Number every page's groups; family[k] are new arrays. */
 void families_number(const struct pages *pages, uint32_t *family[N_FAMILIES],
                      uint32_t n_family[N_FAMILIES]);

@@ -8,9 +8,9 @@
 #include "policy/tide_model.h"
 
 struct tide_opts {
-	double batch, explore, noise, family, memory;
+	double batch, explore, noise, memory;
 	double voice, voice_base, discount, k_base, k_site, k_dir, k_page;
-	bool nocap, nofit;
+	bool nocap, nofit, nofamily, nocouncil;
 	int weight;
 };
 
@@ -20,6 +20,9 @@ enum tide_feature {
 	TIDE_FAMILY,                    /* N_FAMILIES random effects */
 	TIDE_AGE = TIDE_FAMILY + N_FAMILIES,    /* log of the cycles since the visit */
 	TIDE_FOUND,                     /* log of 1 + hits in its directory this cycle */
+	TIDE_MISSED,                    /* the same of visits without a hit */
+	TIDE_NEAR_FOUND, TIDE_NEAR_MISSED,      /* the same, directories of one parent */
+	TIDE_OUT,                       /* log of 1 + its out-links */
 	TIDE_SURPRISE,                  /* the page's hits beyond the expected */
 	TIDE_VISITED,                   /* has been visited before */
 	TIDE_RANK,                      /* log of its PageRank, mean 1 */
@@ -41,11 +44,11 @@ struct tide_page {
 	float chance;                   /* of being stale, as of its site's last rescoring */
 };
 
-/* Yield of the chosen and of the explored pages, discounted. */
+/* Yield of the chosen and of the longest unvisited pages, discounted. */
 struct tide_yield { float hits, visits; };
 
 struct tide_state {
-	struct tide_yield chosen, explored;
+	struct tide_yield chosen, oldest;
 	struct tide_model model;
 	bool ready;
 	double weight[TIDE_FEATURES];
@@ -56,21 +59,46 @@ struct tide_state {
 	/* for the cycle only */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
-	uint32_t *found, *taken;        /* by directory: hits; taken in this batch */
+	uint32_t *found, *missed;       /* by directory, visits of the cycle */
+	uint32_t *near_found, *near_missed;     /* by parent, of the directories below */
+	uint32_t *taken;                /* by directory, in this batch */
 	uint32_t *touched;              /* directories with taken != 0 */
 	struct offer *best;             /* candidates of this batch, in order */
 	size_t n_best, cap_best;
 	uint32_t *bucket;               /* pages by noisy score */
-	double explore;                 /* share of this cycle */
-	double carry;
+	double oldest_share;            /* of this cycle */
+	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
 	float *normal;
 };
+
+/* The directory that a page is taken to lie in: /a/b/ alone in its directory, with
+ * nothing below, is a page of /a/ (as /a/b.html would be). */
+static inline uint32_t tide_home(const struct tree *t, uint32_t dir)
+{
+	bool alone = t->dir_first[dir + 1] - t->dir_first[dir] == 1 &&
+	             t->child_first[dir] == t->child_first[dir + 1];
+
+	return alone && t->dir_parent[dir] != DIR_NONE ? t->dir_parent[dir] : dir;
+}
+
+/* tide_score.c: chances. */
+extern const struct logistic_prior tide_prior[TIDE_FEATURES];
+/* The parent, which stands for all its directories; a root for itself. */
+uint32_t tide_near(const struct view *v, uint32_t dir);
+void tide_set_factor(const struct tide_state *s, int family, struct tide_family *g);
+void tide_set_fixed(struct policy *p, const struct view *v);
+void tide_features(const struct policy *p, const struct view *v, uint32_t page,
+                   float survival, float x[TIDE_FEATURES]);
+/* Every page of `dir` and below it; level: of the nearest directory above, or -1. */
+void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level);
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed);
 void tide_batch_release(struct tide_state *s);
-/* Take n pages by noisy chance, then n_random at random. */
+/* Take n pages by noisy chance, then n_explore at random. */
 void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
-                uint32_t n_random);
+                uint32_t n_explore);
+/* Fill the plan with the longest unvisited, ties by chance. */
+void tide_batch_oldest(const struct view *v, struct plan *plan);
 
 #endif

@@ -21,8 +21,7 @@
 #define NORMAL_MAX 4.9f
 #define WALK 12                 /* candidates looked at for each page taken */
 #define BUCKETS 65536u
-#define EXPLORE_OLDEST 0.2      /* share from which exploring is oldest first */
-#define TRIES 64                /* draws for one explored page */
+#define EXPLORE_OF 16           /* draws for one explored page */
 
 enum { RNG_BATCH = RNG_USER };
 
@@ -137,7 +136,7 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 	size_t n_skipped = 0, n_touched = 0, n = 0;
 
 	for (size_t i = 0; i < s->n_best && n < k; i++) {
-		uint32_t page = s->best[i].page, dir = v->dir[page];
+		uint32_t page = s->best[i].page, dir = tide_home(v->tree, v->dir[page]);
 
 		if (!o->nocap && s->taken[dir] > s->found[dir]) {
 			s->best[n_skipped++] = s->best[i];
@@ -154,17 +153,21 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 		s->taken[s->touched[--n_touched]] = 0;
 }
 
-/* A page at random or, where exploring has taken over, the longest unvisited of
- * many; where few are open, the next by number. */
-static uint32_t draw_page(const struct view *v, uint64_t draw, bool oldest)
+/* The best of a few pages drawn at random; where few are open, the next by number. */
+static uint32_t draw_page(struct policy *p, const struct view *v, uint64_t draw)
 {
 	uint32_t best = PAGE_NONE, page = 0;
+	float chance = -1;
 
-	for (int k = 0; k < TRIES && (oldest || best == PAGE_NONE); k++, draw = rng_mix(draw)) {
+	for (int k = 0; k < EXPLORE_OF; k++, draw = rng_mix(draw)) {
+		const struct tide_page *h;
+
 		page = (uint32_t)(draw % v->n_pages);
-		if (view_open(v, page) &&
-		    (best == PAGE_NONE || v->last_cycle[page] < v->last_cycle[best]))
+		h = policy_page(p, page);
+		if (view_open(v, page) && h->chance > chance) {
 			best = page;
+			chance = h->chance;
+		}
 	}
 	if (best != PAGE_NONE)
 		return best;
@@ -173,17 +176,21 @@ static uint32_t draw_page(const struct view *v, uint64_t draw, bool oldest)
 	return page;
 }
 
-void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
-                uint32_t n_random)
+void tide_batch_oldest(const struct view *v, struct plan *plan)
 {
-	const struct tide_state *s = p->state;
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		plan_offer(plan, i, (double)view_age(v, i), NAN, REASON_OLDEST);
+}
 
+void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
+                uint32_t n_explore)
+{
 	collect(p, v, (size_t)n * WALK);
 	take_best(p, v, plan, n);
-	for (uint32_t k = 0; k < n_random; k++) {
+	for (uint32_t k = 0; k < n_explore; k++) {
 		uint64_t draw = rng_draw(v->seed, v->cycle, ((uint64_t)v->round << 32) + k,
 		                         RNG_EXPLORE);
-		uint32_t page = draw_page(v, draw, s->explore > EXPLORE_OLDEST);
+		uint32_t page = draw_page(p, v, draw);
 		const struct tide_page *h = policy_page(p, page);
 
 		plan_take(plan, page, (double)h->chance, NAN, REASON_EXPLORE);

@@ -21,10 +21,12 @@
 void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par)
 {
-	*m = (struct tide_model){ .par = *par, .tree = tree, .base = RARE_BASE };
+	*m = (struct tide_model){ .par = *par, .tree = tree, .base = RARE_BASE,
+	                          .path = PAGE_NONE };
 	m->node = mem_zalloc(tree->n_dirs, sizeof *m->node);
 	m->root = mem_array(tree->n_dirs, sizeof *m->root);
 	m->roots = mem_zalloc(tree->n_dirs, sizeof *m->roots);
+	m->level = mem_array(TIDE_DEPTH_MAX, sizeof *m->level);
 	for (uint32_t d = 0; d < tree->n_dirs; d++) {
 		uint32_t up = tree->dir_parent[d];
 
@@ -37,6 +39,7 @@ void tide_model_release(struct tide_model *m)
 	free(m->node);
 	free(m->root);
 	free(m->roots);
+	free(m->level);
 	vec_release(&m->nodes);
 	vec_release(&m->rings);
 	*m = (struct tide_model){ 0 };
@@ -75,57 +78,60 @@ static inline float log_survive(float q)
 	       2 * s * (1 + t * (1 / 3.f + t * (1 / 5.f + t * (1 / 7.f + t / 9))));
 }
 
-void tide_node_refresh(struct tide_model *m, uint32_t node, uint32_t parent)
+int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 {
-	struct tide_node *n = &m->nodes.v[node];
-	struct tide_ring *r = &m->rings.v[node];
+	const struct tide_node *n = &m->nodes.v[node];
+	const struct tide_ring *r = &m->rings.v[node];
+	const struct tide_level *up = above < 0 ? NULL : &m->level[above];
+	struct tide_level *l = &m->level[above + 1];
 	float kb = (float)m->par.k_base, sum = 0, step[TIDE_CYCLES];
-	float above = parent == PAGE_NONE ? (float)m->base : m->nodes.v[parent].base;
+	float base = up ? up->base : (float)m->base;
 
-	n->base = fminf(HAZARD_MAX, (n->events + kb * above) / (n->exposure + kb));
-	if (parent == PAGE_NONE) {
-		float k = (float)m->par.k_site, prior = k * n->base;
+	l->base = least(HAZARD_MAX, (n->events + kb * base) / (n->exposure + kb));
+	if (!up) {
+		float k = (float)m->par.k_site, prior = k * l->base;
 
 		#pragma omp simd
 		for (int i = 0; i < TIDE_CYCLES; i++)
-			r->hazard[i] = clip((r->events[i] + prior) / (r->exposure[i] + k),
+			l->hazard[i] = clip((r->events[i] + prior) / (r->exposure[i] + k),
 			                    HAZARD_MIN, HAZARD_MAX);
 	} else {
-		const struct tide_ring *up = &m->rings.v[parent];
 		float k = (float)m->par.k_dir;
-		float ratio = clip(n->base / above, 1 / RATIO_MAX, RATIO_MAX);
+		float ratio = clip(l->base / base, 1 / RATIO_MAX, RATIO_MAX);
 
 		#pragma omp simd
 		for (int i = 0; i < TIDE_CYCLES; i++) {
 			float prior = least(HAZARD_MAX, up->hazard[i] * ratio);
 
-			r->hazard[i] = clip((r->events[i] + k * prior) / (r->exposure[i] + k),
+			l->hazard[i] = clip((r->events[i] + k * prior) / (r->exposure[i] + k),
 			                    HAZARD_MIN, HAZARD_MAX);
 		}
 	}
 	#pragma omp simd
 	for (int i = 0; i < TIDE_CYCLES; i++)
-		step[i] = log_survive(r->hazard[i]);
+		step[i] = log_survive(l->hazard[i]);
 	for (uint32_t j = m->first; j <= m->now; j++) {
 		uint32_t i = j % TIDE_CYCLES;
 
 		sum += step[i];
-		r->alive[i] = sum;
+		l->alive[i] = sum;
 	}
+	m->path = node;
+	m->depth = above + 1;
+	return m->depth;
 }
 
-uint32_t tide_model_refresh(struct tide_model *m, uint32_t dir)
+int tide_model_refresh(struct tide_model *m, uint32_t dir)
 {
-	uint32_t path[TIDE_DEPTH_MAX], n = 0, parent = PAGE_NONE;
+	uint32_t path[TIDE_DEPTH_MAX], n = 0;
+	int level = -1;
 
 	for (; dir != DIR_NONE; dir = m->tree->dir_parent[dir])
 		if (m->node[dir] && n < TIDE_DEPTH_MAX)
 			path[n++] = m->node[dir] - 1;
-	while (n) {
-		tide_node_refresh(m, path[--n], parent);
-		parent = path[n];
-	}
-	return parent;
+	while (n)
+		level = tide_level_refresh(m, path[--n], level);
+	return level;
 }
 
 /* Long-run sums with the children's voices, children before parents. */
@@ -181,14 +187,12 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle)
 	}
 	sum_long_run(m);
 	m->base = base_of_all(m);
-	for (uint32_t d = 0; d < m->tree->n_dirs; d++)
-		if (m->node[d])
-			tide_node_refresh(m, m->node[d] - 1, parent_node(m, m->node[d] - 1));
+	m->path = PAGE_NONE;
 }
 
-float tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t last)
+float tide_model_survival(const struct tide_model *m, int level, uint32_t last)
 {
-	const struct tide_ring *r;
+	const struct tide_level *l;
 
 	if (m->alone)
 		last = m->now - 1;
@@ -196,11 +200,11 @@ float tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t la
 		return 0;
 	if (last + 1 < m->first)
 		last = m->first - 1;
-	if (node == PAGE_NONE)
+	if (level < 0)
 		return (float)((double)(m->now - last) * log1p(-m->base));
-	r = &m->rings.v[node];
-	return r->alive[m->now % TIDE_CYCLES] -
-	       (last < m->first ? 0 : r->alive[last % TIDE_CYCLES]);
+	l = &m->level[level];
+	return l->alive[m->now % TIDE_CYCLES] -
+	       (last < m->first ? 0 : l->alive[last % TIDE_CYCLES]);
 }
 
 static void add_nodes(struct tide_model *m, uint32_t dir)
@@ -221,9 +225,9 @@ struct lesson {
 	float events[TIDE_CYCLES], exposure[TIDE_CYCLES];
 };
 
-static void spread(const struct tide_model *m, uint32_t node, bool hit, struct lesson *l)
+static void spread(const struct tide_model *m, const struct tide_level *r, bool hit,
+                   struct lesson *l)
 {
-	const struct tide_ring *r = &m->rings.v[node];
 	double survive = 1, sum = 0, before = 0;
 
 	for (uint32_t j = l->from; j <= m->now; j++) {
@@ -295,12 +299,12 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 		l.from = m->first;
 	if (l.from > m->now)
 		return;
-	if (!m->node[dir]) {
-		add_nodes(m, dir);
-		tide_model_refresh(m, dir);
-	}
+	add_nodes(m, dir);
 	node = m->node[dir] - 1;
-	spread(m, node, hit, &l);
+	if (m->path != node)
+		tide_model_refresh(m, dir);
+	spread(m, &m->level[m->depth], hit, &l);
+	m->path = PAGE_NONE;
 	for (uint32_t j = m->now; j >= l.from; j--) {
 		uint32_t i = j % TIDE_CYCLES;
 

@@ -17,8 +17,10 @@
  * and not of its most visited child; rates are passed down as priors.
  *
  * Memory.  A directory that was never visited, nor anything below it, has its
- * parent's hazards by definition and needs none; 1 KiB for the others.  A visit
- * costs O(depth * cycles); refreshing one root O(directories below it).
+ * parent's hazards by definition and needs none; half a KiB for the others.  Hazards
+ * are not kept: they are made from the root down, one level of scratch each, when a
+ * visit is learnt or a host scored.  A visit costs O(depth * cycles); a host
+ * O(directories below it).
  * Blind spot.  Within a directory pages differ only by one multiplier.
  */
 #ifndef POLICY_TIDE_MODEL_H
@@ -41,15 +43,19 @@ struct tide_params {
 /* Totals with the children's voices, by cycle modulo TIDE_CYCLES. */
 struct tide_ring {
 	float events[TIDE_CYCLES], exposure[TIDE_CYCLES];
+};
+
+/* What a node's ring says, given its parent's level. */
+struct tide_level {
 	float hazard[TIDE_CYCLES];
 	float alive[TIDE_CYCLES];       /* log of the chance to survive up to j */
+	float base;                     /* long-run hazard */
 };
 
 struct tide_node {
 	uint32_t dir;
 	float own_events, own_exposure; /* discounted sums, own pages */
 	float events, exposure;         /* with the children's voices */
-	float base;                     /* long-run hazard */
 };
 
 struct tide_root { double events, exposure; };  /* of one host, since ever */
@@ -64,22 +70,24 @@ struct tide_model {
 	VEC(struct tide_node) nodes;
 	VEC(struct tide_ring) rings;    /* one a node */
 	struct tide_root *roots;        /* by directory; only roots are used */
+	struct tide_level *level;       /* TIDE_DEPTH_MAX: of the path made last */
+	uint32_t path;                  /* node that it leads to, or PAGE_NONE */
+	int depth;                      /* its level */
 	bool alone;                     /* only the current cycle counts */
 };
 
 void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par);
 void tide_model_release(struct tide_model *m);
-/* A new cycle: shift the rings, discount, set every hazard. */
+/* A new cycle: shift the rings, discount. */
 void tide_model_begin(struct tide_model *m, uint32_t cycle);
-/* Bring the hazards of a directory and all above it up to date; its node or
- * the nearest above, or PAGE_NONE. */
-uint32_t tide_model_refresh(struct tide_model *m, uint32_t dir);
-/* The same for one node, its parent being up to date (PAGE_NONE: a root). */
-void tide_node_refresh(struct tide_model *m, uint32_t node, uint32_t parent);
-/* Expected log-survival since `last`, at most 0, by a node (or PAGE_NONE). */
-float tide_model_survival(const struct tide_model *m, uint32_t node, uint32_t last);
-/* A visit told what happened since `last`; the path must be fresh. */
+/* Make the levels of a directory's path; the deepest that is known, or -1. */
+int tide_model_refresh(struct tide_model *m, uint32_t dir);
+/* Make one level of a path, the one above (-1: none) being made. */
+int tide_level_refresh(struct tide_model *m, uint32_t node, int above);
+/* Expected log-survival since `last`, at most 0, by a level (or -1). */
+float tide_model_survival(const struct tide_model *m, int level, uint32_t last);
+/* A visit told what happened since `last`. */
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit);
 
 #endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide_score.c - the chance that a visit to a page would be a hit.
+ *
+ * A logistic regression on the log-odds that the tree gives (tide_model.h, times a
+ * multiplier of the page's own: hits against expected hits).  What it adds:
+ *   families    pages of one site with the same file name, leading word, last
+ *               directory or directory shape: a random effect each, hits less
+ *               expected ones, because index pages or release notes change together
+ *               across directories
+ *   this cycle  hits and misses in the directory, and in all directories of its
+ *               parent: a burst is seen before the hazards, drawn to the past, say it
+ *   the page    age of the copy, surprise, whether it was ever visited, PageRank and
+ *               out-links (hubs change more often)
+ * The weights start at the prior and are fitted to the latest visits when a cycle
+ * ends, so a repository in which directories or names teach nothing loses them.
+ *
+ * Cost.  One table lookup a family and page; powers once a directory and last visit.
+ * Blind spot.  Effects add up: no feature changes what another one means.
+ */
+#include "policy/tide.h"
+
+#include <math.h>
+
+#include "graph/graph.h"
+
+#define MULTIPLIER_MAX 20.f
+#define ODDS_MIN 1e-5f
+#define ODDS_MAX 1e4f
+
+/* What the weights are drawn to where visits do not say; the means are the fit
+ * on half of the sites of our data. */
+const struct logistic_prior tide_prior[TIDE_FEATURES] = {
+	[TIDE_TREE] = { 0.9, 10 },
+	[TIDE_FAMILY + FAMILY_NAME] = { 1.2, 10 },
+	[TIDE_FAMILY + FAMILY_WORD] = { 1.2, 10 },
+	[TIDE_FAMILY + FAMILY_LAST] = { 0.5, 10 },
+	[TIDE_FAMILY + FAMILY_SHAPE] = { 0.9, 10 },
+	[TIDE_AGE] = { -0.1, 10 },
+	[TIDE_FOUND] = { 0.1, 10 },
+	[TIDE_MISSED] = { 0.3, 10 },
+	[TIDE_NEAR_FOUND] = { 0.4, 10 },
+	[TIDE_NEAR_MISSED] = { -0.6, 10 },
+	[TIDE_OUT] = { 0.3, 10 },
+	[TIDE_SURPRISE] = { -1.0, 10 },
+	[TIDE_VISITED] = { 0.2, 10 },
+	[TIDE_RANK] = { 0.1, 10 },
+	[TIDE_ONE] = { -1.7, 10 },
+};
+
+static float effect_of(const struct tide_family *g)
+{
+	return g->sum / (1 + g->var);
+}
+
+void tide_set_factor(const struct tide_state *s, int f, struct tide_family *g)
+{
+	g->factor = expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g));
+}
+
+/* Odds of a page that would be unchanged with chance exp(-y). */
+static float odds_of(float y)
+{
+	float odds = y < 0.01f ? y * (1 + y / 2) : expf(y < 30 ? y : 30) - 1;
+
+	return odds < ODDS_MIN ? ODDS_MIN : odds > ODDS_MAX ? ODDS_MAX : odds;
+}
+
+static float multiplier(const struct tide_page *h, const struct tide_opts *o)
+{
+	float k = (float)o->k_page, m = (h->hits + k) / (h->expected + k);
+
+	return m < MULTIPLIER_MAX ? m : MULTIPLIER_MAX;
+}
+
+/* The parent, which stands for all its directories; a root for itself. */
+uint32_t tide_near(const struct view *v, uint32_t dir)
+{
+	uint32_t up = v->tree->dir_parent[dir];
+
+	return up == DIR_NONE ? dir : up;
+}
+
+static float out_links(const struct view *v, uint32_t page)
+{
+	uint64_t n;
+
+	if (!v->links || !v->links->n_links)
+		return 0;
+	graph_links(v->links, page, &n);
+	return (float)n;
+}
+
+/* What does not change within a cycle. */
+void tide_set_fixed(struct policy *p, const struct view *v)
+{
+	const struct tide_state *s = p->state;
+
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		struct tide_page *h = policy_page(p, i);
+
+		h->fixed = powf(1 + out_links(v, i), (float)s->weight[TIDE_OUT]);
+		if (v->pagerank)
+			h->fixed *= powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
+			                 (float)s->weight[TIDE_RANK]);
+	}
+}
+
+static float surprise(const struct tide_page *h)
+{
+	return (h->hits - h->expected) / (1 + h->expected);
+}
+
+void tide_features(const struct policy *p, const struct view *v, uint32_t page,
+                     float survival, float x[TIDE_FEATURES])
+{
+	const struct tide_state *s = p->state;
+	const struct tide_page *h = policy_page((struct policy *)p, page);
+	uint32_t age = view_age(v, page), home = tide_home(v->tree, v->dir[page]);
+
+	x[TIDE_TREE] = logf(odds_of(-survival * multiplier(h, p->opts)));
+	for (int f = 0; f < N_FAMILIES; f++)
+		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
+	x[TIDE_AGE] = logf((float)(age ? age : 1));
+	x[TIDE_FOUND] = log1pf((float)s->found[home]);
+	x[TIDE_MISSED] = log1pf((float)s->missed[home]);
+	x[TIDE_NEAR_FOUND] = log1pf((float)s->near_found[tide_near(v, home)]);
+	x[TIDE_NEAR_MISSED] = log1pf((float)s->near_missed[tide_near(v, home)]);
+	x[TIDE_OUT] = log1pf(out_links(v, page));
+	x[TIDE_SURPRISE] = surprise(h);
+	x[TIDE_VISITED] = h->expected > 0;
+	x[TIDE_RANK] = v->pagerank ? logf((float)(v->pagerank[page] * v->n_pages) + 1e-3f) : 0;
+	x[TIDE_ONE] = 1;
+}
+
+/* The chance that a visit now would be a hit, for all pages of a directory;
+ * most of them share one last visit. */
+static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, int level)
+{
+	const struct tide_state *s = p->state;
+	const struct tree *t = v->tree;
+	const double *w = s->weight;
+	uint32_t last = PAGE_NONE, home = tide_home(t, dir), near = tide_near(v, home);
+	float here = powf(1 + (float)s->found[home], (float)w[TIDE_FOUND]) *
+	             powf(1 + (float)s->missed[home], (float)w[TIDE_MISSED]) *
+	             powf(1 + (float)s->near_found[near], (float)w[TIDE_NEAR_FOUND]) *
+	             powf(1 + (float)s->near_missed[near], (float)w[TIDE_NEAR_MISSED]) *
+	             expf((float)w[TIDE_ONE]);
+	float survival = 0, odds = 0, common = 0, by_age = 0;
+
+	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
+		uint32_t page = t->dir_pages[i];
+		struct tide_page *h = policy_page(p, page);
+
+		if (!view_open(v, page))
+			continue;
+		if (v->last_cycle[page] != last) {
+			uint32_t age = view_age(v, page);
+
+			last = v->last_cycle[page];
+			survival = tide_model_survival(&s->model, level, last);
+			by_age = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]);
+			common = by_age * powf(odds_of(-survival), (float)w[TIDE_TREE]);
+		}
+		odds = common;
+		if (h->expected > 0)
+			odds = by_age * expf((float)w[TIDE_TREE] *
+			        logf(odds_of(-survival * multiplier(h, p->opts))) +
+			        (float)w[TIDE_SURPRISE] * surprise(h) + (float)w[TIDE_VISITED]);
+		odds *= h->fixed;
+		for (int f = 0; f < N_FAMILIES; f++)
+			if (s->family[f])
+				odds *= 1 + s->family[f][v->family[f][page]].factor;
+		h->chance = odds / (1 + odds);
+	}
+}
+
+/* Every directory below and including `dir`; level: of the nearest above. */
+void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level)
+{
+	struct tide_state *s = p->state;
+	const struct tree *t = v->tree;
+
+	if (s->model.node[dir])
+		level = tide_level_refresh(&s->model, s->model.node[dir] - 1, level);
+	rescore_dir(p, v, dir, level);
+	for (uint32_t i = t->child_first[dir]; i < t->child_first[dir + 1]; i++)
+		tide_rescore(p, v, t->child_dirs[i], level);
+}
