@@ -14,11 +14,12 @@
 #include "base/output.h"
 #include "cli/crawling.h"
 #include "cli/live_print.h"
+#include "cli/report.h"
 #include "engine/import.h"
 
 struct live_args {
 	struct web_opts web;
-	const char *policy, *order, *part, *output;
+	const char *policy, *order, *part, *output, *report;
 	struct share budget, sample;
 	double target;
 	int format, method;
@@ -47,6 +48,7 @@ static const struct option_spec live_options[] = {
 	{ .name = "output", .type = OPTION_TEXT, .offset = offsetof(struct live_args, output),
 	  .arg = "FILE", .letter = 'o', .help = "where the living are listed; .gz and .zst are "
 	  "compressed" },
+	OPT_TEXT(live_args, report, NULL, "FILE", "show it in one HTML file, too"),
 	WEB_OPTIONS(live_args),
 	OPT_END
 };
@@ -144,6 +146,29 @@ static int write_list(struct crawling *c, const struct cli *cli, const struct li
 	return output_close(out, err);
 }
 
+static int write_report(const struct cli *cli, const char *path, const struct crawl_report *r,
+                        const struct live_opts *live, struct err *err)
+{
+	const struct live_report *l = &r->live;
+	char title[80], n[3][32];
+	struct report_head head = { title, cli->line, clock_now() };
+	struct report report;
+	int rc;
+
+	snprintf(title, sizeof title, "What still lives of %s pages", report_count(l->pages, n[0]));
+	report_init(&report);
+	live_print_json(report_json(&report), r, live);
+	report_say(&report, "%s pages live, found with %s requests.", report_count(l->alive, n[0]),
+	           report_count(live_requests(l, r->cycle.downloads), n[1]));
+	if (l->estimated)
+		report_say(&report, "By the random sample %s live, %s to %s.",
+		           report_count(l->estimate, n[0]), report_count(l->low, n[1]),
+		           report_count(l->high, n[2]));
+	rc = report_write(&report, path, &head, err);
+	report_release(&report);
+	return rc;
+}
+
 static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct live_args *o = opts;
@@ -152,11 +177,14 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	struct err listing;
 	unsigned parts = 0;
 	struct buf spec;
-	int rc, rc2;
+	struct json j;
+	int rc = report_check(o->report, err), rc2;
 
 	buf_init(&spec, 1000);
-	rc = n_args ? repository_create(cli, cli->common.repository, &c.store, err) :
-		repository_open(cli, &c.store, err);
+	json_to_file(&j, stdout);
+	if (rc == 0)
+		rc = n_args ? repository_create(cli, cli->common.repository, &c.store, err) :
+		     repository_open(cli, &c.store, err);
 	if (rc == 0)
 		rc = repository_settings(cli, c.store, &c.keep, err);
 	if (rc == 0)
@@ -173,11 +201,13 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
 		rc2 = write_list(&c, cli, o, r.cycle.number, rc < 0 ? &listing : err);
 		if (cli->common.json)
-			live_print_json(&r, &c.crawl.live);
+			live_print_json(&j, &r, &c.crawl.live);
 		else
 			live_print_table(&r, &c.crawl.live, o->output ? stdout : stderr);
 		fflush(stdout);
 		rc = rc < 0 ? rc : rc2;
+		if (rc == 0 && o->report)
+			rc = write_report(cli, o->report, &r, &c.crawl.live, err);
 	}
 	buf_release(&spec);
 	crawling_close(&c);

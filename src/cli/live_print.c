@@ -114,53 +114,52 @@ static uint64_t dead(const struct live_report *l)
 	return l->tested - l->classes[LIVENESS_REAL_200] - l->redirects_alive;
 }
 
-void live_print_json(const struct crawl_report *r, const struct live_opts *o)
+void live_print_json(struct json *j, const struct crawl_report *r, const struct live_opts *o)
 {
 	const struct live_report *l = &r->live;
-	struct json j;
 
-	cli_json_begin(&j, "live");
-	json_kint(&j, "requests", (int64_t)live_requests(l, r->cycle.downloads));
-	json_kint(&j, "alive", (int64_t)l->alive);
-	json_kint(&j, "dead", (int64_t)dead(l));
-	json_kint(&j, "soft_404", (int64_t)l->soft_404);
-	json_key(&j, "estimated_alive");
+	cli_json_schema(j, "live");
+	json_kint(j, "requests", (int64_t)live_requests(l, r->cycle.downloads));
+	json_kint(j, "alive", (int64_t)l->alive);
+	json_kint(j, "dead", (int64_t)dead(l));
+	json_kint(j, "soft_404", (int64_t)l->soft_404);
+	json_key(j, "estimated_alive");
 	if (l->estimated) {
-		json_array(&j);
-		json_int(&j, (int64_t)l->low);
-		json_int(&j, (int64_t)l->estimate);
-		json_int(&j, (int64_t)l->high);
-		json_end_array(&j);
+		json_array(j);
+		json_int(j, (int64_t)l->low);
+		json_int(j, (int64_t)l->estimate);
+		json_int(j, (int64_t)l->high);
+		json_end_array(j);
 	} else {
-		json_null(&j);
+		json_null(j);
 	}
-	json_knum(&j, "cost", cost(r));
-	json_knum(&j, "target", o->target);
-	json_kbool(&j, "reached", l->reached);
-	json_kstr(&j, "policy", r->policy);
-	json_kint(&j, "pages", (int64_t)(l->pages));
-	json_kint(&j, "tested", (int64_t)l->tested);
-	json_kint(&j, "hits", (int64_t)l->hits);
-	json_kint(&j, "blocked", (int64_t)l->blocked);
-	json_key(&j, "statuses");
-	json_object(&j);
+	json_knum(j, "cost", cost(r));
+	json_knum(j, "target", o->target);
+	json_kbool(j, "reached", l->reached);
+	json_kstr(j, "policy", r->policy);
+	json_kint(j, "pages", (int64_t)(l->pages));
+	json_kint(j, "tested", (int64_t)l->tested);
+	json_kint(j, "hits", (int64_t)l->hits);
+	json_kint(j, "blocked", (int64_t)l->blocked);
+	json_key(j, "statuses");
+	json_object(j);
 	for (int i = 0; i < LIVENESS_CLASSES; i++)
-		json_kint(&j, liveness_name((enum liveness_class)i), (int64_t)l->classes[i]);
-	json_end_object(&j);
-	json_kint(&j, "redirects_alive", (int64_t)l->redirects_alive);
-	json_kint(&j, "redirect_targets", (int64_t)l->targets);
-	json_key(&j, "sample");
-	json_object(&j);
-	json_kint(&j, "tested", (int64_t)l->sample);
-	json_kint(&j, "hits", (int64_t)l->sample_hits);
-	json_end_object(&j);
-	json_kint(&j, "page_requests", r->cycle.downloads);
-	json_kint(&j, "probes", (int64_t)l->probes);
-	json_kint(&j, "robots_requests", (int64_t)l->robots);
-	json_kbool(&j, "complete", !r->stopped);
-	json_kbool(&j, "resumed", r->resumed);
-	json_knum(&j, "seconds", r->cycle.seconds_total);
-	cli_json_end(&j);
+		json_kint(j, liveness_name((enum liveness_class)i), (int64_t)l->classes[i]);
+	json_end_object(j);
+	json_kint(j, "redirects_alive", (int64_t)l->redirects_alive);
+	json_kint(j, "redirect_targets", (int64_t)l->targets);
+	json_key(j, "sample");
+	json_object(j);
+	json_kint(j, "tested", (int64_t)l->sample);
+	json_kint(j, "hits", (int64_t)l->sample_hits);
+	json_end_object(j);
+	json_kint(j, "page_requests", r->cycle.downloads);
+	json_kint(j, "probes", (int64_t)l->probes);
+	json_kint(j, "robots_requests", (int64_t)l->robots);
+	json_kbool(j, "complete", !r->stopped);
+	json_kbool(j, "resumed", r->resumed);
+	json_knum(j, "seconds", r->cycle.seconds_total);
+	cli_json_end(j);
 }
 
 static void row(struct table *t, const char *name, uint64_t n, uint64_t all)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
 #include "engine/crawl.h"
 
 enum live_format { LIVE_URLS, LIVE_JSONL, LIVE_CDXJ };
@@ -12,7 +13,8 @@ enum live_format { LIVE_URLS, LIVE_JSONL, LIVE_CDXJ };
 /* The living of a run; CDXJ is sorted, folder: where temporary files may go. */
 MUST_CHECK int live_print_list(struct store *s, uint32_t cycle, enum live_format format,
                                const char *folder, FILE *out, struct err *err);
-void live_print_json(const struct crawl_report *r, const struct live_opts *o);
+void live_print_json(struct json *j, const struct crawl_report *r,
+                     const struct live_opts *o);
 /* The classes of Table 1 of the LiveRank study, the estimate, the cost. */
 void live_print_table(const struct crawl_report *r, const struct live_opts *o, FILE *out);
 

@@ -11,8 +11,7 @@ warning or worse, any exception and any request beyond the file itself fails.
 import base64, json, os, pathlib, select, shutil, subprocess, sys, tempfile, time
 
 MODES = [("light", 1280, "light", "screen"), ("dark", 1280, "dark", "screen"),
-         ("phone", 360, "light", "screen"), ("phone-dark", 360, "dark", "screen"),
-         ("print", 794, "dark", "print")]
+         ("phone", 360, "light", "screen"), ("print", 794, "dark", "print")]
 LIMIT = 60                      # seconds for one answer
 
 

@@ -81,13 +81,11 @@
 		const probe = document.createElement("canvas").getContext("2d");
 		const colours = new Set(wanted.map(css => {
 			probe.fillStyle = css;
-			return probe.fillStyle;
+			return parseInt(probe.fillStyle.slice(1), 16);
 		}));
 		let ink = 0;
-		for (let i = 0; i < pixels.length; i += 4) {
-			const hex = "#" + [0, 1, 2].map(k => pixels[i + k].toString(16).padStart(2, "0")).join("");
-			ink += pixels[i + 3] === 255 && colours.has(hex);
-		}
+		for (let i = 0; i < pixels.length; i += 4)
+			ink += pixels[i + 3] === 255 && colours.has(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
 		if (ink < INK_MIN * pixels.length / 4)
 			bad.push(name + ": blank (" + ink + " of " + pixels.length / 4 + " pixels)");
 		if (a.width < 120)

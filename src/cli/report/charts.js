@@ -75,10 +75,10 @@ function legend() {
 	return { position: "bottom", labels: { color: colour("text"), boxWidth: 28, boxHeight: 6 } };
 }
 
-/* A long name shortened to the room that a chart has. */
+/* A long name shortened to the room that a chart has; its end tells as much as its beginning. */
 function shorten(name, width) {
-	const room = Math.max(10, Math.floor(width / 24));
-	return name.length > room ? name.slice(0, room - 1) + "\u2026" : name;
+	const room = Math.max(13, Math.floor(width / 24)), end = Math.floor(room / 2);
+	return name.length > room ? name.slice(0, room - end - 1) + "\u2026" + name.slice(-end) : name;
 }
 
 function draw(d) {

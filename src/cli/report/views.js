@@ -150,9 +150,31 @@ function rankView(d) {
 	];
 }
 
+function liveView(d) {
+	const [low, middle, high] = d.estimated_alive || [];
+	const statuses = Object.entries(d.statuses || {}).filter(([, n]) => n).sort((a, b) => b[1] - a[1]);
+	return [
+		facts([["pages", d.pages], ["tested", d.tested], ["requests", d.requests], ["alive", d.alive], ["dead", d.dead],
+		       ["soft 404", d.soft_404], ["requests for each living page", show(d.cost, 2)], ["target", percent(d.target, 0)],
+		       ["policy", d.policy]]),
+		cards(
+			barCard({
+				title: "Living pages", of: "count", axis: "pages", digits: 0,
+				note: known(middle) ? "The estimate is that of the random sample; whiskers: 95 % interval." : null,
+				bars: [{ name: "found", value: d.alive, series: 0 },
+				       ...(known(middle) ? [{ name: "estimated", value: middle, low, high, series: 5 }] : [])],
+			}),
+			statuses.length ? barCard({
+				title: "What the tests found", of: "answer", axis: "pages", digits: 0,
+				bars: statuses.map(([name, value]) => ({ name: name.replace(/_/g, " "), value, series: 2 })),
+			}) : null),
+	];
+}
+
 const VIEWS = {
 	"freshet.demo/1": demoView, "freshet.cycle/1": cycleView, "freshet.log/1": logView,
 	"freshet.status/1": statusView, "freshet.cluster/1": clusterView, "freshet.rank/1": rankView,
+	"freshet.live/1": liveView,
 };
 
 /* What a repository's history is called where it follows something else. */
