@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# `freshet cycle --discover`: pages that are newly linked or in a sitemap come under
+# care, with a share of the budget, reported; a kill in the middle changes nothing.
+set -eu
+cd "$TMP"
+unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+
+cat > origin.py <<'PY'
+import gzip, http.server, os, socketserver, time
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
+    def do_GET(self):
+        state, path = open("state").read().split(), self.path
+        open("log", "a").write(path + "\n")
+        if "slow" in state: time.sleep(0.03)
+        kind, body = "text/html", b"<p>" + path.encode()
+        if path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % self.headers["Host"].encode()
+        elif path == "/map.xml.gz": kind, body = "application/gzip", gzip.compress(b"<urlset><url><loc>http://%s/mapped</loc></url><url><loc>http://elsewhere.example/x</loc></url></urlset>" % self.headers["Host"].encode())
+        elif path == "/": body = b"<a href=/a>a</a><a href=/secret>s</a><a href='/a?PHPSESSID=1'>p</a><a href=/big.zip>z</a>" + (b"<a href=/late>l</a>" if "later" in state else b"")
+        elif path.startswith("/t/"): body = b"".join(b"<a href=/t/%d>t</a>" % (int(path[3:]) * 7 + i) for i in range(1, 8))
+        self.send_response(200)
+        self.send_header("Content-Type", kind); self.send_header("Content-Length", str(len(body)))
+        self.end_headers(); self.wfile.write(body)
+    def log_message(self, *a): pass
+class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
+s = S(("127.0.0.1", 0), H)
+open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
+s.serve_forever()
+PY
+echo now > state; : > log
+python3 origin.py 2> origin.err & origin=$!
+trap 'kill $origin' EXIT
+for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
+url=http://127.0.0.1:$(cat port)
+
+expect() { # status command...
+	want=$1; shift
+	got=0; "$@" > out 2> err || got=$?
+	[ "$got" = "$want" ] || { echo "exit $got, wanted $want: $*"; cat out err; exit 1; }
+}
+is() { # expression value
+	got=$(python3 -c 'import json,sys; r=json.load(open("out")); d=r.get("discovery"); print(eval(sys.argv[1]))' "$1")
+	[ "$got" = "$2" ] || { echo "$1 is $got, wanted $2"; cat out; exit 1; }
+}
+pages() { "$FRESHET" -C "$1" export pages | python3 -c 'import json,sys; print(" ".join(sorted(json.loads(l)["url"].split("/",3)[3] for l in sys.stdin)))'; }
+new() { # folder url
+	"$FRESHET" init "$1" 2> /dev/null
+	echo "$2" > urls
+	"$FRESHET" -C "$1" import urls > /dev/null
+	"$FRESHET" -C "$1" set contact mailto:test@example.org > /dev/null
+}
+cycle() { "$FRESHET" -C "$1" cycle --delay 0 --allow-net 127.0.0.1/32 --json "${@:2}"; }
+
+# off: nothing is added
+new r "$url/"
+expect 0 cycle r --budget 10 --now 20230101
+is 'd' None
+[ "$(pages r)" = "" ] # the home page alone, whose path is empty
+! grep -q map log
+
+# on, by a setting: a link and a page of the sitemap; what must be left is left
+"$FRESHET" -C r set discover 50%
+expect 0 cycle r --budget 10 --now 20230102
+is 'd["share"], d["found"], d["added"], d["asked_new"], d["sitemaps"]' "(5, 5, 2, 2, 1)"
+is 'd["refused"]' "{'session': 1, 'file': 1, 'robots': 1}"
+is 'r["new"], r["downloads"]' "(2, 3)"
+[ "$(pages r)" = " a mapped" ]
+! grep -q 'secret\|zip\|SESS\|ignored' log
+
+# a link that comes later; the table says so, too
+echo later > state
+expect 0 cycle r --budget 10 --now 20230103
+expect 0 "$FRESHET" -C r cycle --delay 0 --allow-net 127.0.0.1/32 --budget 10 --now 20230104
+grep -q '1 added' out
+[ "$(pages r)" = " a late mapped" ]
+"$FRESHET" -C r log --cycle 4 | grep 'new  ' | grep -q /late
+
+# a trap, killed again and again: never a page twice, never more than the share
+new t "$url/t/1"
+expect 0 cycle t --budget 10 --now 20230101
+echo slow > state
+for n in 2 3 4 5 6; do
+	: > log
+	"$FRESHET" -C t cycle --delay 0 --allow-net 127.0.0.1/32 --budget 10 --discover 6 --discover-per-directory 15 \
+		--now 2023010$n > out 2> err & pid=$!
+	sleep 0.$((RANDOM % 4)); kill -9 $pid 2> /dev/null || true; wait $pid 2> /dev/null || true
+	expect 0 cycle t --budget 10 --discover 6 --discover-per-directory 15 --now 2023010$n
+	"$FRESHET" -C t log --last 1 --visits --json > log.json
+	python3 - <<'PY'
+import json
+for c in json.load(open("log.json"))["cycles"]:
+    urls = [v["url"] for v in c["visits"]]
+    asked = [v for v in c["visits"] if v["reason"] in ("new", "told", "hub")]
+    assert len(urls) == len(set(urls)) <= 10 and len(asked) <= 6 and not c["open"], c
+PY
+done
+[ "$("$FRESHET" -C t export pages | grep -c /t/)" -le 16 ]
+echo ok
