@@ -180,19 +180,22 @@ static size_t say_verdict(const struct demo *d, struct report *r)
 	           "random.", shown[best], (double)d->players[best].changed /
 	           (double)(d->players[0].changed ? d->players[0].changed : 1));
 	report_say(r, "%s kept the freshest copies: %.1f %% true after a cycle, where random has "
-	           "%.1f %%.", shown[fresh], 100 * d->players[fresh].freshness / d->n_measured,
+	           "%.1f %%.", fresh == best ? "It also" : shown[fresh], 100 * d->players[fresh].freshness / d->n_measured,
 	           100 * d->players[0].freshness / d->n_measured);
 	return fresh;
 }
 
 static void print_end(const struct report *r, const char *path)
 {
+	char *whole = realpath(path, NULL);
+
 	printf("\n%s\n\nThe same with charts, for a browser: %s\n"
 	       "\nGo on with your own pages:\n"
 	       "  freshet init crawl && freshet -C crawl import urls.txt\n"
 	       "  freshet replay archive.cdxj.gz --policy all      # proof on recorded history\n"
 	       "  freshet -C crawl set contact mailto:you@example.org && freshet -C crawl cycle\n",
-	       buf_text(&r->verdict), path);
+	       buf_text(&r->verdict), whole ? whole : path);
+	free(whole);
 }
 
 static void json_turns(struct json *j, const struct player *p, int64_t cycles)
