@@ -112,15 +112,6 @@ static bool step_regions(struct extract *x, bool *seen)
 	return outside;
 }
 
-static inline void add_piece(struct extract *x, const struct html_str *s)
-{
-	const struct html *t = &x->html;
-	bool in_page = s->data >= t->start && s->data < t->end;
-
-	extract_add_text(&x->text, &x->pending, s->data, s->size,
-	                 in_page ? t->end : s->data + s->size);
-}
-
 static void read_html(struct extract *x)
 {
 	struct html *t = &x->html;
@@ -141,7 +132,8 @@ static void read_html(struct extract *x)
 			if (k->text.size == 1 && !*k->text.data)
 				break;
 			if (!x->hidden.open)
-				add_piece(x, &k->text);
+				extract_add_text(&x->text, &x->pending, k->text.data,
+				                 k->text.size);
 			else if (x->in_title.open && x->title.size < EXTRACT_TITLE_MAX)
 				buf_add(&x->title, k->text.data, k->text.size);
 			break;
@@ -178,7 +170,7 @@ static void read_lines(struct extract *x, const char *p, size_t size)
 		if (!eol)
 			eol = end;
 		if (eol > p)
-			extract_add_text(&x->text, &x->pending, p, (size_t)(eol - p), end);
+			extract_add_text(&x->text, &x->pending, p, (size_t)(eol - p));
 		x->pending = PENDING_LINE;
 		p = eol + 1;
 	}

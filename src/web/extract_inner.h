@@ -7,10 +7,8 @@
 
 enum { PENDING_NONE, PENDING_SPACE, PENDING_LINE };
 
-/* Append text (not empty), white space runs as one space; *pending goes on between calls.
- * The bytes up to `readable` (at least to the text's end) may be read. */
-void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size,
-                      const char *readable);
+/* Append text, white space runs as one space; *pending goes on between calls. */
+void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size);
 
 /* The same straight from a page in the data state, where most text is: up to a
  * '<', '&' or NUL, or as far as is convenient; returns where it stopped. */

@@ -9,6 +9,8 @@
 #include "web/extract_inner.h"
 #include "web/html_scan.h"
 
+#define LINK_ROOM 64                    /* more than base and link together need */
+
 static void add_link(struct extract *x, enum link_kind kind, const char *ref, size_t size)
 {
 	size_t from = x->pool.size;
@@ -18,7 +20,7 @@ static void add_link(struct extract *x, enum link_kind kind, const char *ref, si
 		return;
 	}
 	/* room beforehand, where a plain link is written at once */
-	if (!buf_room(&x->pool, (size_t)x->on.size + size + URL_OTHER_MAX) ||
+	if (!buf_room(&x->pool, (size_t)x->on.size + size + LINK_ROOM) ||
 	    url_resolve_on(&x->on, ref, size, &x->pool, NULL))
 		return;
 	vec_push(&x->links, ((struct page_link){ (uint32_t)from,

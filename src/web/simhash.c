@@ -2,63 +2,100 @@
 /* simhash.c - bit-sliced majority counters; see simhash.h. */
 #include "web/simhash.h"
 
-static void add_at(struct simhash *s, int k, uint64_t carry)
+#include <string.h>
+
+#include "web/simd.h"
+
+#define PLANES_AT_ONCE 12
+
+/* One plane of all lanes, or a hash for each of them. */
+typedef uint64_t lanes __attribute__((vector_size(8 * SIMHASH_LANES)));
+
+/* *sum + *b + *c: the sum's low bits stay, its high bits go to *ret. */
+static SIMD_INLINE void carry_save(lanes *sum, const lanes *b, const lanes *c, lanes *ret)
+{
+	lanes a = *sum, half = a ^ *b;
+
+	*sum = half ^ *c;
+	*ret = (a & *b) | (half & *c);
+}
+
+/* Add `carry` to a set of counters from plane k on. */
+static void add_at(uint64_t (*plane)[SIMHASH_LANES], unsigned lane, int k, uint64_t carry)
 {
 	for (; carry && k < SIMHASH_PLANES; k++) {
-		uint64_t both = s->plane[k] & carry;
+		uint64_t both = plane[k][lane] & carry;
 
-		s->plane[k] ^= carry;
+		plane[k][lane] ^= carry;
 		carry = both;
 	}
 }
 
-/* a + b + c: the sum's low bits stay, its high bits are returned */
-static inline uint64_t carry_save(uint64_t *sum, uint64_t b, uint64_t c)
+static SIMD_INLINE void add_all(struct simhash *s, const uint64_t *hashes, size_t n)
 {
-	uint64_t a = *sum, half = a ^ b;
-
-	*sum = half ^ c;
-	return (a & b) | (half & c);
-}
-
-void simhash_add(struct simhash *s, const uint64_t *w, size_t n)
-{
-	uint64_t p0 = s->plane[0], p1 = s->plane[1], p2 = s->plane[2], a, b, c, d;
+	lanes p[PLANES_AT_ONCE], w[8], a, b, c, d;
 
 	s->n += n;
-	for (; n >= 8; n -= 8, w += 8) {
-		a = carry_save(&p0, w[0], w[1]);
-		b = carry_save(&p0, w[2], w[3]);
-		c = carry_save(&p1, a, b);
-		a = carry_save(&p0, w[4], w[5]);
-		b = carry_save(&p0, w[6], w[7]);
-		d = carry_save(&p1, a, b);
-		a = carry_save(&p2, c, d);
-		/* four planes without asking, so that there is nothing to guess */
-		for (int k = 3; k < 7; k++) {
-			b = s->plane[k] & a;
-			s->plane[k] ^= a;
+	if (n >= 8 * SIMHASH_LANES)
+		memcpy(p, s->plane, sizeof p);
+	for (; n >= 8 * SIMHASH_LANES; n -= 8 * SIMHASH_LANES, hashes += 8 * SIMHASH_LANES) {
+		memcpy(w, hashes, sizeof w);
+		carry_save(&p[0], &w[0], &w[1], &a);
+		carry_save(&p[0], &w[2], &w[3], &b);
+		carry_save(&p[1], &a, &b, &c);
+		carry_save(&p[0], &w[4], &w[5], &a);
+		carry_save(&p[0], &w[6], &w[7], &b);
+		carry_save(&p[1], &a, &b, &d);
+		carry_save(&p[2], &c, &d, &a);
+		/* so many planes without asking that a carry beyond them is rare */
+		for (int k = 3; k < PLANES_AT_ONCE; k++) {
+			b = p[k] & a;
+			p[k] ^= a;
 			a = b;
 		}
-		add_at(s, 7, a);
+		for (unsigned lane = 0; lane < SIMHASH_LANES; lane++)
+			if (a[lane])
+				add_at(s->plane, lane, PLANES_AT_ONCE, a[lane]);
+		if (n < 16 * SIMHASH_LANES)
+			memcpy(s->plane, p, sizeof p);
 	}
-	s->plane[0] = p0;
-	s->plane[1] = p1;
-	s->plane[2] = p2;
-	while (n--)
-		add_at(s, 0, *w++);
+	for (size_t i = 0; i < n; i++)
+		add_at(s->plane, i % SIMHASH_LANES, 0, hashes[i]);
+}
+
+#ifdef SIMD_HAS_V3
+SIMD_V3 static void add_all_v3(struct simhash *s, const uint64_t *hashes, size_t n)
+{
+	add_all(s, hashes, n);
+}
+#endif
+
+void simhash_add(struct simhash *s, const uint64_t *hashes, size_t n)
+{
+#ifdef SIMD_HAS_V3
+	if (simd_v3()) {
+		add_all_v3(s, hashes, n);
+		return;
+	}
+#endif
+	add_all(s, hashes, n);
 }
 
 /* All 64 counters are compared with n / 2 at once, highest plane first. */
 uint64_t simhash_value(const struct simhash *s)
 {
+	uint64_t sum[SIMHASH_PLANES][SIMHASH_LANES];
 	uint64_t half = s->n / 2, more = 0, equal = ~(uint64_t)0;
 
+	memcpy(sum, s->plane, sizeof sum);
+	for (unsigned lane = 1; lane < SIMHASH_LANES; lane++)
+		for (int k = 0; k < SIMHASH_PLANES; k++)
+			add_at(sum, 0, k, s->plane[k][lane]);
 	for (int k = SIMHASH_PLANES; k-- > 0;) {
 		uint64_t bit = half >> k & 1 ? ~(uint64_t)0 : 0;
 
-		more |= equal & s->plane[k] & ~bit;
-		equal &= ~(s->plane[k] ^ bit);
+		more |= equal & sum[k][0] & ~bit;
+		equal &= ~(sum[k][0] ^ bit);
 	}
 	return more;
 }

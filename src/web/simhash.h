@@ -7,8 +7,9 @@
  * most features differ in few bits (Manku et al. call 3 a near-duplicate).
  *
  * The 64 counters are kept bit-sliced: plane k holds bit k of every counter, so
- * adding eight hashes is seven carry-save adders on whole words, some five
- * instructions a feature instead of 64 additions.
+ * adding eight hashes is seven carry-save adders on whole words instead of 512
+ * additions; and there are four sets of counters side by side, which vector
+ * instructions add to at once.
  */
 #ifndef WEB_SIMHASH_H
 #define WEB_SIMHASH_H
@@ -17,9 +18,10 @@
 #include <stdint.h>
 
 #define SIMHASH_PLANES 40               /* counts to 2^40 */
+#define SIMHASH_LANES 4                 /* sets of counters, added up at the end */
 
 struct simhash {                        /* zeroed: empty */
-	uint64_t plane[SIMHASH_PLANES];
+	uint64_t plane[SIMHASH_PLANES][SIMHASH_LANES];
 	uint64_t n;
 };
 

@@ -38,7 +38,6 @@
 #define URL_SIZE_MAX   8192     /* bytes of a URL, as given and canonical */
 #define URL_HOST_MAX   253      /* RFC 1035, without the last dot */
 #define URL_LABEL_MAX  63
-#define URL_OTHER_MAX  64       /* scheme and host that url_base remembers */
 #define URL_LEVELS_MAX 64       /* directories of a chain, the host's included */
 #define URL_KEYS_MAX   32       /* query keys that name a pseudo-directory */
 
@@ -58,13 +57,11 @@ MUST_CHECK int url_resolve(const char *base, size_t base_size, const char *ref,
 struct url_base {
 	const char *url;
 	uint32_t size, path, dir, query;        /* dir: behind the path's last slash */
-	uint32_t other_size;
-	char other[URL_OTHER_MAX];              /* another host that was linked to */
 };
 
 void url_base(const char *url, size_t size, struct url_base *ret);
-MUST_CHECK int url_resolve_on(struct url_base *base, const char *ref, size_t ref_size,
-                              struct buf *out, struct err *err);
+MUST_CHECK int url_resolve_on(const struct url_base *base, const char *ref,
+                              size_t ref_size, struct buf *out, struct err *err);
 
 /* Where the parts of a canonical URL begin; all offsets into it. */
 struct url_parts {

@@ -2,19 +2,15 @@
 /*
  * url_resolve.c - what a link means on its page.
  *
- * Nearly every link is a path, or a URL of the page's own host, already written
- * as the canonical form has it.  Such a link is copied behind its part of the base
- * and looked at there, sixteen bytes at a time: bytes that need encoding, "%", and
- * segments that begin with a dot send it the long way (url.c), "../" at its front
- * is climbed at once, a fragment is cut.  So are links to another host, if it is
- * the one of the last link that had another.
+ * Nearly every link is a path or a URL already written as the canonical form has
+ * it.  Such a link is copied behind its part of the base and looked at on the way,
+ * sixteen bytes at a time: bytes that need encoding, "%", and segments that begin
+ * with a dot send it the long way (url.c), "../" at its front is climbed at once, a
+ * fragment is cut.  A host goes the short way if it is a short name without port.
  */
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
+#include "web/html_scan.h"
 #include "web/url_put.h"
 
 #define ROOM_AHEAD 16                   /* written behind a link, never counted */
@@ -32,7 +28,6 @@ void url_base(const char *url, size_t size, struct url_base *ret)
 	ret->path = p.path;
 	ret->dir = dir;
 	ret->query = p.query;
-	ret->other_size = 0;
 }
 
 static bool is_blank(char c)
@@ -120,13 +115,42 @@ static inline ptrdiff_t copy_link(char *to, const char *p, size_t size, bool col
 	}
 }
 
+/* The size of "http://host/" or "https://host/" that a link begins with, if nobody
+ * could write it otherwise; else 0. */
+static size_t plain_authority(const char *ref, size_t size)
+{
+	size_t from, label, at;
+
+	if (size < 9 || memcmp(ref, "http", 4))
+		return 0;
+	from = label = at = ref[4] == 's' ? 8 : 7;
+	if (memcmp(ref + at - 3, "://", 3))
+		return 0;
+	for (; at < size; at++) {
+		unsigned class = scan_class_of(ref[at]);
+
+		if (ref[at] == '.') {
+			if (at == label)
+				return 0;
+			label = at + 1;
+		} else if (!(class & (IS_ALPHA | IS_DIGIT)) && ref[at] != '-' && ref[at] != '_') {
+			break;
+		} else if (class & IS_UPPER) {
+			return 0;
+		}
+	}
+	/* a last label that begins with a digit may be that of an address */
+	return at < size && ref[at] == '/' && at > label && at - from <= URL_LABEL_MAX &&
+	       !(scan_class_of(ref[label]) & IS_DIGIT) ? at + 1 : 0;
+}
+
 /* Copy a link that is canonical already; false if it is not, or if there is no
  * room yet. */
 static bool resolve_plain(const struct url_base *b, const char *ref, size_t size,
                           struct buf *out)
 {
 	const char *from = b->url;
-	size_t keep = b->dir, root = b->path + 1;
+	size_t keep = b->dir, root = b->path + 1, authority;
 	bool colons = true;
 	ptrdiff_t n;
 	char *room;
@@ -136,13 +160,12 @@ static bool resolve_plain(const struct url_base *b, const char *ref, size_t size
 		ref++, size--;
 		if (size && *ref == '/')
 			return false;
-	} else if (size >= root && !memcmp(ref, from, root)) {
-		keep = root;
+	} else if ((authority = plain_authority(ref, size))) {
+		from = ref;
+		keep = authority;
 		ref += keep, size -= keep;
-	} else if (b->other_size && size >= b->other_size &&
-	           !memcmp(ref, b->other, b->other_size)) {
-		from = b->other;
-		keep = b->other_size;
+	} else if (size >= root && !memcmp(ref, from, root)) {
+		keep = root;            /* the page's own, whatever it is */
 		ref += keep, size -= keep;
 	} else {
 		if (*ref == '?' || *ref == '#')
@@ -177,27 +200,16 @@ static bool resolve_plain(const struct url_base *b, const char *ref, size_t size
 }
 #endif
 
-/* An absolute URL; its host is remembered if it was written canonically. */
-static int resolve_absolute(struct url_base *b, const char *ref, const char *end, size_t n,
-                            struct buf *out, struct err *err)
+static int resolve_absolute(const char *ref, const char *end, size_t n, struct buf *out,
+                            struct err *err)
 {
-	char text[URL_SIZE_MAX * 4 + URL_HOST_MAX + 16], *d, *slash;
-	size_t size;
+	char text[URL_SIZE_MAX * 4 + URL_HOST_MAX + 16];
+	char *d = url_put_absolute(text, ref, end, n, true, err);
 
-	d = url_put_absolute(text, ref, end, n, true, err);
-	if (!d)
-		return E_PARSE;
-	slash = memchr(text + 8, '/', (size_t)(d - text - 8));
-	size = slash ? (size_t)(slash + 1 - text) : 0;
-	if (size && size <= sizeof b->other && (size_t)(end - ref) >= size &&
-	    !memcmp(ref, text, size)) {
-		memcpy(b->other, text, size);
-		b->other_size = (uint32_t)size;
-	}
-	return url_finish(text, d, out, err);
+	return d ? url_finish(text, d, out, err) : E_PARSE;
 }
 
-static int resolve_odd(struct url_base *b, const char *ref, const char *end,
+static int resolve_odd(const struct url_base *b, const char *ref, const char *end,
                        struct buf *out, struct err *err)
 {
 	char text[URL_SIZE_MAX * 4 + URL_HOST_MAX + 16], *d;
@@ -224,7 +236,7 @@ static int resolve_odd(struct url_base *b, const char *ref, const char *end,
 	return d ? url_finish(text, d, out, err) : E_PARSE;
 }
 
-int url_resolve_on(struct url_base *b, const char *ref, size_t ref_size, struct buf *out,
+int url_resolve_on(const struct url_base *b, const char *ref, size_t ref_size, struct buf *out,
                    struct err *err)
 {
 	const char *end = ref + ref_size;
@@ -241,7 +253,7 @@ int url_resolve_on(struct url_base *b, const char *ref, size_t ref_size, struct 
 	if (end - ref > URL_SIZE_MAX || b->size > URL_SIZE_MAX)
 		return err_set(err, E_LIMIT, "URL of more than %d bytes", URL_SIZE_MAX);
 	n = url_scheme_size(ref, end);
-	return n ? resolve_absolute(b, ref, end, n, out, err) : resolve_odd(b, ref, end, out, err);
+	return n ? resolve_absolute(ref, end, n, out, err) : resolve_odd(b, ref, end, out, err);
 }
 
 int url_resolve(const char *base, size_t base_size, const char *ref, size_t ref_size,

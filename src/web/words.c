@@ -13,44 +13,52 @@
 
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
+#include "web/simd.h"
 #include "web/unicode.h"
 
-#define LETTERS 0x4040404040404040u
 #define HIGH_BITS 0x8080808080808080u
 #define K1 0x9e3779b97f4a7c15u
 #define K2 0xbf58476d1ce4e5b9u
 #define K3 0x94d049bb133111ebu
-#define WINDOW 4096
+#define WINDOW 1024
 
 /* Two numbers to one through the whole of their product. */
-static inline uint64_t fold_product(uint64_t a, uint64_t b)
+static SIMD_INLINE uint64_t fold_product(uint64_t a, uint64_t b)
 {
 	__extension__ unsigned __int128 product = (unsigned __int128)a * b;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t mix(uint64_t h, uint64_t low, uint64_t high)
+static SIMD_INLINE uint64_t mix(uint64_t h, uint64_t low, uint64_t high)
 {
 	return fold_product(h ^ low ^ K1, high ^ K2);
 }
 
-static inline uint64_t finish(uint64_t h)
+static SIMD_INLINE uint64_t finish(uint64_t h)
 {
 	h *= K3;
 	return h ^ h >> 32;
 }
 
-static inline uint64_t load(const char *p, size_t n)
+/* n <= 8 bytes; pieces overlap where n is no power of two. */
+static inline uint64_t load(const char *s, size_t n)
 {
-	uint64_t x = 0;
+	const unsigned char *p = (const unsigned char *)s;
+	uint32_t low, high;
+	uint64_t x;
 
-	memcpy(&x, p, n);
-	return x;
+	if (n == 8) {
+		memcpy(&x, p, 8);
+		return x;
+	}
+	if (n >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + n - 4, 4);
+		return low | (uint64_t)high << 8 * (n - 4);
+	}
+	return n ? p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1)
+	         : 0;
 }
 
 /* Sixteen bytes at a time, the last ones filled up with NUL. */
@@ -84,18 +92,14 @@ static uint64_t folded_hash(const char *word, size_t size)
 	return words_hash(out, n);
 }
 
-/* The features are words with the one before. */
+/* The feature that a word is: itself with the one before. */
+static SIMD_INLINE uint64_t feature(uint64_t hash, uint64_t last)
+{
+	return finish(hash + (last << 23 | last >> 41));
+}
+
 static void flush(struct words *w)
 {
-	uint64_t last = w->last;
-
-	for (size_t i = 0; i < w->n_batch; i++) {
-		uint64_t hash = w->batch[i];
-
-		w->batch[i] = finish(hash + (last << 23 | last >> 41));
-		last = hash;
-	}
-	w->last = last;
 	simhash_add(&w->simhash, w->batch, w->n_batch);
 	w->n_batch = 0;
 }
@@ -104,7 +108,8 @@ static inline void push(struct words *w, uint64_t hash)
 {
 	if (w->n_batch == WORDS_BATCH)
 		flush(w);
-	w->batch[w->n_batch++] = hash;
+	w->batch[w->n_batch++] = feature(hash, w->last);
+	w->last = hash;
 }
 
 static inline void take(struct words *w, const char *word, size_t size, uint64_t hash)
@@ -114,11 +119,6 @@ static inline void take(struct words *w, const char *word, size_t size, uint64_t
 		w->each(w->arg, word, size, hash);
 	if (!w->no_simhash)
 		push(w, w->fold_digits ? folded_hash(word, size) : hash);
-}
-
-static inline uint64_t lower_8(uint64_t x)
-{
-	return x | (x & LETTERS) >> 1;
 }
 
 /* An ASCII word of any size, anywhere. */
@@ -201,8 +201,9 @@ static inline bool is_ascii_word(char c)
 	return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
 }
 
-/* One bit for each of 16 bytes: a letter, a digit, or beyond ASCII. */
-static inline uint64_t mask_16(const char *p)
+/* One bit for each of 16 bytes: a letter, a digit, or beyond ASCII; and the bytes
+ * in lower case to `lower`, where they are letters or digits. */
+static inline uint64_t read_16(const char *p, char *lower)
 {
 #ifdef __SSE2__
 	__m128i v = _mm_loadu_si128((const void *)p);
@@ -212,20 +213,24 @@ static inline uint64_t mask_16(const char *p)
 		_mm_cmpeq_epi8(_mm_min_epu8(alpha, _mm_set1_epi8(25)), alpha),
 		_mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit));
 
+	_mm_storeu_si128((void *)lower, _mm_or_si128(v, _mm_srli_epi16(
+		_mm_and_si128(v, _mm_set1_epi8(0x40)), 1)));
 	return (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_or_si128(is, v));
 #else
 	uint64_t mask = 0;
 
-	for (int i = 0; i < 16; i++)
+	for (int i = 0; i < 16; i++) {
+		lower[i] = (char)(p[i] | (p[i] & 0x40) >> 1);
 		mask |= (uint64_t)(is_ascii_word(p[i]) || p[i] & 0x80) << i;
+	}
 	return mask;
 #endif
 }
 
-static inline uint64_t word_mask(const char *p)
+static inline uint64_t read_64(const char *p, char *lower)
 {
-	return mask_16(p) | mask_16(p + 16) << 16 | mask_16(p + 32) << 32 |
-	       mask_16(p + 48) << 48;
+	return read_16(p, lower) | read_16(p + 16, lower + 16) << 16 |
+	       read_16(p + 32, lower + 32) << 32 | read_16(p + 48, lower + 48) << 48;
 }
 
 /* A run of letters, digits and bytes beyond ASCII. */
@@ -242,118 +247,234 @@ static void take_run(struct words *w, const char *p, size_t size)
 	take_ascii(w, p, size);
 }
 
-/*
- * n runs of a window, begin and end of each in `edge`.  The commonest, a word of
- * at most 16 ASCII bytes, is two numbers whatever its length.
- */
-static void take_words(struct words *w, const char *text, const uint16_t *edge, size_t n,
-                       const char *end)
+/* A piece of text being looked at. */
+struct window {
+	uint16_t edge[WINDOW + 8];      /* begin and end of each run; written ahead */
+	char lower[WINDOW + 80];        /* its bytes in lower case; read ahead */
+};
+
+/* A word of at most 16 bytes as two numbers; bytes behind it are zero. */
+struct short_word {
+	uint64_t x, y;
+	bool ascii;
+};
+
+static SIMD_INLINE struct short_word read_short(const char *p, size_t size)
 {
-	/* which bytes of the first and of the second number belong to it */
-#define ONES(n) (~(uint64_t)0 >> 8 * (8 - (n)))
-	static const uint64_t first[17] = {
-		0, ONES(1), ONES(2), ONES(3), ONES(4), ONES(5), ONES(6), ONES(7), ONES(8),
-		ONES(8), ONES(8), ONES(8), ONES(8), ONES(8), ONES(8), ONES(8), ONES(8),
+	/* as many ones as the word has bytes, by where one begins to read */
+	static const unsigned char ones[32] = {
+		255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
 	};
-	static const uint64_t second[17] = {
-		[9] = ONES(1), ONES(2), ONES(3), ONES(4), ONES(5), ONES(6), ONES(7), ONES(8),
-	};
-#undef ONES
-	bool plain = !w->each && !w->fold_digits && !w->no_simhash;
-	ptrdiff_t readable = end - text - 16;   /* last place to read 16 bytes from */
-	size_t taken = 0;
+#ifdef __SSE2__
+	__m128i v = _mm_and_si128(_mm_loadu_si128((const void *)p),
+		_mm_loadu_si128((const void *)(ones + 16 - size)));
 
-	for (; n--; edge += 2) {
-		const char *p = text + edge[0];
-		size_t size = (size_t)edge[1] - edge[0];
-		uint64_t x, y, h;
+	return (struct short_word){ (uint64_t)_mm_cvtsi128_si64(v),
+		(uint64_t)_mm_cvtsi128_si64(_mm_unpackhi_epi64(v, v)), !_mm_movemask_epi8(v) };
+#else
+	uint64_t x, y, ones_x, ones_y;
 
-		if (size > 16 || edge[0] > readable) {
-			take_run(w, p, size);
-			continue;
-		}
-		memcpy(&x, p, 8);
-		memcpy(&y, p + 8, 8);
-		x &= first[size];
-		y &= second[size];
-		if ((x | y) & HIGH_BITS) {
-			take_run(w, p, size);
-			continue;
-		}
-		x = lower_8(x);
-		y = lower_8(y);
-		h = mix(size, x, y);
-		if (plain) {
-			taken++;
-			push(w, h);
-		} else {
-			uint64_t word[2] = { x, y };
+	memcpy(&x, p, 8);
+	memcpy(&y, p + 8, 8);
+	memcpy(&ones_x, ones + 16 - size, 8);
+	memcpy(&ones_y, ones + 24 - size, 8);
+	x &= ones_x;
+	y &= ones_y;
+	return (struct short_word){ x, y, !((x | y) & HIGH_BITS) };
+#endif
+}
 
-			take(w, (const char *)word, size, h);
-		}
+/* A run that is not a short word of ASCII, or of which more is asked. */
+static void take_odd(struct words *w, const char *text, const struct window *in, size_t i)
+{
+	size_t from = in->edge[2 * i], size = (size_t)in->edge[2 * i + 1] - from;
+	struct short_word s = { 0 };
+
+	if (size <= 16)
+		s = read_short(in->lower + from, size);
+	if (s.ascii) {
+		uint64_t word[2] = { s.x, s.y };
+
+		take(w, (const char *)word, size, mix(size, s.x, s.y));
+	} else {
+		take_run(w, text + from, size);
 	}
-	w->n += taken;
+}
+
+/* n runs of a window; there is room in the batch for all of them. */
+static SIMD_INLINE void take_words(struct words *w, const char *text,
+                                   const struct window *in, size_t n)
+{
+	bool plain = !w->each && !w->fold_digits && !w->no_simhash;
+	uint64_t *out = w->batch + w->n_batch, last = w->last;
+	size_t odd = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t from = in->edge[2 * i], size = (size_t)in->edge[2 * i + 1] - from;
+
+		if (size <= 16 && plain) {
+			struct short_word s = read_short(in->lower + from, size);
+			uint64_t h = mix(size, s.x, s.y);
+
+			if (s.ascii) {
+				*out++ = feature(h, last);
+				last = h;
+				continue;
+			}
+		}
+		odd++;
+		w->n_batch = (size_t)(out - w->batch);
+		w->last = last;
+		take_odd(w, text, in, i);
+		out = w->batch + w->n_batch;
+		last = w->last;
+	}
+	w->n += n - odd;
+	w->n_batch = (size_t)(out - w->batch);
+	w->last = last;
+}
+
+/* Sixty-four bytes at `at` of a window: out gets the edges of runs among them. */
+static SIMD_INLINE uint16_t *put_edges(uint16_t *out, size_t at, uint64_t word,
+                                       uint64_t *open)
+{
+	uint64_t edges = word ^ (word << 1 | *open);    /* begins, and behind ends */
+
+	*open = word >> 63;
+	for (; edges; edges &= edges - 1)
+		*out++ = (uint16_t)(at + (size_t)__builtin_ctzll(edges));
+	return out;
 }
 
 /* The edges of all runs in a window; a run that is open at its end is closed
  * there.  Returns their number. */
-static size_t find_edges(const char *text, size_t size, uint16_t *edge)
+static size_t find_edges(const char *text, size_t size, struct window *in)
 {
+	uint16_t *out = in->edge;
 	uint64_t open = 0;
-	uint16_t *out = edge;
 	char tail[64];
 
 	for (size_t at = 0; at < size; at += 64) {
-		uint64_t word, edges;
+		const char *p = text + at;
 
-		if (size - at >= 64) {
-			word = word_mask(text + at);
-		} else {
+		if (size - at < 64) {
 			memset(tail, ' ', sizeof tail);
-			memcpy(tail, text + at, size - at);
-			word = word_mask(tail);
+			memcpy(tail, p, size - at);
+			p = tail;
 		}
-		/* one where a run begins, one behind its end */
-		edges = word ^ (word << 1 | open);
-		open = word >> 63;
-		while (edges) {
-			*out++ = (uint16_t)(at + (size_t)__builtin_ctzll(edges));
-			edges &= edges - 1;
-		}
+		out = put_edges(out, at, read_64(p, in->lower + at), &open);
 	}
 	if (open)
 		*out++ = (uint16_t)size;
-	return (size_t)(out - edge);
+	return (size_t)(out - in->edge);
 }
+
+#ifdef SIMD_HAS_V3
+SIMD_V3 static inline uint32_t read_32(const char *p, char *lower)
+{
+	__m256i v = _mm256_loadu_si256((const void *)p);
+	__m256i alpha = _mm256_sub_epi8(_mm256_or_si256(v, _mm256_set1_epi8(0x20)),
+		_mm256_set1_epi8('a'));
+	__m256i digit = _mm256_sub_epi8(v, _mm256_set1_epi8('0'));
+	__m256i is = _mm256_or_si256(
+		_mm256_cmpeq_epi8(_mm256_min_epu8(alpha, _mm256_set1_epi8(25)), alpha),
+		_mm256_cmpeq_epi8(_mm256_min_epu8(digit, _mm256_set1_epi8(9)), digit));
+
+	_mm256_storeu_si256((void *)lower, _mm256_or_si256(v, _mm256_srli_epi16(
+		_mm256_and_si256(v, _mm256_set1_epi8(0x40)), 1)));
+	return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(is, v));
+}
+
+/* Eight edges at a time, more than there are: nothing to guess. */
+SIMD_V3 static inline uint16_t *put_edges_v3(uint16_t *out, size_t at, uint64_t word,
+                                             uint64_t *open)
+{
+	uint64_t edges = word ^ (word << 1 | *open);
+	size_t n = (size_t)_mm_popcnt_u64(edges);
+
+	*open = word >> 63;
+	for (size_t i = 0; i < n; i += 8) {
+#pragma GCC unroll 8
+		for (size_t k = 0; k < 8; k++) {
+			out[i + k] = (uint16_t)(at + _tzcnt_u64(edges));
+			edges = _blsr_u64(edges);
+		}
+	}
+	return out + n;
+}
+
+SIMD_V3 static size_t find_edges_v3(const char *text, size_t size, struct window *in)
+{
+	uint16_t *out = in->edge;
+	uint64_t open = 0;
+	char tail[64];
+
+	for (size_t at = 0; at < size; at += 64) {
+		const char *p = text + at;
+
+		if (size - at < 64) {
+			memset(tail, ' ', sizeof tail);
+			memcpy(tail, p, size - at);
+			p = tail;
+		}
+		out = put_edges_v3(out, at, read_32(p, in->lower + at) |
+		                   (uint64_t)read_32(p + 32, in->lower + at + 32) << 32, &open);
+	}
+	if (open)
+		*out++ = (uint16_t)size;
+	return (size_t)(out - in->edge);
+}
+#endif
 
 /*
  * By windows, so that what is found in one stays in the cache.  A run that
  * reaches the end of a window begins the next one, unless it fills it: then its
  * end is looked for on its own.
  */
-void words_add(struct words *w, const char *text, size_t size)
+static SIMD_INLINE void add_text(struct words *w, const char *text, size_t size,
+                                 size_t (*find)(const char *, size_t, struct window *))
 {
 	const char *p = text, *end = text + size;
-	uint16_t edge[WINDOW + 2];
+	struct window in;
 
 	while (p < end) {
 		size_t n = (size_t)(end - p), n_edges;
 		bool last = n <= WINDOW;
 
-		n_edges = find_edges(p, last ? n : WINDOW, edge);
 		n = last ? n : WINDOW;
-		if (!last && n_edges && edge[n_edges - 1] == WINDOW) {
+		n_edges = find(p, n, &in);
+		if (!last && n_edges && in.edge[n_edges - 1] == WINDOW) {
 			n_edges -= 2;
-			n = edge[n_edges];
+			n = in.edge[n_edges];
 		}
+		if (w->n_batch + WINDOW / 2 + 1 > WORDS_BATCH)
+			flush(w);       /* words have a byte between them */
 		if (!n) {               /* one run fills the window */
 			while (p + n < end && (p[n] & 0x80 || is_ascii_word(p[n])))
 				n++;
 			take_run(w, p, n);
 		} else {
-			take_words(w, p, edge, n_edges / 2, end);
+			take_words(w, p, &in, n_edges / 2);
 		}
 		p += n;
 	}
 	flush(w);
+}
+
+#ifdef SIMD_HAS_V3
+SIMD_V3 static void add_text_v3(struct words *w, const char *text, size_t size)
+{
+	add_text(w, text, size, find_edges_v3);
+}
+#endif
+
+void words_add(struct words *w, const char *text, size_t size)
+{
+#ifdef SIMD_HAS_V3
+	if (simd_v3()) {
+		add_text_v3(w, text, size);
+		return;
+	}
+#endif
+	add_text(w, text, size, find_edges);
 }

@@ -17,7 +17,7 @@
 #include "web/simhash.h"
 
 #define WORD_SIZE_MAX 64
-#define WORDS_BATCH 256
+#define WORDS_BATCH 1024
 
 struct words {                          /* zero up to `batch`: ready */
 	uint64_t n;
@@ -28,9 +28,9 @@ struct words {                          /* zero up to `batch`: ready */
 	void (*each)(void *arg, const char *word, size_t size, uint64_t hash);
 	void *arg;
 
-	uint64_t last;                  /* hash of the last word taken in */
+	uint64_t last;                  /* hash of the last word */
 	size_t n_batch;
-	uint64_t batch[WORDS_BATCH];    /* hashes not yet taken in */
+	uint64_t batch[WORDS_BATCH];    /* features not yet taken in */
 };
 
 /* Add the words of a text (valid UTF-8).  A word does not go on in the next call. */
