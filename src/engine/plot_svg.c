@@ -15,6 +15,7 @@
 #include "engine/plot.h"
 
 #define LETTER 6.9              /* width of a letter at 13 px, about */
+#define TITLE_LETTER 9.6        /* at 16 px, bold */
 #define AREA_WIDTH 560.0
 #define AREA_HEIGHT 320.0
 #define TOP 52.0
@@ -80,6 +81,11 @@ static void colours(struct svg *g, const char *const *set)
 	for (size_t i = 0; i < COLOURS && i < g->p->n_series; i++)
 		buf_printf(g->out, ".s%zu{stroke:%s}.f%zu{fill:%s}", i, set[i], i, set[i]);
 	buf_str(g->out, "\n");
+}
+
+static double title_width(const struct plot *p)
+{
+	return 32 + TITLE_LETTER * (double)letters(p->title);
 }
 
 static void head(struct svg *g)
@@ -328,7 +334,7 @@ static void draw_area(struct svg *g)
 		if (!(g->x.hi > g->x.lo))
 			g->x.hi = g->x.lo + 1;
 	}
-	g->width = left + AREA_WIDTH + 20 + legend_width(p);
+	g->width = fmax(title_width(p), left + AREA_WIDTH + 20 + legend_width(p));
 	n = caption(g, 0, false);
 	g->height = TOP + AREA_HEIGHT + 72 + LINE_HEIGHT * (double)n;
 	head(g);
@@ -356,7 +362,7 @@ static void draw_rows(struct svg *g)
 
 	plot_range(p, &lo, &hi);
 	g->x = (struct plot_scale){ lo, hi, left, left + BAR_WIDTH, false };
-	g->width = left + BAR_WIDTH + 140;
+	g->width = fmax(title_width(p), left + BAR_WIDTH + 140);
 	n = caption(g, 0, false);
 	g->height = TOP + ROW_HEIGHT * (double)p->n_series + 50 + LINE_HEIGHT * (double)n;
 	head(g);
@@ -388,7 +394,7 @@ static void draw_table(struct svg *g)
 		left = fmax(left, 40 + LETTER * (double)letters(plot_name(p, k, s)));
 	for (size_t i = 0; i < p->n_series; i++)
 		column = fmax(column, 24 + LETTER * (double)letters(p->series[i].label));
-	g->width = fmax(480, left + column * (double)p->n_series + 24);
+	g->width = fmax(title_width(p), left + column * (double)p->n_series + 24);
 	n = caption(g, 0, false);
 	g->height = y + ROW_HEIGHT * (double)(p->n_x + 1) + 24 + LINE_HEIGHT * (double)n;
 	head(g);

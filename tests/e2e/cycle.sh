@@ -59,6 +59,7 @@ grep -q 'set contact' err
 "$FRESHET" -C r set contact mailto:test@example.org
 expect 4 $cycle --now 20230101
 is blocked 5
+grep -q 'allow-net' err
 [ ! -s log ]
 
 # the first cycle: four pages and a redirect, one forbidden
