@@ -6,9 +6,15 @@
  * The interval is exact (Clopper and Pearson's construction on the hypergeometric
  * distribution): it holds the truth at least as often as it says, whatever the
  * truth is, and shrinks to a point when the sample becomes the whole.  It stays
- * valid when the drawing stops at the k-th mark or at a fixed size, whichever
- * comes first: the outcomes are then still ordered by what they say of the truth,
- * and P(at most x marks among m) bounds the chance of any outcome that says less.
+ * valid when the drawing stops at the first size of at least l at which there are k
+ * marks, or at a largest size.  Why: let K be the truth and u(m) the largest number
+ * of marks among m that is too small for it (chance 2.5 % or less), which rises with
+ * m.  The bounds fail above only by stopping with u(m) marks or fewer; at sizes with
+ * u(m) < k that cannot be but at the largest, and at the first size where u(m) >= k
+ * every run that would fail there or later has u(m) marks or fewer: one tail at one
+ * size.  Below, with the smallest number that is too large, o(m), a run fails at the
+ * first size it may stop at, or later with exactly k >= o(m) marks, and has then
+ * o(m) or more at the last size where k >= o(m): one tail again.
  */
 #ifndef BASE_HYPERGEOMETRIC_H
 #define BASE_HYPERGEOMETRIC_H

@@ -59,8 +59,10 @@ static void test_ends(void **state)
 	assert_true(low == 0 && fabs((double)high * 1e-9 - 0.0362) < 1e-4);
 }
 
-/* Draw until `stop` marks or m things; how often does the interval hold the truth? */
-static double coverage(uint32_t n, uint32_t marked, uint32_t m, uint32_t stop, unsigned runs)
+/* Draw until `stop` marks, but at least `least` and at most m things (the rule of
+ * `freshet live`); how often does the interval hold the truth? */
+static double coverage(uint32_t n, uint32_t marked, uint32_t m, uint32_t stop, uint32_t least,
+                       unsigned runs)
 {
 	static uint32_t v[5000];
 	unsigned held = 0;
@@ -73,7 +75,7 @@ static double coverage(uint32_t n, uint32_t marked, uint32_t m, uint32_t stop, u
 		for (uint32_t i = 0; i < n; i++)
 			v[i] = i;
 		rng_shuffle(&r, v, n);
-		while (drawn < m && x < stop)
+		while (drawn < m && (x < stop || drawn < least))
 			x += v[drawn++] < marked;
 		hypergeometric_interval(n, drawn, x, 0.95, &low, &high);
 		held += low <= marked && marked <= high;
@@ -83,15 +85,17 @@ static double coverage(uint32_t n, uint32_t marked, uint32_t m, uint32_t stop, u
 
 static void test_coverage(void **state)
 {
-	static const struct { uint32_t n, marked, m, stop; } cases[] = {
-		{ 2000, 1000, 100, 2000 }, { 2000, 128, 200, 2000 }, { 2000, 10, 100, 2000 },
-		{ 2000, 1000, 200, 40 }, { 2000, 128, 400, 20 }, { 5000, 2500, 500, 200 },
-		{ 300, 150, 250, 300 }, { 300, 299, 30, 300 },
+	static const struct { uint32_t n, marked, m, stop, least; } cases[] = {
+		{ 2000, 1000, 100, 2000, 0 }, { 2000, 128, 200, 2000, 0 },
+		{ 2000, 10, 100, 2000, 0 }, { 2000, 1000, 200, 40, 0 }, { 2000, 128, 400, 20, 0 },
+		{ 5000, 2500, 500, 200, 100 }, { 300, 150, 250, 300, 0 }, { 300, 299, 30, 300, 0 },
+		{ 2000, 1000, 400, 55, 100 }, { 4000, 1300, 800, 30, 100 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		double c = coverage(cases[i].n, cases[i].marked, cases[i].m, cases[i].stop, 1500);
+		double c = coverage(cases[i].n, cases[i].marked, cases[i].m, cases[i].stop,
+		                    cases[i].least, 1500);
 
 		/* 95 % less three standard errors of 1,500 runs */
 		if (c < 0.95 - 3 * sqrt(0.95 * 0.05 / 1500))
