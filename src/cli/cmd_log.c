@@ -91,6 +91,10 @@ static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 			json_key(l->j, "visits");
 			json_array(l->j);
 		}
+	} else if (c->goal == GOAL_ALIVE) {
+		printf("cycle %u  %s  %s  looking for life: %u requests, %u alive, %u gone, %u without "
+		       "a good answer%s\n", c->number, t, l->policy, c->downloads, c->same, c->gone,
+		       c->failed, c->open ? " (not ended)" : "");
 	} else {
 		printf("cycle %u  %s  %s  budget %u: %u downloads, %u changed, %u same, %u gone, "
 		       "%u failed%s\n", c->number, t, l->policy, c->budget, c->downloads, c->changed,

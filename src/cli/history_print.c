@@ -169,6 +169,8 @@ void cycle_print_json(struct json *j, const struct store_cycle *c)
 	when_digits(c->time, t);
 	json_kint(j, "cycle", c->number);
 	json_kstr(j, "time", t);
+	if (c->goal == GOAL_ALIVE)
+		json_kstr(j, "goal", "alive");
 	json_key(j, "policy");
 	json_strn(j, c->policy.s, c->policy.size);
 	json_kint(j, "budget", c->budget);

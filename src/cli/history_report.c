@@ -30,6 +30,8 @@ static int add_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	uint32_t hits = c->changed + c->gone;
 
 	(void)err;
+	if (c->goal != GOAL_CHANGED)
+		return 0;
 	json_object(seen->j);
 	cycle_print_json(seen->j, c);
 	json_end_object(seen->j);

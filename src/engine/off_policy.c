@@ -147,6 +147,8 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 
 	if (v->page >= l->n_pages || v->outcome > OUTCOME_BLOCKED || v->cycle > l->times.n)
 		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
+	if (v->goal != GOAL_CHANGED)
+		return 0;
 	if (!l->known[v->page] && v->outcome < OUTCOME_FAILED && v->capture) {
 		l->known[v->page] = 1;
 		x.first = true;

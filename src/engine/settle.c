@@ -54,6 +54,10 @@ static int add_own(void *arg, const struct store_visit *v, struct err *err)
 		vec_push(&t->own, v->capture);
 	if (v->outcome >= OUTCOME_FAILED)
 		return 0;
+	if (v->goal == GOAL_ALIVE) {    /* tells of its life, not of changes */
+		note_state(t, v->time, v->outcome == OUTCOME_GONE);
+		return 0;
+	}
 	t->page.visits++;
 	t->page.changes += v->hit;
 	if (v->time > t->page.last_visit)

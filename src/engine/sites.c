@@ -21,7 +21,7 @@ static int count_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct site_status *row = &c->rows[site];
 
 	(void)err;
-	if (v->outcome >= OUTCOME_FAILED)
+	if (v->outcome >= OUTCOME_FAILED || v->goal != GOAL_CHANGED)
 		return 0;
 	row->visits++;
 	row->updates += v->hit;

@@ -101,6 +101,8 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 
 	if (v->capture || v->outcome > OUTCOME_GONE)
 		return 0;
+	if (v->goal == GOAL_ALIVE && v->outcome != OUTCOME_GONE)
+		return 0;               /* it lives: whether it changed nobody looked */
 	rc = turn_to(l, v->page, err);
 	if (rc < 0)
 		return rc;

@@ -72,6 +72,7 @@ struct store_visit {
 	float score, probability;       /* NAN: unknown */
 	uint64_t capture;               /* 0: none was kept */
 	uint32_t order;                 /* place in the cycle, from 1; 0: as written */
+	uint8_t goal;                   /* read only: that of its cycle */
 };
 
 struct store_cycle {

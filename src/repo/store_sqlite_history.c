@@ -239,11 +239,27 @@ int sqlite_visits_forget(struct store *base, uint32_t page, struct err *err)
 	return sql_run(s, q, err);
 }
 
+static int cycle_goal(struct store_sqlite *s, uint32_t cycle, uint8_t *ret, struct err *err)
+{
+	sqlite3_stmt *q = sql_get(s, SQL_CYCLE_GOAL, err);
+	int rc;
+
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, cycle);
+	rc = sql_step(s, q, err);
+	*ret = rc > 0 ? (uint8_t)sqlite3_column_int(q, 0) : 0;
+	sqlite3_reset(q);
+	return rc < 0 ? rc : 0;
+}
+
 int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
                   store_visit_each *each, void *arg, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, page == STORE_NONE ? SQL_VISIT_SCAN : SQL_VISIT_PAGE, err);
+	uint32_t cycle = 0;             /* the one before; imported history has no goal */
+	uint8_t goal = 0;
 	int rc = q ? 0 : E_STORE;
 
 	if (q) {
@@ -268,7 +284,13 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 
 		v.order = id >> 32 == v.cycle ? (uint32_t)id : 0;
 
-		rc = each(arg, &v, err);
+		rc = 0;
+		if (v.cycle != cycle)
+			rc = cycle_goal(s, v.cycle, &goal, err);
+		cycle = v.cycle;
+		v.goal = goal;
+		if (rc == 0)
+			rc = each(arg, &v, err);
 	}
 	if (q)
 		sqlite3_reset(q);

@@ -320,6 +320,50 @@ static void test_budget_ends_it(void **state)
 	teardown(&s);
 }
 
+static int check_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	assert_int_equal(v->goal, GOAL_ALIVE);
+	return 0;
+}
+
+static int check_page(void *arg, const struct store_page *p, struct err *err)
+{
+	(void)arg;
+	(void)err;
+	assert_true(p->visits == 0 && p->changes == 0 && p->last_visit == 0);
+	return 0;
+}
+
+/* Tests of life teach nothing of changes: counters stay, a policy of the other
+ * goal is told of none of them, one of this goal of all. */
+static void test_goals_are_kept_apart(void **state)
+{
+	static const char *const policies[] = { "oldest", "evidence" };
+	struct crawl_report r;
+	struct stage s;
+	struct err err;
+
+	(void)state;
+	setup(&s, 7);
+	s.opts.budget = (struct share){ 200, false };
+	s.opts.live.target = 0;
+	r = run(&s);
+	assert_int_equal(store_visits(s.store, STORE_NONE, 1, 2, check_visit, NULL, &err), 0);
+	assert_int_equal(store_pages(s.store, check_page, NULL, &err), 0);
+	for (int goal = 0; goal < 2; goal++) {
+		struct resume_opts o = { .policy = policies[goal], .seed = 1,
+			.cycle_seconds = 86400, .goal = goal ? GOAL_ALIVE : GOAL_CHANGED };
+		struct resumed resumed;
+
+		assert_int_equal(resume(&resumed, s.store, &o, &err), 0);
+		assert_int_equal(resumed.n_told, goal ? r.live.tested : 0);
+		resume_release(&resumed);
+	}
+	teardown(&s);
+}
+
 static int count_page(void *arg, const struct store_visit *v, struct err *err)
 {
 	uint32_t *times = arg;
@@ -440,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_finds_the_living_with_few_requests),
 		cmocka_unit_test(test_every_page_rightly),
 		cmocka_unit_test(test_budget_ends_it),
+		cmocka_unit_test(test_goals_are_kept_apart),
 		cmocka_unit_test(test_kills_are_survived),
 		cmocka_unit_test(test_parts_are_disjoint_and_whole),
 	};
