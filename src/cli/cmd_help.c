@@ -19,6 +19,18 @@ static const char intro[] =
 	"to download again, sees what changed, learns, and proves its choice on recorded\n"
 	"history.\n";
 
+/* Run by tests/e2e/examples.sh, as the examples of every command. */
+static const char first_steps[] =
+	"    freshet demo                                  # a living web on loopback\n"
+	"    freshet init crawl\n"
+	"    freshet -C crawl import urls.txt              # one URL a line\n"
+	"    freshet -C crawl set contact mailto:you@example.org\n"
+	"    freshet -C crawl cycle --budget 1000          # copies, then changes\n"
+	"    freshet replay archive.cdxj.gz --policy all   # proof on recorded history\n";
+
+#define STATUSES "0 done, 1 failed, 2 usage, 3 file or disk, 4 network, 5 store, " \
+	"130 interrupted.\n"
+
 static void print_overview(FILE *out)
 {
 	fprintf(out, "%s\nusage: freshet COMMAND [options] [arguments]\n\n", intro);
@@ -26,7 +38,7 @@ static void print_overview(FILE *out)
 		fprintf(out, "  %-10s %s\n", command_at(i)->name, command_at(i)->summary);
 	fputs("\nOptions of every command:\n", out);
 	option_print_help(common_options, out);
-	fputs("\n`freshet COMMAND --help` tells more.\n", out);
+	fprintf(out, "\nFirst steps:\n%s\n`freshet COMMAND --help` tells more.\n", first_steps);
 }
 
 void command_print_help(const struct command *c, FILE *out)
@@ -88,8 +100,7 @@ void command_print_man(const struct command *c, FILE *out)
 		roff_text(out, c->examples, true);
 		fputs(".fi\n", out);
 	}
-	fputs(".SH EXIT STATUS\n0 done, 1 failed, 2 usage, 3 file or disk, 4 network, 5 store, "
-	      "130 interrupted.\n.SH SEE ALSO\n.BR freshet (1)\n", out);
+	fputs(".SH EXIT STATUS\n" STATUSES ".SH SEE ALSO\n.BR freshet (1)\n", out);
 }
 
 static int open_page(const char *dir, const char *name, FILE **ret, struct err *err)
@@ -122,6 +133,11 @@ static int write_man_pages(const char *dir, struct err *err)
 	}
 	fputs(".SH OPTIONS\n", out);
 	option_print_man(common_options, out);
+	fputs(".SH EXAMPLES\n.nf\n", out);
+	roff_text(out, first_steps, true);
+	fputs(".fi\n.SH FILES\n.TP\n.I freshet.db\nthe tables of a repository: pages, "
+	      "captures, visits, cycles, settings\n.TP\n.I warc/\nthe answers, as WARC\n"
+	      ".SH EXIT STATUS\n" STATUSES, out);
 	fclose(out);
 	for (size_t i = 0; command_at(i); i++) {
 		char name[80];

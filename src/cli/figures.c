@@ -24,7 +24,8 @@ static void show_bad(void *arg, const char *text)
 	log_warn("%s", text);
 }
 
-static const struct figure *figure_find(const struct figure_paper *p, const char *id, size_t n)
+static const struct figure *figure_find(const struct figure_paper *p, const char *id,
+                                        size_t n)
 {
 	for (size_t i = 0; i < p->n_figures; i++)
 		if (strlen(p->figures[i].id) == n && !strncmp(p->figures[i].id, id, n))
@@ -125,8 +126,8 @@ static void figures_release(struct figures *f)
 	history_release(&f->history);
 }
 
-int figures_run(struct cli *cli, const struct figure_request *ask, int n_args, char **args,
-                struct err *err)
+int figures_run(struct cli *cli, const struct figure_request *ask, int n_args,
+                char **args, struct err *err)
 {
 	struct figures f = { .ask = ask };
 	int rc = choose(&f, ask->which, err);

@@ -57,7 +57,9 @@ static int by_key(const void *a, const void *b)
 {
 	const struct keyed *x = a, *y = b;
 
-	return x->key > y->key ? -1 : x->key < y->key ? 1 : (x->node > y->node) - (x->node < y->node);
+	if (x->key != y->key)
+		return x->key > y->key ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
 }
 
 /* Share alive in each tenth of the pages, highest key first. */
@@ -96,7 +98,7 @@ static int make_tenths(struct figures *f, const struct figure *figure, struct pl
 		tenths(g, all, &ret->series[s]);
 		snprintf(ret->series[s].label, PLOT_LABEL, "%s", s ? "by links in" : "by PageRank");
 	}
-	describe_graph(ret, f, "Share of the pages alive in each tenth, the most linked first. ");
+	describe_graph(ret, f, "Share of pages alive in each tenth, the most linked first. ");
 	free(all);
 	free(in);
 	return 0;

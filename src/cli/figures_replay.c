@@ -59,7 +59,8 @@ static size_t setting_add(struct figure_plan *plan, const struct setting *s)
 	return plan->settings.n - 1;
 }
 
-static int spec_add(struct setting *s, const char *spec, struct arena *keep, struct err *err)
+static int spec_add(struct setting *s, const char *spec, struct arena *keep,
+                    struct err *err)
 {
 	struct option_list all = { 0 };
 	int rc = policy_expand(spec, &all, keep, err);
@@ -79,7 +80,8 @@ static int spec_add(struct setting *s, const char *spec, struct arena *keep, str
 }
 
 /* The settings of one figure: every cycle length with every budget. */
-static int plan_figure(struct figure_plan *plan, const struct figures *f, size_t at, struct err *err)
+static int plan_figure(struct figure_plan *plan, const struct figures *f, size_t at,
+                       struct err *err)
 {
 	const struct figure *d = f->chosen[at];
 	struct setting s = { .cycles_most = d->cycles_most, .search = d->search, .opts = {
@@ -151,7 +153,8 @@ static void fill(struct plot_series *s, size_t place, const struct experiment *x
 	s->se[place] = x->n_seeds > 1 ? stat_se(&m) : NAN;
 }
 
-static void setting_name(const struct replay *r, const struct figure *d, char out[PLOT_LABEL])
+static void setting_name(const struct replay *r, const struct figure *d,
+                         char out[PLOT_LABEL])
 {
 	bool cycles = strchr(d->cycles, ','), budgets = strchr(d->budgets, ',');
 	char length[24];
@@ -163,8 +166,8 @@ static void setting_name(const struct replay *r, const struct figure *d, char ou
 		         r->opts.budget.value);
 }
 
-static void series_name(struct plot_series *s, const struct replay *r, const struct figure *d,
-                        size_t line, size_t places)
+static void series_name(struct plot_series *s, const struct replay *r,
+                        const struct figure *d, size_t line, size_t places)
 {
 	char name[PLOT_LABEL];
 
@@ -176,7 +179,8 @@ static void series_name(struct plot_series *s, const struct replay *r, const str
 }
 
 /* What the reader must know beside the axes. */
-static void describe_run(struct plot *p, const struct figure *d, const struct experiment *x)
+static void describe_run(struct plot *p, const struct figure *d,
+                         const struct experiment *x)
 {
 	const struct replay *r = x->replay;
 	char from[21], to[21], length[24], how[100] = "";
@@ -232,7 +236,8 @@ static void size_plot(struct plot *p, const struct figure *d, const struct exper
 }
 
 static void fill_range(struct plot *p, const struct figure *d, size_t line,
-                       struct plot_series *s, const struct experiment *x, struct arena *keep)
+                       struct plot_series *s, const struct experiment *x,
+                       struct arena *keep)
 {
 	struct option_list all = { 0 };
 	struct err err;
@@ -265,8 +270,9 @@ static void fill_tests(struct plot *p, const struct figure *d, const struct expe
 				d->test).t;
 }
 
-static void fill_figure(struct figures *f, const struct figure_plan *plan, const struct use *use,
-                        const struct experiment *x, struct arena *keep)
+static void fill_figure(struct figures *f, const struct figure_plan *plan,
+                        const struct use *use, const struct experiment *x,
+                        struct arena *keep)
 {
 	const struct figure *d = f->chosen[use->figure];
 	struct plot *p = &f->plots[use->figure];
@@ -314,8 +320,8 @@ static int open_setting(struct figures *f, const struct setting *s, struct repla
 	return rc;
 }
 
-static int run_setting(struct figures *f, struct figure_plan *plan, size_t at, struct meter *meter,
-                       struct err *err)
+static int run_setting(struct figures *f, struct figure_plan *plan, size_t at,
+                       struct meter *meter, struct err *err)
 {
 	const struct setting *s = &plan->settings.v[at];
 	unsigned threads = f->ask->threads ? f->ask->threads : pool_threads();

@@ -70,8 +70,8 @@ double plot_step(double span, unsigned n)
 	if (!(least > 0))
 		return 1;
 	power = pow(10, floor(log10(least)));
-	m = least / power;
-	return power * (m <= 1 + ROUNDING ? 1 : m <= 2 + ROUNDING ? 2 : m <= 5 + ROUNDING ? 5 : 10);
+	m = least / power - ROUNDING;
+	return power * (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10);
 }
 
 static size_t log_ticks(const struct plot_scale *s, double ret[PLOT_TICKS_MAX])

@@ -70,7 +70,8 @@ static void label(struct svg *g, double x, double y, const char *class, const ch
 	buf_str(g->out, "</text>\n");
 }
 
-static void line(struct svg *g, double x1, double y1, double x2, double y2, const char *class)
+static void line(struct svg *g, double x1, double y1, double x2, double y2,
+                 const char *class)
 {
 	buf_printf(g->out, "<path class=\"%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", class, x1, y1, x2,
 	           y2);
@@ -278,8 +279,8 @@ static double legend_width(const struct plot *p)
 }
 
 /* An upright bar or a lying one, with its error. */
-static void bar(struct svg *g, size_t series, double at, double thick, double value, double se,
-                bool lying)
+static void bar(struct svg *g, size_t series, double at, double thick, double value,
+                double se, bool lying)
 {
 	const struct plot_scale *s = lying ? &g->x : &g->y;
 	double a = plot_at(s, fmin(0, value)), b = plot_at(s, fmax(0, value));

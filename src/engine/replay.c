@@ -84,6 +84,10 @@ static int no_cycle(const struct replay *r, struct err *err)
 	when_iso(r->history->begin, first);
 	when_iso(r->history->end, last);
 	duration_format(r->opts.cycle_seconds, length);
+	if (r->end <= r->start && !r->opts.start && !r->opts.end)
+		return err_set(err, E_USAGE, "the history covers only %.16s to %.16s: a replay needs "
+		               "captures over days; within a day give --start, --end and a short "
+		               "--cycle", first, last);
 	return err_set(err, E_USAGE, "no whole cycle of %s lies between %.10s and %.10s (the "
 	               "history goes from %.10s to %.10s): choose a shorter --cycle, or another "
 	               "--start or --end", length, start, end, first, last);

@@ -148,6 +148,12 @@ while read -r c; do
 	done <examples
 done <commands
 
+# the first steps of the overview, one after the other
+freshet help | sed -n '/^First steps:$/,/^$/s/^    //p' >steps
+[ "$(wc -l <steps)" -gt 4 ] || fail "first steps: $(cat steps)"
+rm -rf here; cp -r made here; rm -r here/crawl
+while read -r line; do check here help "${line%%  #*}"; done <steps
+
 # the README, from top to bottom, in one folder with only what a stranger brings
 rm -rf here; mkdir here
 cp made/{site.warc.gz,archive.cdxj.gz,words.txt,urls.txt,links.txt,outcomes.jsonl} here/

@@ -117,3 +117,5 @@ grep -q nonsense msg
 [ "$(status replay world.cdxj --budget many)" = 2 ] || fail "bad budget"
 [ "$(status replay world.cdxj --max-age 1d)" = 2 ] || fail "max-age below a cycle"
 [ "$(status replay no-such-file.cdxj)" = 3 ] || fail "missing file"
+head -n 1 hand.cdxj > day.cdxj
+[ "$(status replay day.cdxj)" = 2 ] && grep -q 'captures over days' msg || fail "one day: $(cat msg)"
