@@ -13,6 +13,7 @@
 #include "cli/figures.h"
 #include "cli/replay_logged.h"
 #include "cli/replay_report.h"
+#include "cli/replay_visits.h"
 #include "cli/repository.h"
 #include "engine/experiment.h"
 #include "engine/replay_search.h"
@@ -25,6 +26,7 @@ struct replay_cli_opts {
 	int goal, observe, at, weights, site_by;
 	bool join, csv, no_time, logged;
 	double confidence;
+	const char *visits;
 	const char *max_age;
 	bool search;
 	const char *queries, *words;
@@ -82,6 +84,8 @@ static const struct option_spec replay_options[] = {
 	OPT_FLAG(replay_cli_opts, logged, "estimate from the probabilities that a repository's "
 	         "own visits were logged with; TRACE is that repository"),
 	OPT_DOUBLE(replay_cli_opts, confidence, 0.95, 0.5, 0.999, "logged: of the interval"),
+	OPT_TEXT(replay_cli_opts, visits, NULL, "FILE",
+	         "every visit, in order, as a line of JSON; .gz and .zst are compressed"),
 	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
 	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
 	OPT_FLAG(replay_cli_opts, no_time, "leave out what a clock measured, so that equal "
@@ -160,7 +164,8 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
                    const struct option_list *specs, unsigned needs,
                    struct replay_report *report, struct err *err)
 {
-	unsigned threads = o->threads ? (unsigned)o->threads : pool_threads();
+	/* lines of visits stand in the order of the runs */
+	unsigned threads = o->visits ? 1 : o->threads ? (unsigned)o->threads : pool_threads();
 	struct progress progress;
 	struct experiment x = { 0 };
 	struct replay r;
@@ -209,8 +214,11 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 	struct option_list cycles = { 0 }, budgets = { 0 };
 	struct replay_report report;
 	struct arena keep = { 0 };
+	struct replay_visits visits = { 0 };
 	int rc = parse_max_age(o->max_age, &ro, err);
 
+	if (rc == 0)
+		rc = replay_visits_open(&visits, o->visits, &ro, err);
 	replay_report_init(&report, o->report);
 	split_list(o->cycle, &cycles, &keep);
 	split_list(o->budget, &budgets, &keep);
@@ -226,6 +234,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 				rc = run_one(cli, o, h, words, &ro, specs, needs, &report, err);
 		}
 	}
+	rc = replay_visits_close(&visits, rc, err);
 	if (rc == 0 && o->report)
 		rc = replay_report_write(&report, o->report, cli, o->no_time ? 0 : clock_now(), err);
 	replay_report_release(&report);
@@ -267,7 +276,8 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 		.threads = (unsigned)o->threads,
 	};
 	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "weights",
-	                                     "max_age", "search", "csv", "report" };
+	                                     "max_age", "search", "csv", "report",
+	                                     "visits" };
 
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		if (given(cli, fixed[i]))

@@ -476,6 +476,15 @@ static void measure_search(struct run *run, uint32_t cycle, struct cycle_measure
 	stat_merge(&ret->search.embarrassment, &s.embarrassment);
 }
 
+static void tell_cycle(const struct run *run, uint32_t cycle, int64_t time)
+{
+	const struct engine *e = &run->engine;
+	struct replay_cycle c = { .policy = e->policy->spec, .seed = e->view.seed, .cycle = cycle,
+		.time = time, .pages = &run->r->pages, .seen = e->seen, .n_seen = e->n_seen };
+
+	run->r->opts.each_cycle(run->r->opts.each_arg, &c);
+}
+
 static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 {
 	const struct replay *r = run->r;
@@ -497,6 +506,8 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		rc = engine_cycle(&run->engine, m->time, r->budget, err);
 		if (rc < 0)
 			return rc;
+		if (r->opts.each_cycle)
+			tell_cycle(run, c + 1, m->time);
 		if (r->opts.goal == GOAL_ALIVE)
 			measure_cost(run, ret);
 		measure_visits(run, m->time - r->opts.cycle_seconds, m);

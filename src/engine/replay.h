@@ -21,6 +21,17 @@
 
 enum replay_weights { WEIGHTS_PAGERANK, WEIGHTS_PAGERANK10 };
 
+/* What a run did in one cycle. */
+struct replay_cycle {
+	const char *policy;
+	uint64_t seed;
+	uint32_t cycle;                 /* from 1 */
+	int64_t time;
+	const struct pages *pages;
+	const struct seen *seen;        /* in the order asked */
+	size_t n_seen;
+};
+
 struct replay_opts {
 	int64_t start, end;             /* 0: from the history */
 	int64_t cycle_seconds;
@@ -33,6 +44,9 @@ struct replay_opts {
 	uint32_t max_age_cycles;        /* the same in cycles */
 	enum replay_weights weights;
 	bool site_by_domain;
+	/* Called after each cycle, by whatever thread runs it; or NULL. */
+	void (*each_cycle)(void *arg, const struct replay_cycle *c);
+	void *each_arg;
 };
 
 struct replay_search;
