@@ -3,18 +3,27 @@
  * bench_fetch.c - fetching alone, and the whole of a cycle, against wget2: same
  * pages, same server, same run.
  *
- * 20,000 pages of real sizes (mean 20 KB, 1 to 260 KB, log-normal) lie in a
- * folder in memory; nginx (one worker) serves them on 64 loopback addresses.
- * Ours fetches them over 64 connections with delays off and hashes every body;
- * wget2 (16 threads) writes them to files in memory.  Rounds alternate, the best
- * of each counts; CPU time is the client's own, user and system.
+ * 20,000 pages of real sizes (mean 20 KB, 1 to 260 KB, log-normal; FRESHET_DATA:
+ * real pages out of WARCs) lie in a folder in memory; nginx serves them on 64
+ * loopback addresses.  Ours fetches them over 64 connections with delays off and
+ * hashes every body; wget2 (16 threads) writes them to files in memory.  Rounds
+ * alternate, the best of each counts; CPU time is the client's own, user and
+ * system, and beside it the server's.
  *
- * With FRESHET_BENCH_PAGES=N the number of pages is N.
+ * Two rows say what can be had at all on two processors that server and client
+ * share.  "Bare sockets" is a loop of epoll, send and recv over 64 connections
+ * that understands nothing but Content-Length.  "The least of a cycle" is one pass
+ * of what nobody can leave out over bodies that are in memory: SHA-1 and gzip, as
+ * OpenSSL and ISA-L do them.
+ *
+ * wget2 costs 50 to 80 us a page here, whether it has one host or 64, its files in
+ * one folder or, by -x, in 64, is quiet or not, has 16 threads or 64.
+ *
+ * With FRESHET_BENCH_PAGES=N the number of pages is N.  An argument "fetch", "bare",
+ * "wget2" or "cycle" runs only that one.
  */
-#include <arpa/inet.h>
-#include <math.h>
-#include <netinet/in.h>
-#include <signal.h>
+#include <errno.h>
+#include <sys/epoll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +40,12 @@
 #include "engine/crawl.h"
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
+#include "fetch_world.h"
+#include "warc/warc_pack.h"
 
-#define N_HOSTS 64
 #define ROUNDS 3
 
-struct world { char dir[64]; unsigned n, port; pid_t nginx; uint64_t bytes; };
-struct score { double pages, cpu; };    /* a second; microseconds a page */
+struct score { double pages, cpu, server; };    /* a second; microseconds a page */
 
 static double clock_of(clockid_t id)
 {
@@ -55,99 +64,11 @@ static double cpu(int who)
 		1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-static FILE *create(const struct world *w, const char *name)
+static struct score score_of(const struct world *w, double began, double cpu_seconds,
+                             double server_began)
 {
-	char path[160];
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s", w->dir, name);
-	f = fopen(path, "w");
-	if (!f) {
-		perror(path);
-		exit(1);
-	}
-	return f;
-}
-
-static void url_of(const struct world *w, unsigned i, char out[96])
-{
-	snprintf(out, 96, "http://127.0.7.%u:%u/p/%u.html", i % N_HOSTS + 1, w->port, i);
-}
-
-static void make_pages(struct world *w)
-{
-	/* about 75 links a page, as in real corpora */
-	static const char *const words[] = { "page", "site", "change", "the", "<p>", "of",
-		"archive", "</p>\n", "copy", "<a href=\"/x.html\">", "</a>", "visit", "budget",
-		"and", "a", "to", "in", "that", "crawl", "server", "with", "for", "is", "on",
-		"which", "was", "from", "link", "time", "<b>bold</b>" };
-	char name[64], url[96];
-	FILE *list = create(w, "list");
-	struct rng r;
-
-	snprintf(name, sizeof name, "%s/p", w->dir);
-	mkdir(name, 0755);
-	rng_init(&r, 1);
-	for (unsigned i = 0; i < w->n; i++) {
-		double size = 11500 * exp(1.05 * rng_normal(&r));
-		long want = size < 1000 ? 1000 : size > 263000 ? 263000 : (long)size;
-		long made;
-		FILE *f;
-
-		snprintf(name, sizeof name, "p/%u.html", i);
-		f = create(w, name);
-		made = fprintf(f, "<!DOCTYPE html><html><body>%u\n", i);
-		while (made < want)
-			made += fprintf(f, "%s %x ", words[rng_below(&r, sizeof words / sizeof *words)],
-			                (unsigned)rng_below(&r, 4096));
-		w->bytes += (uint64_t)made;
-		fclose(f);
-		url_of(w, i, url);
-		fprintf(list, "%s\n", url);
-	}
-	fclose(list);
-}
-
-static unsigned free_port(void)
-{
-	struct sockaddr_in sa = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t size = sizeof sa;
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-	if (bind(fd, (struct sockaddr *)&sa, sizeof sa) ||
-	    getsockname(fd, (struct sockaddr *)&sa, &size))
-		exit(1);
-	close(fd);
-	return ntohs(sa.sin_port);
-}
-
-static void start_nginx(struct world *w)
-{
-	FILE *f = create(w, "nginx.conf");
-	char conf[96];
-
-	fprintf(f, "worker_processes 1; daemon off; pid %s/pid; error_log /dev/null;\n"
-	        "events { worker_connections 1024; }\nhttp { access_log off; sendfile on;\n"
-	        "tcp_nopush on; keepalive_requests 1000000; types { text/html html; }\n"
-	        "client_body_temp_path %s; proxy_temp_path %s; fastcgi_temp_path %s;\n"
-	        "uwsgi_temp_path %s; scgi_temp_path %s;\nserver { root %s;\n", w->dir, w->dir,
-	        w->dir, w->dir, w->dir, w->dir, w->dir);
-	for (int i = 1; i <= N_HOSTS; i++)
-		fprintf(f, "listen 127.0.7.%d:%u;\n", i, w->port);
-	fprintf(f, "} }\n");
-	fclose(f);
-	snprintf(conf, sizeof conf, "%s/nginx.conf", w->dir);
-	w->nginx = fork();
-	if (!w->nginx) {
-		execlp("nginx", "nginx", "-p", w->dir, "-c", conf, (char *)NULL);
-		_exit(127);
-	}
-	usleep(500000);
-	if (waitpid(w->nginx, NULL, WNOHANG)) {
-		fprintf(stderr, "nginx does not start (scripts/deps --bench)\n");
-		exit(1);
-	}
+	return (struct score){ w->n / (clock_of(CLOCK_MONOTONIC) - began),
+		cpu_seconds * 1e6 / w->n, (server_cpu(w) - server_began) * 1e6 / w->n };
 }
 
 static struct score run_ours(const struct world *w)
@@ -155,10 +76,9 @@ static struct score run_ours(const struct world *w)
 	struct fetch_options o = FETCH_DEFAULTS;
 	const struct fetch_result *r;
 	struct gate gate = { 0 };
-	struct fetch_stats stats;
 	struct fetch *f;
 	struct err err;
-	double t = clock_of(CLOCK_MONOTONIC), c = cpu(RUSAGE_SELF);
+	double t = clock_of(CLOCK_MONOTONIC), c = cpu(RUSAGE_SELF), s = server_cpu(w);
 	uint64_t bytes = 0, hash = 0;
 	char url[96];
 	unsigned next = 0, done = 0;
@@ -185,16 +105,13 @@ static struct score run_ours(const struct world *w)
 		hash ^= hash_bytes(r->decoded, r->decoded_size, r->page);
 		done++;
 	}
-	fetch_stats(f, &stats);
 	fetch_free(f);
 	gate_release(&gate);
 	if (bytes != w->bytes || !hash) {
 		fprintf(stderr, "bytes differ\n");
 		exit(1);
 	}
-	t = clock_of(CLOCK_MONOTONIC) - t;
-	c = cpu(RUSAGE_SELF) - c;
-	return (struct score){ w->n / t, c * 1e6 / w->n };
+	return score_of(w, t, cpu(RUSAGE_SELF) - c, s);
 }
 
 /* Everything that a cycle does: fetch, parse, digests, WARC with gzip, store. */
@@ -207,8 +124,9 @@ static struct score run_pipeline(const struct world *w)
 	struct crawl_report report;
 	struct gate gate = { 0 };
 	struct store *store;
+	struct score score;
 	struct err err;
-	double t, c;
+	double t, c, s;
 	uint32_t number;
 	int rc;
 
@@ -233,27 +151,29 @@ static struct score run_pipeline(const struct world *w)
 	opts.batch = 1000;
 	t = clock_of(CLOCK_MONOTONIC);
 	c = cpu(RUSAGE_SELF);
+	s = server_cpu(w);
 	rc = rc < 0 ? rc : crawl_cycle(store, &opts, &report, &err);
 	if (rc < 0 || report.cycle.fresh != w->n) {
 		fprintf(stderr, "cycle: %s\n", rc < 0 ? err.text : "not all fetched");
 		exit(1);
 	}
-	t = clock_of(CLOCK_MONOTONIC) - t;
-	c = cpu(RUSAGE_SELF) - c;
+	score = score_of(w, t, cpu(RUSAGE_SELF) - c, s);
 	store_close(store);
 	gate_release(&gate);
-	return (struct score){ w->n / t, c * 1e6 / w->n };
+	return score;
 }
 
 static struct score run_wget2(const struct world *w)
 {
-	double t, c = cpu(RUSAGE_CHILDREN);
+	struct score score;
+	double t, c, s;
 	char cmd[400];
 
 	snprintf(cmd, sizeof cmd, "rm -rf %s/out && mkdir %s/out", w->dir, w->dir);
 	if (system(cmd))
 		exit(1);
 	c = cpu(RUSAGE_CHILDREN);
+	s = server_cpu(w);
 	t = clock_of(CLOCK_MONOTONIC);
 	snprintf(cmd, sizeof cmd, "exec wget2 -q --no-proxy --max-threads=16 -P %s/out "
 	         "--no-config -i %s/list", w->dir, w->dir);
@@ -261,14 +181,136 @@ static struct score run_wget2(const struct world *w)
 		fprintf(stderr, "wget2 failed (scripts/deps --bench)\n");
 		exit(1);
 	}
-	t = clock_of(CLOCK_MONOTONIC) - t;
-	c = cpu(RUSAGE_CHILDREN) - c;
+	score = score_of(w, t, cpu(RUSAGE_CHILDREN) - c, s);
 	snprintf(cmd, sizeof cmd, "test $(ls %s/out | wc -l) = %u", w->dir, w->n);
 	if (system(cmd)) {
 		fprintf(stderr, "wget2 did not fetch all\n");
 		exit(1);
 	}
-	return (struct score){ w->n / t, c * 1e6 / w->n };
+	return score;
+}
+
+/* ---- what can be had at all ---- */
+
+struct bare { int fd; unsigned next; size_t got, want; };
+
+static void bare_send(const struct world *w, struct bare *c)
+{
+	char text[128];
+	int n = snprintf(text, sizeof text, "GET /p/%u.html HTTP/1.1\r\nHost: 127.0.7.1\r\n\r\n",
+	                 c->next);
+
+	if (send(c->fd, text, (size_t)n, MSG_NOSIGNAL) != n)
+		exit(1);
+	c->next += N_HOSTS;
+	c->got = c->want = 0;
+	(void)w;
+}
+
+/* Returns whether the answer is complete. */
+static bool bare_receive(struct bare *c, char *room, size_t size, uint64_t *bytes)
+{
+	ssize_t n = recv(c->fd, room, size, MSG_DONTWAIT);
+
+	if (n <= 0) {
+		if (n < 0 && errno == EAGAIN)
+			return false;
+		exit(1);
+	}
+	if (!c->got) {
+		char *end = memmem(room, (size_t)n, "\r\n\r\n", 4);
+		char *length = memmem(room, (size_t)n, "Content-Length: ", 16);
+
+		if (!end || !length)
+			exit(1);
+		c->want = strtoul(length + 16, NULL, 10);
+		*bytes += c->want;
+		c->want += (size_t)(end + 4 - room);
+	}
+	c->got += (size_t)n;
+	return c->got == c->want;
+}
+
+static struct score run_bare(const struct world *w)
+{
+	double t = clock_of(CLOCK_MONOTONIC), c = cpu(RUSAGE_SELF), s = server_cpu(w);
+	struct bare conns[N_HOSTS];
+	struct epoll_event events[N_HOSTS];
+	static char room[256 << 10];
+	int epoll = epoll_create1(0);
+	unsigned done = 0;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < N_HOSTS; i++) {
+		struct sockaddr_in sa = { .sin_family = AF_INET, .sin_port = htons((uint16_t)w->port),
+			.sin_addr.s_addr = htonl(0x7f000701 + i) };
+
+		conns[i] = (struct bare){ .fd = socket(AF_INET, SOCK_STREAM, 0), .next = i };
+		events[0] = (struct epoll_event){ .events = EPOLLIN, .data.u32 = i };
+		if (connect(conns[i].fd, (struct sockaddr *)&sa, sizeof sa) ||
+		    epoll_ctl(epoll, EPOLL_CTL_ADD, conns[i].fd, &events[0]))
+			exit(1);
+		if (i < w->n)
+			bare_send(w, &conns[i]);
+	}
+	while (done < w->n) {
+		int n = epoll_wait(epoll, events, N_HOSTS, -1);
+
+		for (int i = 0; i < n; i++) {
+			struct bare *b = &conns[events[i].data.u32];
+
+			if (!bare_receive(b, room, sizeof room, &bytes))
+				continue;
+			done++;
+			if (b->next < w->n)
+				bare_send(w, b);
+		}
+	}
+	for (unsigned i = 0; i < N_HOSTS; i++)
+		close(conns[i].fd);
+	close(epoll);
+	if (bytes != w->bytes)
+		exit(1);
+	return score_of(w, t, cpu(RUSAGE_SELF) - c, s);
+}
+
+/* Microseconds a page of SHA-1 and gzip alone. */
+static double run_least(const struct world *w)
+{
+	struct warc_packer *packer = warc_packer_new();
+	struct warc_packed packed;
+	struct buf body;
+	char path[96];
+	double spent = 0, c;
+
+	warc_packed_init(&packed);
+	buf_init(&body, BUF_NO_LIMIT);
+	for (unsigned i = 0; i < w->n; i++) {
+		struct warc_capture capture = { .time = 1, .url = "http://127.0.7.1/",
+			.head = "HTTP/1.1 200 OK\r\n\r\n", .head_size = 19 };
+		struct warc_digest digest = { .hash = WARC_SHA1, .size = 20 };
+		FILE *f;
+		size_t n;
+
+		snprintf(path, sizeof path, "%s/p/%u.html", w->dir, i);
+		f = fopen(path, "r");
+		buf_clear(&body);
+		while (f && (n = fread(buf_room(&body, 65536), 1, 65536, f)) > 0)
+			body.size += n;
+		if (!f || fclose(f))
+			exit(1);
+		capture.body = body.data;
+		capture.body_size = body.size;
+		capture.payload_digest = &digest;       /* one digest is enough */
+		c = clock_of(CLOCK_THREAD_CPUTIME_ID);
+		if (warc_pack_capture(packer, &capture, (struct warc_ids){ 0 }, &packed, NULL))
+			exit(1);
+		spent += clock_of(CLOCK_THREAD_CPUTIME_ID) - c;
+	}
+	warc_packed_release(&packed);
+	warc_packer_free(packer);
+	buf_release(&body);
+	return spent * 1e6 / w->n;
 }
 
 static void best(struct score *b, struct score s)
@@ -277,15 +319,26 @@ static void best(struct score *b, struct score s)
 		b->pages = s.pages;
 	if (b->cpu <= 0 || s.cpu < b->cpu)
 		b->cpu = s.cpu;
+	if (b->server <= 0 || s.server < b->server)
+		b->server = s.server;
 }
 
-int main(void)
+static void print(const char *name, const struct score *s, const char *more)
 {
+	if (s->pages > 0)
+		printf("  %-18s %7.0f pages/s %6.1f us CPU a page, %5.1f of the server%s\n", name,
+		       s->pages, s->cpu, s->server, more);
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 1 ? argv[1] : "";
 	const char *pages = getenv("FRESHET_BENCH_PAGES");
 	struct world w = { .dir = "/dev/shm/freshet-bench-XXXXXX",
 		.n = pages ? (unsigned)atoi(pages) : 20000 };
-	struct score ours = { 0 }, whole = { 0 }, wget2 = { 0 };
+	struct score ours = { 0 }, whole = { 0 }, wget2 = { 0 }, bare = { 0 };
 	struct rusage u;
+	double least;
 	char cmd[100];
 
 	if (!mkdtemp(w.dir))
@@ -295,25 +348,34 @@ int main(void)
 	make_pages(&w);
 	start_nginx(&w);
 	for (int i = 0; i < ROUNDS; i++) {
-		best(&ours, run_ours(&w));
-		best(&wget2, run_wget2(&w));
-		best(&whole, run_pipeline(&w));
+		if (!*only || !strcmp(only, "bare"))
+			best(&bare, run_bare(&w));
+		if (!*only || !strcmp(only, "fetch"))
+			best(&ours, run_ours(&w));
+		if (!*only || !strcmp(only, "wget2"))
+			best(&wget2, run_wget2(&w));
+		if (!*only || !strcmp(only, "cycle"))
+			best(&whole, run_pipeline(&w));
 	}
+	getrusage(RUSAGE_SELF, &u);
+	least = run_least(&w);
 	kill(w.nginx, SIGTERM);
 	waitpid(w.nginx, NULL, 0);
 	snprintf(cmd, sizeof cmd, "rm -rf %s", w.dir);
 	if (system(cmd))
 		return 1;
-	getrusage(RUSAGE_SELF, &u);
 	printf("fetch: %u pages, mean %.1f KB, %d hosts, nginx on loopback\n", w.n,
 	       (double)w.bytes / w.n / 1000, N_HOSTS);
-	printf("  fetching alone   %7.0f pages/s  %6.1f us CPU a page\n", ours.pages, ours.cpu);
-	printf("  whole pipeline   %7.0f pages/s  %6.1f us CPU a page  (peak of both %ld MB)\n",
-	       whole.pages, whole.cpu, u.ru_maxrss / 1024);
-	printf("  wget2 to files   %7.0f pages/s  %6.1f us CPU a page\n", wget2.pages, wget2.cpu);
-	printf("  ratio to wget2: alone %.2fx pages/s (target 2), %.2fx less CPU; "
-	       "whole %.2fx pages/s (target 1), %.2fx less CPU (target 1)\n",
-	       ours.pages / wget2.pages, wget2.cpu / ours.cpu,
-	       whole.pages / wget2.pages, wget2.cpu / whole.cpu);
+	print("bare sockets", &bare, " (what can be had)");
+	print("fetching alone", &ours, "");
+	print("wget2 to files", &wget2, "");
+	print("whole pipeline", &whole, "");
+	printf("  the least of a cycle: %.1f us of SHA-1 and gzip; memory of all, pages not "
+	       "counted: %ld MB\n", least, u.ru_maxrss / 1024);
+	if (!*only)
+		printf("  ratio to wget2: alone %.2fx pages/s (target 2; bare sockets %.2fx), "
+		       "%.2fx less CPU; whole %.2fx pages/s (target 1), %.2fx less CPU "
+		       "(target 1)\n", ours.pages / wget2.pages, bare.pages / wget2.pages,
+		       wget2.cpu / ours.cpu, whole.pages / wget2.pages, wget2.cpu / whole.cpu);
 	return 0;
 }

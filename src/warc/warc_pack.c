@@ -19,10 +19,13 @@
 #include "base/vector_state.h"
 #include "base/when.h"
 
+#define SMALL 2048                      /* bytes that no Huffman tree is made for */
+#define PIECE_MAX (1u << 30)
+#define KEEP_TEXT ((size_t)1 << 20)     /* larger buffers are given back after use */
 #define PROFILE "http://netpreserve.org/warc/1.1/revisit/"
 
 struct warc_packer {
-	struct buf text;                        /* the header being made */
+	struct buf text;                        /* the record being made */
 	struct isal_zstream stream;
 	uint8_t level_buf[ISAL_DEF_LVL1_DEFAULT];
 	struct warc_hasher block, payload;
@@ -71,49 +74,36 @@ static void make_id(struct warc_ids ids, int64_t time, char out[WARC_ID_SIZE])
 
 /* ---- gzip ---- */
 
-static void member_begin(struct warc_packer *p)
+/* What is in w->text, as a member to *out. */
+static void add_member(struct warc_packer *w, struct buf *out)
 {
-	struct isal_zstream *z = &p->stream;
+	struct isal_zstream *z = &w->stream;
+	const char *data = w->text.data;
+	size_t left = w->text.size;
 
 	isal_deflate_init(z);
-	z->level = 1;
-	z->level_buf = p->level_buf;
+	z->level = left < SMALL ? 0 : 1;
+	z->level_buf = w->level_buf;
 	z->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
 	z->gzip_flag = IGZIP_GZIP;
 	z->flush = NO_FLUSH;
-}
-
-static void run(struct warc_packer *p, struct buf *out, const void *data, uint32_t size,
-                bool last)
-{
-	struct isal_zstream *z = &p->stream;
-
-	z->next_in = (uint8_t *)(uintptr_t)data;
-	z->avail_in = size;
-	z->end_of_stream = last;
 	do {
-		uint32_t room = 64u << 10;
+		uint32_t n = left < PIECE_MAX ? (uint32_t)left : PIECE_MAX;
+		uint32_t room = n / 2 + 1024;
 
-		z->next_out = (uint8_t *)buf_room(out, room);
-		z->avail_out = room;
-		(void)isal_deflate(z);          /* fails only for bad parameters */
-		out->size += room - z->avail_out;
-	} while (z->avail_out == 0 || z->avail_in ||
-	         (last && z->internal_state.state != ZSTATE_END));
+		z->next_in = (uint8_t *)(uintptr_t)data;
+		z->avail_in = n;
+		z->end_of_stream = n == left;
+		do {
+			z->next_out = (uint8_t *)buf_room(out, room);
+			z->avail_out = room;
+			(void)isal_deflate(z);          /* fails only for bad parameters */
+			out->size += room - z->avail_out;
+		} while (z->avail_out == 0 || z->avail_in);
+		data += n;
+		left -= n;
+	} while (left || z->internal_state.state != ZSTATE_END);
 	vector_state_clear();
-}
-
-static void member_add(struct warc_packer *p, struct buf *out, const void *data, size_t size)
-{
-	const char *s = data;
-
-	while (size) {
-		uint32_t n = size > (1u << 30) ? 1u << 30 : (uint32_t)size;
-
-		run(p, out, s, n, false);
-		s += n;
-		size -= n;
-	}
 }
 
 /* ---- records ---- */
@@ -195,13 +185,13 @@ static void make_record(struct warc_packer *w, const struct parts *p, struct buf
 		warc_hasher_add(&w->payload, p->piece[1].data, p->piece[1].size);
 		warc_hasher_end(&w->payload, &payload);
 	}
+	if (w->text.cap > KEEP_TEXT)
+		buf_release(&w->text);
 	make_header(&w->text, p, &payload, &block);
-	member_begin(w);
-	member_add(w, out, w->text.data, w->text.size);
 	for (int i = 0; i < 2; i++)
-		member_add(w, out, p->piece[i].data, p->piece[i].size);
-	member_add(w, out, "\r\n\r\n", 4);
-	run(w, out, "", 0, true);
+		buf_add(&w->text, p->piece[i].data, p->piece[i].size);
+	buf_add(&w->text, "\r\n\r\n", 4);
+	add_member(w, out);
 	*ret_payload = payload;
 }
 

@@ -173,7 +173,7 @@ static void test_valid(void **state)
 	write_some(w, place);
 	assert_int_equal(warc_writer_close(w, NULL), 0);
 	slurp(place[0].filename, &again);
-	assert_memory_not_equal(b.data + first, again.data + place[0].offset, 100);
+	assert_memory_not_equal(b.data + first, again.data + place[0].offset, place[0].length);
 	buf_release(&b);
 	buf_release(&again);
 }
