@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fetch_world.h - the pages of bench_fetch and the server that has them: nginx with
- * one process, on loopback, from a folder in memory.  It keeps its files open and
- * sends head and body as they come: the cheaper the server, the more the figures
- * are those of the clients, for both take turns on the same two processors.
+ * one process, on loopback, from a folder in memory.
  */
 #ifndef BENCH_FETCH_WORLD_H
 #define BENCH_FETCH_WORLD_H
@@ -15,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -47,26 +46,36 @@ static inline void url_of(const struct world *w, unsigned i, char out[96])
 	snprintf(out, 96, "http://127.0.7.%u:%u/p/%u.html", i % N_HOSTS + 1, w->port, i);
 }
 
-/* Words of one to four syllables; the few common ones are drawn most of the time,
- * as in any language. */
-static inline const char *draw_word(struct rng *r, char out[16])
+#define N_WORDS 4000
+
+/* Words of one to four syllables. */
+struct word_list { char v[N_WORDS][16]; };
+
+static inline void make_words(struct word_list *w)
 {
 	static const char *const syllables[] = { "ta", "ri", "mon", "se", "de", "lo", "in",
 		"ver", "ca", "tion", "pro", "al", "en", "ter", "ma", "no" };
-	uint64_t h = rng_mix((uint64_t)exp(log(4000) * rng_next_unit(r)));
-	size_t n = 0;
 
-	for (unsigned k = 0; k <= (h & 3); k++)
-		n += (size_t)sprintf(out + n, "%s", syllables[h >> (4 * k + 8) & 15]);
-	return out;
+	for (unsigned i = 0; i < N_WORDS; i++) {
+		uint64_t h = rng_mix(i);
+
+		w->v[i][0] = '\0';
+		for (unsigned k = 0; k <= (h & 3); k++)
+			strcat(w->v[i], syllables[h >> (4 * k + 8) & 15]);
+	}
+}
+
+/* The few common ones most of the time, as in any language. */
+static inline const char *draw_word(struct rng *r, const struct word_list *w)
+{
+	return w->v[(unsigned)exp(log(N_WORDS) * rng_next_unit(r))];
 }
 
 /* A page much like those of documentation sites: they are 40 % markup, have a link
  * in every 250 bytes, and deflate to about a fifth. */
-static inline void make_page(struct buf *b, struct rng *r, unsigned number, size_t want)
+static inline void make_page(struct buf *b, struct rng *r, const struct word_list *words,
+                             unsigned number, size_t want)
 {
-	char word[16];
-
 	buf_clear(b);
 	buf_printf(b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 	           "<title>Page %u</title>\n<link rel=\"stylesheet\" href=\"/s.css\"></head>\n"
@@ -77,14 +86,14 @@ static inline void make_page(struct buf *b, struct rng *r, unsigned number, size
 	buf_str(b, "</ul></div>\n");
 	for (unsigned k = 0; b->size < want; k++) {
 		if (k % 6 == 0)
-			buf_printf(b, "<h2 id=\"part%u\">%s</h2>\n", k, draw_word(r, word));
+			buf_printf(b, "<h2 id=\"part%u\">%s</h2>\n", k, draw_word(r, words));
 		buf_str(b, k % 3 ? "<p class=\"text\">" : "<p>");
 		for (unsigned i = 0; i < 40; i++) {
 			if (i % 20 == 7)
-				buf_printf(b, "<a href=\"/docs/%s/%llu.html\"><code>%s</code></a> ",
-				           draw_word(r, word), (unsigned long long)rng_below(r, 500),
-				           word);
-			buf_str(b, draw_word(r, word));
+				buf_printf(b, "<a href=\"/docs/%s/%u.html\"><code>%s</code></a> ",
+				           draw_word(r, words), (unsigned)rng_below(r, 500),
+				           draw_word(r, words));
+			buf_str(b, draw_word(r, words));
 			buf_str(b, i % 15 == 14 ? ". " : i % 10 == 9 ? ",\n" : " ");
 		}
 		buf_str(b, "</p>\n");
@@ -99,6 +108,7 @@ static inline void make_pages(struct world *w)
 	char name[64], url[96];
 	FILE *list = create(w, "list");
 	struct html_pages real = { 0 };
+	struct word_list *words = mem_zalloc(1, sizeof *words);
 	struct buf b;
 	struct rng r;
 
@@ -107,6 +117,7 @@ static inline void make_pages(struct world *w)
 	snprintf(name, sizeof name, "%s/p", w->dir);
 	mkdir(name, 0755);
 	rng_init(&r, 1);
+	make_words(words);
 	buf_init(&b, BUF_NO_LIMIT);
 	for (unsigned i = 0; i < w->n; i++) {
 		double size = 11500 * exp(1.05 * rng_normal(&r));
@@ -119,7 +130,7 @@ static inline void make_pages(struct world *w)
 			buf_add(&b, page->data, page->size);
 			buf_printf(&b, "<!-- %u -->\n", i);
 		} else {
-			make_page(&b, &r, i, size < 1000 ? 0 : size > 262000 ? 262000 :
+			make_page(&b, &r, words, i, size < 1000 ? 0 : size > 262000 ? 262000 :
 			          (size_t)size - 500);
 		}
 		snprintf(name, sizeof name, "p/%u.html", i);
@@ -132,6 +143,7 @@ static inline void make_pages(struct world *w)
 	}
 	fclose(list);
 	buf_release(&b);
+	free(words);
 	for (size_t i = 0; i < real.list.n; i++) {
 		free((char *)(uintptr_t)real.list.v[i].data);
 		free(real.list.v[i].url);
@@ -160,8 +172,7 @@ static inline void start_nginx(struct world *w)
 
 	fprintf(f, "master_process off; daemon off; pid %s/pid; error_log /dev/null;\n"
 	        "events { worker_connections 1024; }\nhttp { access_log off; sendfile on;\n"
-	        "keepalive_requests 1000000; types { text/html html; }\n"
-	        "open_file_cache max=100000; open_file_cache_valid 1h;\n"
+	        "tcp_nopush on; keepalive_requests 1000000; types { text/html html; }\n"
 	        "client_body_temp_path %s; proxy_temp_path %s; fastcgi_temp_path %s;\n"
 	        "uwsgi_temp_path %s; scgi_temp_path %s;\nserver { root %s;\n", w->dir, w->dir,
 	        w->dir, w->dir, w->dir, w->dir, w->dir);
@@ -172,6 +183,7 @@ static inline void start_nginx(struct world *w)
 	snprintf(conf, sizeof conf, "%s/nginx.conf", w->dir);
 	w->nginx = fork();
 	if (!w->nginx) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		execlp("nginx", "nginx", "-p", w->dir, "-c", conf, (char *)NULL);
 		_exit(127);
 	}

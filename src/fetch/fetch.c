@@ -17,6 +17,7 @@
 
 #include "warc/http.h"
 
+#define HANDED_AT_ONCE 16       /* outcomes between two looks at the wire */
 #define KEEP_DECODED (1 << 20)  /* larger buffers are given back after use */
 
 static const char *const error_names[] = {
@@ -324,7 +325,7 @@ static void fill_result(struct fetch *f, struct job *j)
 enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_result **ret)
 {
 	double end = seconds < 0 ? INFINITY : wire_now() + seconds;
-	bool worked = f->n_done > f->opt.connections;
+	bool worked = f->n_handed < HANDED_AT_ONCE, looked = false;
 
 	if (f->delivered) {
 		job_free(f, f->delivered);
@@ -341,6 +342,7 @@ enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_r
 			if (f->done.first == NONE)
 				f->done.last = NONE;
 			f->n_done--;
+			f->n_handed++;
 			f->delivered = j;
 			fill_result(f, j);
 			*ret = &f->result;
@@ -349,10 +351,11 @@ enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_r
 		if (!f->n_pending)
 			return FETCH_IDLE;
 		left = end - wire_now();
-		if (worked && left <= 0)
+		if (looked && left <= 0)
 			return FETCH_LATER;
 		round_of_work(f, left < 0 ? 0 : left < 3600 ? left : 3600);
-		worked = true;
+		f->n_handed = 0;
+		worked = looked = true;
 	}
 }
 

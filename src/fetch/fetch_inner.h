@@ -78,6 +78,7 @@ struct fetch {
 	uint32_t free_job;
 	struct list done;
 	size_t n_done, n_pending, n_parked;
+	unsigned n_handed;              /* outcomes since the last look at the wire */
 	size_t hops_held;               /* bytes */
 	bool stopped;
 	uint64_t draws;

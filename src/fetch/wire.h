@@ -48,7 +48,7 @@ struct transfer {
 	size_t max_body, head_bytes, window_bytes, held;
 	double window;
 	int64_t length;                 /* Content-Length, -1: none */
-	bool head_done, paused, failed_here;
+	bool head_done, paused, failed_here, used, proxied;
 	char message[256];              /* libcurl's */
 };
 

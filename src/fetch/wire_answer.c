@@ -120,11 +120,20 @@ static size_t on_body(char *data, size_t one, size_t n, void *arg)
 	return n;
 }
 
+/* A socket is new, or about to be closed: the event queue does not have it. */
+static void note_socket(struct wire *w, int fd, bool is_ours)
+{
+	while (w->sockets.n <= (size_t)fd)
+		vec_push(&w->sockets, ((struct wire_socket){ 0 }));
+	w->sockets.v[fd] = (struct wire_socket){ .is_ours = is_ours };
+}
+
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *t = arg;
 	const char *why = gate_refuses(t->wire->opt.gate, &a->addr);
 	char text[GATE_TEXT], line[160];
+	int fd;
 
 	(void)purpose;
 	if (why) {
@@ -133,7 +142,16 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 		return CURL_SOCKET_BAD;
 	}
 	t->wire->n_connections++;
-	return socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+	fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
+	if (fd >= 0)
+		note_socket(t->wire, fd, true);
+	return fd;
+}
+
+static int on_close(void *arg, curl_socket_t fd)
+{
+	note_socket(arg, fd, false);
+	return close(fd);
 }
 
 static bool is_tls(CURLcode c)
@@ -184,4 +202,6 @@ void wire_answer_setup(struct transfer *t)
 	curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
 	curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, t->wire);
 }

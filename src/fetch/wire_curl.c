@@ -41,24 +41,50 @@ double wire_now(void)
 
 /* ---- what libcurl calls ---- */
 
+/* libcurl asks for a socket to be watched with every exchange and not any more at
+ * its end.  One that stays open is left in the queue instead, and taken out only if
+ * it reports something while nobody waits for it: its peer closed it. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
 	struct wire *w = arg;
 	struct epoll_event e = { .data.fd = fd };
+	struct wire_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
 
 	(void)easy;
+	(void)known;
+	if (s && !s->is_ours)
+		s = NULL;
 	if (what == CURL_POLL_REMOVE) {
-		epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
+		if (s)
+			s->wanted = 0;
+		else
+			epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
 		return 0;
 	}
 	e.events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
 		(what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
-	if (epoll_ctl(w->epoll, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) < 0 &&
-	    errno == ENOENT)
-		epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e);
-	if (!known)
-		curl_multi_assign(w->multi, fd, w);
+	if (s) {
+		s->wanted = e.events;
+		if (s->watched == e.events)
+			return 0;
+		s->watched = e.events;
+	}
+	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) < 0 && errno == EEXIST)
+		epoll_ctl(w->epoll, EPOLL_CTL_MOD, fd, &e);
 	return 0;
+}
+
+/* An event that nobody waits for: take the socket out. */
+static bool is_stray(struct wire *w, int fd)
+{
+	struct wire_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
+	struct epoll_event e = { .data.fd = fd };
+
+	if (!s || !s->is_ours || s->wanted)
+		return false;
+	epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
+	s->watched = 0;
+	return true;
 }
 
 static int on_timer(CURLM *multi, long ms, void *arg)
@@ -140,6 +166,7 @@ void wire_free(struct wire *w)
 	curl_slist_free_all(w->headers);
 	if (w->epoll >= 0)
 		close(w->epoll);
+	vec_release(&w->sockets);
 	free(w);
 	curl_global_cleanup();
 }
@@ -216,7 +243,10 @@ static void set_request(struct wire *w, struct transfer *t, const struct wire_re
 	curl_slist_free_all(t->headers);
 	t->headers = headers;
 	curl_easy_setopt(e, CURLOPT_HTTPHEADER, headers ? headers : w->headers);
-	curl_easy_setopt(e, CURLOPT_PROXY, r->proxy ? r->proxy : "");
+	if (r->proxy || t->proxied || !t->used)
+		curl_easy_setopt(e, CURLOPT_PROXY, r->proxy ? r->proxy : "");
+	t->proxied = r->proxy != NULL;
+	t->used = true;
 	if (!r->pin) {
 		curl_easy_setopt(e, CURLOPT_CONNECT_TO, NULL);
 		return;
@@ -365,7 +395,7 @@ void wire_work(struct wire *w, double seconds)
 	for (int i = 0; i < n; i++) {
 		int what = 0;
 
-		if (events[i].data.fd == w->watched)
+		if (events[i].data.fd == w->watched || is_stray(w, events[i].data.fd))
 			continue;
 		what |= events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0;
 		what |= events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0;

@@ -4,9 +4,13 @@
 #ifndef FETCH_WIRE_INNER_H
 #define FETCH_WIRE_INNER_H
 
+#include "base/mem.h"
 #include "fetch/wire.h"
 
 struct curl_slist;
+
+/* A socket of ours, by its number: what the event queue looks for, and libcurl. */
+struct wire_socket { bool is_ours; uint32_t watched, wanted; };
 
 struct wire {
 	struct fetch_options opt;
@@ -19,6 +23,7 @@ struct wire {
 	unsigned n_active, n_paused;
 	size_t memory, memory_peak;
 	uint64_t n_connections;
+	VEC(struct wire_socket) sockets;
 };
 
 /* Let libcurl call us with what arrives at the transfer's easy handle. */
