@@ -150,7 +150,6 @@ static int make_costs(struct figures *f, const struct figure *figure, struct plo
 static const struct figure_line main_lines[] = {
 	{ "R (random)", "random", 0 }, { "I (links in)", "indegree", 0 },
 	{ "P (PageRank)", "pagerank", 0 }, { "Pa", "alive", 0 }, { "Pa+/-", "alive-dead", 0 },
-	{ "AI", "alive-indegree", 0 },
 };
 static const struct figure_line sizes[] = {
 	{ "0.1 %", "alive-dead:sample=0.1%", 0 }, { "0.5 %", "alive-dead:sample=0.5%", 0 },
