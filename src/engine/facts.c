@@ -2,7 +2,11 @@
 /* facts.c - counts and words of captures; see facts.h. */
 #include "engine/facts.h"
 
+#include <math.h>
+
 #include "web/terms.h"
+
+#define BYTES_A_WORD 7.0        /* markup included */
 
 /* Words that are not "id:count id:count" are as good as none. */
 static void parse_terms(struct facts_table *t, struct slice text)
@@ -93,4 +97,11 @@ void facts_release(struct facts_table *t)
 	vec_release(&t->terms);
 	map_release(&t->lists);
 	*t = (struct facts_table){ 0 };
+}
+
+uint8_t size_class(int64_t words, int64_t bytes)
+{
+	double n = words >= 0 ? (double)words : bytes >= 0 ? (double)bytes / BYTES_A_WORD : -1;
+
+	return n < 0 ? 0 : (uint8_t)fmin(UINT8_MAX, 1 + 8 * log2(1 + n));
 }

@@ -39,4 +39,8 @@ uint32_t facts_add(struct facts_table *t, const struct record *r);
 bool facts_get(const struct facts_table *t, uint32_t number, struct page_facts *ret);
 void facts_release(struct facts_table *t);
 
+/* Words of a page on a log scale, eight steps to a doubling; from its bytes if they
+ * were not counted.  0: neither is known (-1). */
+uint8_t size_class(int64_t words, int64_t bytes);
+
 #endif

@@ -148,6 +148,7 @@ int history_add(struct history *h, const struct record *r, struct err *err)
 		c.links = add_links(h, r) & LIST_MASK;
 	if (h->want & WANT_FACTS)
 		c.facts = facts_add(&h->facts, r);
+	c.size = r->revisit ? 0 : size_class(r->facts.words, r->length);
 	note_digest(h, r, &c);
 	vec_push(&h->captures, c);
 	if (c.time < h->begin)
@@ -255,6 +256,7 @@ static void join_revisits(struct history *h)
 			c->same = 0;
 			c->moved = from->moved;
 			c->facts = c->facts ? c->facts : from->facts;
+			c->size = from->size;
 		} else if (v->needed) {
 			c->time = INT64_MIN;    /* first, so there is none before it */
 		}
@@ -307,6 +309,8 @@ int history_finish(struct history *h, struct err *err)
 		/* a revisit tells nothing new: what was counted before still holds */
 		if (!c->facts && !c->gone && i && c[-1].page == c->page)
 			c->facts = c[-1].facts;
+		if (!c->size && !c->gone && i && c[-1].page == c->page)
+			c->size = c[-1].size;
 		if (!c->links && !c->gone && i && c[-1].page == c->page && c[-1].key == c->key)
 			c->links = c[-1].links;
 	}

@@ -34,6 +34,7 @@ struct capture {
 	uint32_t gone : 1;
 	uint32_t moved : 1;             /* a redirect */
 	uint32_t facts;                 /* number in facts, or FACTS_NONE */
+	uint8_t size;                   /* size_class(), 0: unknown */
 };
 
 /* A revisit, to be joined with a capture of its digest. */

@@ -89,6 +89,7 @@ void prepare_release(struct prepared *p)
 	graph_release(&p->links_in);
 	free(p->pagerank);
 	free(p->pagerank10);
+	free(p->size);
 	for (int k = 0; k < N_FAMILIES; k++)
 		free(p->family[k]);
 	*p = (struct prepared){ 0 };
@@ -100,6 +101,7 @@ void prepare_view(const struct prepared *p, struct view *v)
 	v->links_in = p->have & NEED_LINKS ? &p->links_in : NULL;
 	v->pagerank = p->pagerank;
 	v->pagerank10 = p->pagerank10;
+	v->size = p->size;
 	for (int k = 0; k < N_FAMILIES; k++) {
 		v->family[k] = p->family[k];
 		v->n_family[k] = p->n_family[k];

@@ -15,6 +15,7 @@ struct prepared {
 	struct graph links, links_in;
 	double *pagerank;
 	uint8_t *pagerank10;
+	uint8_t *size;                  /* NEED_SIZES: filled by who calls prepare() */
 	uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
 };

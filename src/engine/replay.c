@@ -67,6 +67,12 @@ static int prepare_all(struct replay *r, unsigned needs, struct err *err)
 	int rc = prepare(&r->prepared, &r->pages, needs, links_at_start, &l, err);
 
 	vec_release(&kept.pages);
+	if (rc == 0 && (needs & NEED_SIZES)) {
+		r->prepared.size = mem_zalloc(r->pages.n, 1);
+		for (uint32_t i = 0; i < r->pages.n; i++)
+			if (r->copy_at_start[i] != NEVER)
+				r->prepared.size[i] = r->history->captures.v[r->copy_at_start[i]].size;
+	}
 	return rc;
 }
 

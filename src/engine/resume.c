@@ -168,6 +168,7 @@ struct linking {
 	const struct pages *pages;
 	struct map by_url;
 	VEC(uint32_t) targets;
+	uint8_t *size;                  /* of each page, or NULL */
 	uint64_t *first;                /* of each page: where its links begin */
 	uint32_t *count;
 	struct buf url;
@@ -181,7 +182,11 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	size_t base_size = c->target.s ? c->target.size : pages_url_size(l->pages, c->page);
 
 	(void)err;
-	if (!p || (c->status >= 300 && c->status != 304))      /* where a redirect leads is no link */
+	if (c->status >= 300 && c->status != 304)       /* where a redirect leads is no link */
+		return 0;
+	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0))
+		l->size[c->page] = size_class(c->words, c->length);
+	if (!p)
 		return 0;
 	l->first[c->page] = l->targets.n;       /* a later capture replaces it */
 	l->count[c->page] = 0;
@@ -221,9 +226,10 @@ static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, s
 
 	if (needs & NEED_CLUSTERS)
 		needs |= NEED_LINKS;
-	if (needs & (NEED_LINKS | NEED_PAGERANK)) {
+	if (needs & (NEED_LINKS | NEED_PAGERANK | NEED_SIZES)) {
 		l.first = mem_zalloc(p->n, sizeof *l.first);
 		l.count = mem_zalloc(p->n, sizeof *l.count);
+		l.size = needs & NEED_SIZES ? mem_zalloc(p->n, 1) : NULL;
 		buf_init(&l.url, URL_SIZE_MAX);
 		for (uint32_t i = 0; i < p->n; i++)
 			map_put(&l.by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
@@ -231,6 +237,7 @@ static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, s
 	}
 	if (rc == 0)
 		rc = prepare(&r->prepared, p, needs, links_of, &l, err);
+	r->prepared.size = l.size;
 	if (rc == 0 && (needs & NEED_CLUSTERS))
 		rc = copies_from_store(&r->copies, s, p, &r->prepared.links, err);
 	map_release(&l.by_url);

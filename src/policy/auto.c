@@ -36,7 +36,7 @@ struct auto_state {
 static unsigned auto_needs(const void *opts)
 {
 	(void)opts;
-	return NEED_FAMILIES | NEED_LINKS | NEED_PAGERANK;
+	return NEED_FAMILIES | NEED_LINKS | NEED_PAGERANK | NEED_SIZES;
 }
 
 /* A spec of ours cannot be wrong. */

@@ -34,6 +34,7 @@ enum policy_needs {
 	NEED_FAMILIES = 1 << 2,
 	NEED_CLUSTERS = 1 << 3,
 	NEED_TRUTH    = 1 << 4, /* replay only */
+	NEED_SIZES    = 1 << 5,
 };
 
 enum reason {

@@ -55,7 +55,7 @@ static unsigned tide_needs(const void *opts)
 {
 	const struct tide_opts *o = opts;
 
-	return (o->nofamily ? 0u : NEED_FAMILIES) | NEED_PAGERANK | NEED_LINKS;
+	return (o->nofamily ? 0u : NEED_FAMILIES) | NEED_PAGERANK | NEED_LINKS | NEED_SIZES;
 }
 
 static void make_ready(struct tide_state *s, const struct tide_opts *o,

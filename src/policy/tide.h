@@ -23,6 +23,7 @@ enum tide_feature {
 	TIDE_MISSED,                    /* the same of visits without a hit */
 	TIDE_NEAR_FOUND, TIDE_NEAR_MISSED,      /* the same, directories of one parent */
 	TIDE_OUT,                       /* log of 1 + its out-links */
+	TIDE_SIZE,                      /* log of its words, against the usual page */
 	TIDE_SURPRISE,                  /* the page's hits beyond the expected */
 	TIDE_VISITED,                   /* has been visited before */
 	TIDE_RANK,                      /* log of its PageRank, mean 1 */

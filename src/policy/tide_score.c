@@ -25,6 +25,7 @@
 #include "graph/graph.h"
 
 #define MULTIPLIER_MAX 20.f
+#define USUAL_SIZE 67.f         /* 300 words, as a size_class() */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
 
@@ -41,7 +42,8 @@ const struct logistic_prior tide_prior[TIDE_FEATURES] = {
 	[TIDE_MISSED] = { 0.3, 10 },
 	[TIDE_NEAR_FOUND] = { 0.4, 10 },
 	[TIDE_NEAR_MISSED] = { -0.6, 10 },
-	[TIDE_OUT] = { 0.3, 10 },
+	[TIDE_OUT] = { 0.2, 10 },
+	[TIDE_SIZE] = { 0.3, 10 },
 	[TIDE_SURPRISE] = { -1.0, 10 },
 	[TIDE_VISITED] = { 0.2, 10 },
 	[TIDE_RANK] = { 0.1, 10 },
@@ -91,6 +93,13 @@ static float out_links(const struct view *v, uint32_t page)
 	return (float)n;
 }
 
+/* Long pages are edited more often than short ones. */
+static float log_size(const struct view *v, uint32_t page)
+{
+	return v->size && v->size[page] ? ((float)v->size[page] - USUAL_SIZE) * (float)M_LN2 / 8 :
+	       0;
+}
+
 /* What does not change within a cycle. */
 void tide_set_fixed(struct policy *p, const struct view *v)
 {
@@ -99,7 +108,8 @@ void tide_set_fixed(struct policy *p, const struct view *v)
 	for (uint32_t i = 0; i < v->n_pages; i++) {
 		struct tide_page *h = policy_page(p, i);
 
-		h->fixed = powf(1 + out_links(v, i), (float)s->weight[TIDE_OUT]);
+		h->fixed = powf(1 + out_links(v, i), (float)s->weight[TIDE_OUT]) *
+		           expf(log_size(v, i) * (float)s->weight[TIDE_SIZE]);
 		if (v->pagerank)
 			h->fixed *= powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
 			                 (float)s->weight[TIDE_RANK]);
@@ -127,6 +137,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	x[TIDE_NEAR_FOUND] = log1pf((float)s->near_found[tide_near(v, home)]);
 	x[TIDE_NEAR_MISSED] = log1pf((float)s->near_missed[tide_near(v, home)]);
 	x[TIDE_OUT] = log1pf(out_links(v, page));
+	x[TIDE_SIZE] = log_size(v, page);
 	x[TIDE_SURPRISE] = surprise(h);
 	x[TIDE_VISITED] = h->expected > 0;
 	x[TIDE_RANK] = v->pagerank ? logf((float)(v->pagerank[page] * v->n_pages) + 1e-3f) : 0;

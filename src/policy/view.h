@@ -97,6 +97,7 @@ struct view {
 	const struct graph *links_in;
 	const double *pagerank;         /* sums to 1 */
 	const uint8_t *pagerank10;      /* 0..10 on a log scale */
+	const uint8_t *size;            /* of our copies: size_class(); 0: unknown */
 	const uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
 	const struct feature_maker *features;   /* NEED_CLUSTERS */
