@@ -8,6 +8,7 @@
  * in a temporary folder and runs real cycles over HTTP; how fresh each repository
  * is, the world itself tells.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -36,6 +37,14 @@ static const struct option_spec demo_options[] = {
 	         "freshet-demo.html here; with --json none)"),
 	OPT_END
 };
+
+static volatile sig_atomic_t stop_asked;        /* signals leave no other way */
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop_asked = 1;
+}
 
 struct player {
 	struct store *store;
@@ -97,6 +106,7 @@ static int play(struct demo *d, size_t k, const struct demo_opts *o, struct turn
 		.warc_folder = p->warc, .policy = turn ? shown[k] : "random", .seed = seed,
 		.budget = turn ? o->budget : (struct share){ 100, true },
 		.cycle_seconds = o->every, .now = d->world.now, .confirmations = 1,
+		.stop = &stop_asked,
 	};
 	struct fetch_options fetch = FETCH_DEFAULTS;
 	struct crawl_report r;
@@ -305,8 +315,11 @@ static void remove_all(struct demo *d)
 static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err)
 {
 	struct demo d = { .world = { .living = LIVING_DEFAULTS } };
+	struct sigaction sa = { .sa_handler = on_signal };
 	int rc;
 
+	sigaction(SIGINT, &sa, NULL);           /* so that nothing is left behind */
+	sigaction(SIGTERM, &sa, NULL);
 	d.world.living.n_dirs = 12;
 	d.world.living.change_rate = 0.01;
 	d.world.living.seed = (uint64_t)cli->common.seed;
@@ -342,7 +355,7 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 		origin_stop(d.origin);
 	gate_release(&d.gate);
 	remove_all(&d);
-	return rc;
+	return rc == E_STOP ? err_set(err, E_STOP, "stopped; nothing is left behind") : rc;
 }
 
 static int demo_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)

@@ -38,7 +38,9 @@ static void print_overview(FILE *out)
 		fprintf(out, "  %-10s %s\n", command_at(i)->name, command_at(i)->summary);
 	fputs("\nOptions of every command:\n", out);
 	option_print_help(common_options, out);
-	fprintf(out, "\nFirst steps:\n%s\n`freshet COMMAND --help` tells more.\n", first_steps);
+	fprintf(out, "\nFirst steps:\n%s\n`freshet COMMAND --help` tells more. Exit status: 0 done, "
+	        "1 failed, 2 wrong usage,\n3 file or disk, 4 nothing reachable, 5 store, 130 "
+	        "interrupted.\n", first_steps);
 }
 
 void command_print_help(const struct command *c, FILE *out)

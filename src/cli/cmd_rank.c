@@ -218,16 +218,16 @@ const struct command command_rank = {
 	.name = "rank",
 	.arguments = "[GRAPH...]",
 	.summary = "PageRank and LiveRank of a graph file",
-	.description = "Reads a graph, shows what it is like and computes its PageRank. A graph "
-		"is the base name of a WebGraph BVGraph, a list of links (numbers or URLs, one "
-		"link a line), an adjacency file (`url TAB alive TAB links`), or a file written "
-		"by --save, which is mapped instead of read; texts may be compressed, and "
-		"several make one graph. Without one, the links between the pages of the "
-		"repository are taken.\n\n"
-		"Where it is known which pages are still alive (--truth, or an adjacency file), "
-		"every LiveRank order is run: its cost at a share of the living pages is the "
-		"number of tests made until that share is found, over the number found; 1 is "
-		"perfect, pages / alive is chance.",
+	.description =
+		"Reads a graph, shows what it is like and computes its PageRank. A graph is the base\n"
+		"name of a WebGraph BVGraph, a list of links (numbers or URLs, one link a line), an\n"
+		"adjacency file (`url TAB alive TAB links`), or a file written by --save, which is\n"
+		"mapped instead of read; texts may be compressed, and several make one graph. Without\n"
+		"one, the links between the pages of the repository are taken.\n\n"
+		"Where it is known which pages are still alive (--truth, or an adjacency file), every\n"
+		"LiveRank order is run: its cost at a share of the living pages is the number of tests\n"
+		"made until that share is found, over the number found; 1 is perfect, pages / alive is\n"
+		"chance.",
 	.examples =
 		"  freshet rank cnr-2000 --top 10          # a BVGraph\n"
 		"  freshet rank links.tsv.gz --pagerank ranks.tsv --save links.graph\n"

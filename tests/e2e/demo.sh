@@ -14,3 +14,16 @@ assert min(n) > 100 and max(n) <= 6 * (d["pages"] * 6 // 100 + 1), n      # nobo
 assert all(0 < r["freshness"] <= 1 for r in runs.values())
 P
 [ "$(ls -d /tmp/freshet-demo-* 2>/dev/null | wc -l)" = "$before" ]
+
+# a signal in the middle: nothing is left, no half report
+"$FRESHET" demo >out 2>err & demo=$!
+for i in $(seq 100); do [ -s out ] || ls -d /tmp/freshet-demo-* >/dev/null 2>&1 && break; sleep 0.05; done
+kill -TERM $demo; rc=0; wait $demo || rc=$?
+[ $rc = 130 ] && grep -q 'nothing is left behind' err
+[ "$(ls -d /tmp/freshet-demo-* 2>/dev/null | wc -l)" = "$before" ] && [ ! -e freshet-demo.html ]
+
+# to the end: verdict, where the report is, three commands to go on with
+"$FRESHET" demo --cycles 5 >out
+grep -q 'With the same requests, .* found the most changes' out
+[ -s freshet-demo.html ] && grep -q "for a browser: $(pwd -P)/freshet-demo.html" out
+[ "$(grep -c '^  freshet ' out)" = 3 ]
