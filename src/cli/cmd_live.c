@@ -119,7 +119,8 @@ static int set_live(struct crawling *c, struct cli *cli, const struct live_args 
 	c->crawl.cycle_seconds = DAY_SECONDS;
 	c->crawl.live = (struct live_opts){
 		.target = o->budget.value > 0 && !is_given(cli, "target") ? 0 : o->target,
-		.estimate = !is_given(cli, "target") || o->target > 0, .sample = o->sample, .sample_only = o->sample_only, .get_first = o->method == 1,
+		.estimate = !is_given(cli, "target") || o->target > 0, .sample = o->sample,
+		.sample_only = o->sample_only, .get_first = o->method == 1,
 		.again = o->again, .parts = parts,
 	};
 	return rc;

@@ -229,7 +229,7 @@ static int probe_answered(struct crawl *c, const struct fetch_result *r, struct 
 	int rc = 0;
 
 	c->report->live.probes += r->requests;
-	c->spent -= r->requests > 1 ? r->requests - 1 : 0;      /* its hops are not the budget's */
+	c->spent -= r->requests > 1 ? r->requests - 1 : 0;      /* hops cost no budget */
 	p->waiting = LIVE_NONE;
 	/* no answer: those that wait are believed, the next page asks again */
 	p->state = stopped || !r->status ? PROBE_NEW : PROBE_KNOWN;
