@@ -257,7 +257,8 @@ static void lab_pages(struct stage *s, enum layout layout, uint32_t n)
 	}
 }
 
-/* True hits of a policy over 30 cycles of 4 %. */
+/* True hits of a policy over 60 cycles of 4 %: in the first 25 nothing is seen twice,
+ * so where groups teach nothing there is nothing to be learnt before. */
 static double lab_play(struct stage *s, struct lab *l, const char *spec)
 {
 	stage_play(s, spec);
@@ -275,7 +276,7 @@ static double lab_play(struct stage *s, struct lab *l, const char *spec)
 		l->group[i] = digits && digits[1] >= '0' && digits[1] <= '9' ?
 		              (uint32_t)atoi(digits + 1) / 15 : i / 15;
 	}
-	for (int c = 0; c < 30; c++)
+	for (int c = 0; c < 60; c++)
 		stage_cycle(s, l->n / 25);
 	free(l->group);
 	free(l->last);
@@ -294,8 +295,7 @@ static void not_below_round_robin(enum layout layout, struct lab l, double least
 	}
 	if (getenv("SHOW"))
 		fprintf(stderr, "tide %.0f round-robin %.0f\n", tide, turns);
-	/* two standard errors of the difference of two counts */
-	if (tide < least * turns - 2 * sqrt(tide + turns))
+	if (tide < least * turns)
 		fail_msg("tide found %.0f, round-robin %.0f", tide, turns);
 	stage_close(&s);
 }
@@ -303,7 +303,7 @@ static void not_below_round_robin(enum layout layout, struct lab l, double least
 static void grouped_bursts(void **state)
 {
 	(void)state;
-	not_below_round_robin(GROUPED, (struct lab){ .bursts = true }, 1.3);
+	not_below_round_robin(GROUPED, (struct lab){ .bursts = true }, 1.5);
 }
 
 static void directories_shuffled(void **state)
