@@ -298,6 +298,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	(void)args;
 	if (rc == 0 && o->every <= 0)
 		rc = err_set(err, E_USAGE, "--every: must be longer than 0");
+	l.crawl.keep = &l.fetch;        /* robots.txt and resting hosts are not forgotten */
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
 		if (i && !o->web.now && !wait_until(next))
 			break;

@@ -98,6 +98,7 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 
 void crawling_close(struct crawling *c)
 {
+	fetch_free(c->fetch);
 	store_close(c->store);
 	gate_release(&c->gate);
 	ignore_list_release(&c->crawl.ignore);

@@ -57,6 +57,7 @@ struct crawling {                       /* zeroed at first */
 	struct arena keep;              /* texts of settings */
 	struct gate gate;
 	struct crawl_opts crawl;
+	struct fetch *fetch;            /* kept from cycle to cycle, if crawl.keep says so */
 	struct progress progress;
 	char folder[4096], agent[400];
 };

@@ -428,6 +428,16 @@ static void set_budget(struct crawl *c, bool open)
 	c->budget = row->budget;
 }
 
+static int take_fetch(struct crawl *c, const struct fetch_options *o, struct err *err)
+{
+	if (!c->opts->keep || !*c->opts->keep)
+		return fetch_new(&c->fetch, o, err);
+	c->fetch = *c->opts->keep;
+	*c->opts->keep = NULL;
+	fetch_again(c->fetch, o);
+	return 0;
+}
+
 static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
                          struct err *err)
 {
@@ -446,7 +456,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 	fo.decode = o->goal == GOAL_ALIVE;      /* else the readers do it */
 	if (o->goal == GOAL_ALIVE)
 		live_fetch_options(&fo);
-	if ((rc = fetch_new(&c->fetch, &fo, err)) < 0 || (rc = crawl_discover(c, err)) < 0)
+	if ((rc = take_fetch(c, &fo, err)) < 0 || (rc = crawl_rests_load(c, err)) < 0 ||
+	    (rc = crawl_discover(c, err)) < 0)
 		return rc;
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
@@ -470,7 +481,10 @@ static void release(struct crawl *c)
 {
 	live_free(c->live);
 	stop_reading(c);
-	fetch_free(c->fetch);
+	if (c->opts->keep && c->fetch && !fetch_pending(c->fetch))
+		*c->opts->keep = c->fetch;
+	else
+		fetch_free(c->fetch);
 	discover_free(c->discover);
 	for (unsigned i = 0; i < c->n_readers; i++)
 		crawl_reader_release(&c->readers[i]);

@@ -40,6 +40,9 @@ struct crawl_opts {
 	struct detector detect;
 	struct ignore_list ignore;      /* elements that are no change */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
+	/* Set by who runs cycle after cycle: the fetcher, with what it knows of hosts,
+	 * is taken from here and left here, for the caller to free. */
+	struct fetch **keep;
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
 	/* Or NULL.  Requests of the budget; of goal alive, found of what is to be. */

@@ -60,6 +60,7 @@ struct crawl {
 	struct fetch *fetch;
 	struct resumed *resumed;
 	struct discover *discover;
+	bool rests;                     /* state.rests is not empty */
 	bool apart;                     /* requests made now are not of the budget */
 	struct warc_writer *warc;
 	struct line *line;
@@ -133,6 +134,9 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
                           const struct crawl_answer *a, struct delivery *ret,
                           struct err *err);
+/* In crawl_rests.c: hosts that must not be asked yet, from the store and to it. */
+MUST_CHECK int crawl_rests_load(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
 /* In crawl_discover.c: new pages before the cycle; then what the share is for, less
  * what the cycle, if it goes on, has asked for; and counting. */
 MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);

@@ -164,6 +164,8 @@ int crawl_commit(struct crawl *c, struct err *err)
 		         (unsigned long long)c->last.end);
 		rc = store_setting_put(c->store, STATE_KEY, state, err);
 	}
+	if (rc == 0)
+		rc = crawl_rests_save(c, err);
 	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||
 	    (rc = store_commit(c->store, err)) < 0)
 		return rc;

@@ -180,6 +180,16 @@ bool job_place(struct fetch *f, struct job *j, double now, bool first)
 	return true;
 }
 
+void fetch_again(struct fetch *f, const struct fetch_options *options)
+{
+	f->opt.spend = options->spend;
+	f->opt.arg = options->arg;
+	f->opt.seed = options->seed;
+	f->opt.decode = options->decode;
+	f->stopped = false;
+	f->stats = (struct fetch_stats){ 0 };
+}
+
 /* A validator that could end its header line is not sent at all. */
 static char *clean_copy(const char *s)
 {

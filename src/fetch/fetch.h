@@ -142,6 +142,10 @@ MUST_CHECK int fetch_new(struct fetch **ret, const struct fetch_options *options
                          struct err *err);
 void fetch_free(struct fetch *f);               /* NULL is fine */
 
+/* Nothing is pending: begin anew with these options, of which only spend, arg, seed and
+ * decode may differ.  What is known of hosts stays; the statistics do not. */
+void fetch_again(struct fetch *f, const struct fetch_options *options);
+
 /* Always taken; what is wrong with it comes out as its outcome. */
 void fetch_add(struct fetch *f, const struct fetch_request *r);
 
@@ -164,6 +168,12 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
 void fetch_stop(struct fetch *f);
 size_t fetch_pending(const struct fetch *f);    /* added and not come out */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
+
+/* Hosts that are to be left alone, with the seconds they still want; and such a host
+ * that an earlier start knew of. */
+void fetch_rests(const struct fetch *f, void (*each)(void *arg, const char *host,
+                                                     double seconds), void *arg);
+void fetch_rest(struct fetch *f, const char *host, size_t size, double seconds);
 
 /* The rules of robots.txt for a canonical URL, as far as they are known now; NULL:
  * there are none.  May it be fetched?  Not before they are known. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_text.c - a request as text, for the archive.
+ * fetch_text.c - what goes out of the fetcher besides pages: a request as text, for the
+ * archive, and who rests.
  *
- * Written from what was asked for, in libcurl's order: listening to libcurl for
+ * The request is written from what was asked for, in libcurl's order: listening to libcurl for
  * every byte sent would cost each request more, and HTTP/2 has no text.  A test
  * compares it with what a server received.
  */
@@ -26,4 +27,19 @@ void fetch_request_text(const struct fetch_options *o, const char *url,
 	if (last_modified)
 		buf_printf(out, "If-Modified-Since: %s\r\n", last_modified);
 	buf_str(out, "\r\n");
+}
+
+void fetch_rests(const struct fetch *f, void (*each)(void *arg, const char *host,
+                                                     double seconds), void *arg)
+{
+	const char *host;
+	double seconds;
+
+	for (uint32_t at = 0; polite_resting(f->polite, wire_now(), &at, &host, &seconds); at++)
+		each(arg, host, seconds);
+}
+
+void fetch_rest(struct fetch *f, const char *host, size_t size, double seconds)
+{
+	polite_rest(f->polite, polite_host(f->polite, host, size), wire_now(), seconds);
 }

@@ -436,6 +436,34 @@ bool polite_take_blocked(struct polite *p, double now, uint32_t *ret_host,
 	return false;
 }
 
+void polite_rest(struct polite *p, uint32_t host, double now, double seconds)
+{
+	struct host *h = &p->hosts.v[host];
+
+	if (seconds > p->opt.retry_after_cap)
+		seconds = p->opt.retry_after_cap;
+	if (now + seconds <= h->blocked_until)
+		return;
+	h->blocked_until = h->last_incident = now + seconds;
+	h->incidents += !h->incidents;
+	if (seconds > p->opt.max_wait)
+		drain(p, host);
+	list_host(p, host);
+}
+
+bool polite_resting(const struct polite *p, double now, uint32_t *at, const char **ret_name,
+                    double *ret_seconds)
+{
+	for (; *at < p->hosts.n; ++*at) {
+		*ret_seconds = polite_blocked(p, *at, now);
+		if (*ret_seconds > 0) {
+			*ret_name = strtab_get(&p->host_names, *at);
+			return true;
+		}
+	}
+	return false;
+}
+
 bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job)
 {
 	for (; p->sweep < p->hosts.n; p->sweep++) {

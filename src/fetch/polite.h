@@ -81,6 +81,12 @@ double polite_done(struct polite *p, uint32_t host, double now, enum polite_end 
  * them, and adding to such a host lands here as well. */
 bool polite_take_blocked(struct polite *p, double now, uint32_t *ret_host,
                          uint32_t *ret_job);
+/* The host wanted to rest before: for so many seconds from now. */
+void polite_rest(struct polite *p, uint32_t host, double now, double seconds);
+/* The first host from number *at on that rests: *at, its name, the seconds left. */
+bool polite_resting(const struct polite *p, double now, uint32_t *at, const char **ret_name,
+                    double *ret_seconds);
+
 /* Any waiting job, in host order, for handing all of them back. */
 bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job);
 

@@ -7,12 +7,13 @@ cd "$TMP"
 cat > origin.py <<'PY'
 import http.server, os, socketserver, sys, time
 class H(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
     def do_GET(self):
         state = open("state").read().split()
         path = self.path
         open("log", "a").write(path + " " + str(self.headers.get("If-None-Match")) + " " + self.headers["User-Agent"] + "\n")
         if "slow" in state: time.sleep(0.05)
+        if path == "/hang" and "hang" in state: time.sleep(5)
         status, body, tag = 200, ("page " + path).encode(), '"v1"'
         if path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\n"
         elif path == "/2" and "changed" in state: body, tag = b"another page", '"v2"'
@@ -123,6 +124,26 @@ echo fast > state
 expect 0 "$FRESHET" -C s cycle --budget 100% --delay 0 --json $allow
 is resumed True; is complete True; is new 61; is downloads 61
 [ "$(grep -v robots.txt log | sort | uniq -d | wc -l)" = 0 ]    # no page twice
+
+# a second SIGINT leaves at once; nothing is lost, nothing is asked twice
+"$FRESHET" init q 2> /dev/null
+for i in $(seq 300 320); do echo "$url/$i"; done > urls
+echo "$url/hang" >> urls
+"$FRESHET" -C q import urls > /dev/null
+"$FRESHET" -C q set contact https://example.org/bot > /dev/null
+echo hang > state
+: > log
+"$FRESHET" -C q cycle --budget 100% --policy round-robin --delay 0 --json $allow > out 2> err & pid=$!
+for i in $(seq 200); do grep -q hang log && break; sleep 0.05; done
+kill -INT $pid; sleep 0.3; kill -0 $pid         # it waits for the answer in flight
+kill -INT $pid
+for i in $(seq 20); do kill -0 $pid 2> /dev/null || break; sleep 0.05; done
+! kill -0 $pid 2> /dev/null
+got=0; wait $pid || got=$?
+[ $got = 130 ] || { echo "exit $got after the second SIGINT"; exit 1; }
+echo fast > state
+expect 0 "$FRESHET" -C q cycle --budget 100% --delay 0 --json $allow
+is complete True; is new 22; is downloads 22
 
 # cycles in a row, the engine's clock moved by --every
 expect 0 "$FRESHET" -C s run --every 1d --cycles 3 --now 20240101 --budget 10 --delay 0 $allow
