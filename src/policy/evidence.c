@@ -6,15 +6,17 @@
  * Order.  A systematic sample over the sorted URLs (1 %) opens: its first pages
  * are tested at once, and 3 % of every later batch come from the rest of it, so
  * it stays a fair sample that estimates how much is alive.  Everything else is
- * the highest score, in batches of a tenth of what was tested, at least 20 and at
- * most 0.1 % of the pages: small batches matter more than any feature.
+ * the highest score, in batches of a tenth of what was tested and at most 0.1 % of
+ * the pages, from single pages on: small batches matter more than any feature.
+ * Within a batch hosts take turns.
  *
  * Under goal `changed` the same machinery ranks by the chance of a change, as if
  * pages changed once; it then is a static order that learns.
  *
- * Cost.  O(pages) a batch, about 0.1 us a page; O(depth + links) a test.  About
- * 200 bytes a page with links.
+ * Cost.  See evidence_queue.c: a few hundred scorings of all pages in a recovery of
+ * all of them.  About 250 bytes a page with links.
  * Blind spot.  Where neither names nor links tell survivors apart, it is random.
+ * Where few live, the first of them must be met by chance.
  */
 #include "policy/evidence.h"
 
@@ -60,24 +62,13 @@ static void evidence_begin(struct policy *p, const struct view *v)
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
 
+	s->queue_ready = false;
 	if (s->ready)
 		return;
 	evidence_world_init(&s->world, &r, !o->nourl, o->sample);
 	evidence_model_init(s, &r);
+	evidence_queue_init(s, v->n_pages);
 	s->ready = true;
-}
-
-static void fix_statics(struct evidence_state *s, const struct view *v)
-{
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		const float *x = s->world.statics + (size_t)i * N_STATICS;
-		float sum = (float)s->weight[EVIDENCE_ONE];
-
-		for (int k = 0; k < N_STATICS; k++)
-			sum += (float)s->weight[EVIDENCE_STATIC + k] * x[k];
-		s->fixed[i] = sum;
-	}
-	s->stale_fixed = false;
 }
 
 /* Up to n pages of the sample that are still open. */
@@ -94,12 +85,51 @@ static void take_sample(const struct evidence_state *s, const struct view *v,
 		}
 }
 
+struct pick {
+	double score;
+	uint32_t page, site;
+	uint32_t at;            /* place by score */
+	uint32_t turn;          /* how many of its host come before */
+};
+
+static int by_site(const void *pa, const void *pb)
+{
+	const struct pick *a = pa, *b = pb;
+
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int by_turn(const void *pa, const void *pb)
+{
+	const struct pick *a = pa, *b = pb;
+
+	if (a->turn != b->turn)
+		return a->turn < b->turn ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* One page of each host in turn, so that no host is asked twice in a row while
+ * another waits. */
+static void take_in_turn(struct plan *plan, struct pick *v, size_t n)
+{
+	qsort(v, n, sizeof *v, by_site);
+	for (size_t i = 0; i < n; i++)
+		v[i].turn = i && v[i].site == v[i - 1].site ? v[i - 1].turn + 1 : 0;
+	qsort(v, n, sizeof *v, by_turn);
+	for (size_t i = 0; i < n; i++)
+		plan_take(plan, v[i].page, v[i].score, NAN, REASON_CHANCE);
+}
+
 static void evidence_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	struct evidence_state *s = p->state;
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
-	double first = fmax(20, 0.0015 * v->n_pages), t = (double)s->n_tested, b;
+	double first = fmax(20, 0.0015 * v->n_pages), t = (double)s->tests.n, b;
+	struct pick *picks;
+	uint32_t n = 0;
 
 	if (t < first) {
 		/* doubling blocks, so that the first rows already have features */
@@ -109,15 +139,21 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 		if (plan->n_taken)
 			return;
 	}
-	b = floor(fmax(20, fmin(0.1 * t, 0.001 * v->n_pages)));
+	b = floor(fmax(1, fmin(0.1 * t, 0.001 * v->n_pages)));
 	plan_limit(plan, (uint32_t)b);
 	take_sample(s, v, plan, (uint32_t)(floor(o->share * (t + b)) - floor(o->share * t)));
-	if (s->stale_fixed)
-		fix_statics(s, &r);
-	evidence_rates(s);
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (view_open(v, i))
-			plan_offer(plan, i, (double)evidence_score(s, &r, i), NAN, REASON_CHANCE);
+	picks = mem_array(plan_room(plan), sizeof *picks);
+	while (n < plan_room(plan)) {
+		struct pick *k = &picks[n];
+
+		k->page = evidence_queue_pop(s, &r, &k->score);
+		if (k->page == PAGE_NONE)
+			break;
+		k->site = v->site[k->page];
+		k->at = n++;
+	}
+	take_in_turn(plan, picks, n);
+	free(picks);
 }
 
 static void evidence_tell(struct policy *p, const struct view *v, const struct seen *seen)
@@ -135,6 +171,7 @@ static void evidence_release(struct policy *p)
 
 	if (!s->ready)
 		return;
+	evidence_queue_release(s);
 	evidence_model_release(s);
 	evidence_world_release(&s->world);
 }

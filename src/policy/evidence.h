@@ -3,6 +3,7 @@
 #ifndef POLICY_EVIDENCE_H
 #define POLICY_EVIDENCE_H
 
+#include "base/heap.h"
 #include "policy/logistic.h"
 #include "policy/plan.h"
 
@@ -14,7 +15,7 @@ enum { STATIC_DEPTH, STATIC_DIGIT, STATIC_DATE, STATIC_VERSION, STATIC_EMPTY,
        STATIC_LENGTH, STATIC_IN, STATIC_OUT, STATIC_RANK, N_STATICS };
 
 enum evidence_feature {
-	EVIDENCE_TREE, EVIDENCE_SITE, EVIDENCE_THIN,
+	EVIDENCE_TREE, EVIDENCE_SITE, EVIDENCE_THIN, EVIDENCE_NEAR,
 	EVIDENCE_GROUP,
 	EVIDENCE_LINK = EVIDENCE_GROUP + N_GROUPS,
 	EVIDENCE_STATIC = EVIDENCE_LINK + N_LINK_EFFECTS,
@@ -33,6 +34,10 @@ struct evidence_opts {
 struct evidence_world {
 	uint32_t n_nodes;
 	uint32_t *parent;               /* of a node; node 0 is the root */
+	uint32_t *first, *size;         /* by node: its pages in order[] */
+	uint32_t *own;                  /* by node: pages of which it is the deepest */
+	uint32_t *order;                /* pages by node, then URL */
+	uint32_t *place;                /* by page: where it is in order[] */
 	uint32_t *node;                 /* by page: the deepest */
 	uint32_t *host;                 /* by page: the host's node */
 	uint32_t *group[N_GROUPS];      /* by page; owned for the last three */
@@ -43,26 +48,24 @@ struct evidence_world {
 };
 
 /* Tested pages that were alive more or less often than the tree expected. */
-struct effect { float sum, var, value; };
+struct effect { float sum, var; };
 
-static inline void effect_add(struct effect *e, float sum, float var)
-{
-	e->sum += sum;
-	e->var += var;
-	e->value = e->sum / (1 + e->var);
-}
+struct evidence_test { uint32_t page; float sum, var; bool hit; };
 
 struct evidence_state {
 	struct evidence_world world;
 	bool ready;
 	/* lasting: changes only when told */
 	float *alive, *tested;          /* by node, with the children's voices */
-	uint32_t *own_tests;            /* by node, its own pages */
+	uint32_t *own_alive, *own_tests; /* by node, its own pages */
+	VEC(struct evidence_test) tests;
+	uint32_t *test_of;              /* by page: its test + 1 */
 	struct effect *group[N_GROUPS];
 	struct effect *out, *in;        /* by page: of what it links to, what links to it */
 	float *cocited, *cociting;      /* by page: over neighbours, by root of degree */
+	float *near;                    /* by page: of tested URLs beside its own */
 	double weight[EVIDENCE_FEATURES];
-	uint64_t n_tested, next_fit;
+	uint64_t next_fit;
 	float *rows;
 	uint8_t *row_hit;
 	size_t n_rows, stride;
@@ -72,6 +75,12 @@ struct evidence_state {
 	float *host_score;              /* by node: what it gives pages below it */
 	float *fixed;                   /* by page: score of the statics */
 	bool stale_fixed;
+	/* the queue: see evidence_queue.c */
+	struct heap heap;
+	bool queue_ready;
+	double floor;
+	uint64_t full_at;               /* tests when all pages were scored */
+	VEC(uint32_t) dirty_node, dirty_page;
 };
 
 void evidence_world_init(struct evidence_world *w, const struct view *v, bool urls,
@@ -80,10 +89,21 @@ void evidence_world_release(struct evidence_world *w);
 
 void evidence_model_init(struct evidence_state *s, const struct view *v);
 void evidence_model_release(struct evidence_state *s);
-/* All rates top-down, and what each node gives to the score of its pages. */
-void evidence_rates(struct evidence_state *s);
 float evidence_score(const struct evidence_state *s, const struct view *v, uint32_t page);
 void evidence_learn(struct evidence_state *s, const struct view *v,
                     const struct evidence_opts *o, uint32_t page, bool hit);
+/* All rates top-down, and what each node gives to the score of its pages. */
+void evidence_rates(struct evidence_state *s);
+/* The same for one node and those above it. */
+void evidence_rates_to(struct evidence_state *s, uint32_t node);
+void evidence_fix_statics(struct evidence_state *s, uint32_t n_pages);
+
+void evidence_queue_init(struct evidence_state *s, uint32_t n_pages);
+void evidence_queue_release(struct evidence_state *s);
+/* A page was tested: those around it are scored anew before the next is taken. */
+void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32_t page);
+/* The open page with the highest score, taken out; PAGE_NONE: there is none. */
+uint32_t evidence_queue_pop(struct evidence_state *s, const struct view *v,
+                            double *ret_score);
 
 #endif

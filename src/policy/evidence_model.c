@@ -7,10 +7,11 @@
  * its children, not of its pages.  Down the tree p = (a + p(parent)) / (t + 1).
  * Sums are kept by differences along the path of a test.
  *
- * Effects.  Groups and links have u = sum (y - e) / (1 + sum e (1 - e)) over the
- * tested pages, y the outcome and e the rate the tree gave just before it: one
- * Newton step of a random effect of unit precision.  A page's own outcome is thus
- * never in what it was predicted with.
+ * Effects.  Groups, links and neighbours in the sorted URLs have
+ * u = sum (y - e) / (1 + sum e (1 - e)) over the tested pages, y the outcome and e
+ * the rate the tree gives without that test: one Newton step of a random effect
+ * of unit precision.  All e are set anew at each refit; a test in between counts
+ * with the rate just before it, which is the same thing at that moment.
  *
  * Weights.  Ridge logistic regression on the features each tested page had when
  * it was tested; rows are thinned evenly, refits come at 1.15 times the tests.
@@ -22,13 +23,13 @@
 
 #define RATE_MIN 0.001f
 #define REFIT 1.15
-#define HUB 200                 /* pages with more links do not pass effects on */
+#define PATH_MAX_NODES 16
 
 static const struct logistic_prior *priors(void)
 {
 	static const struct logistic_prior p[EVIDENCE_FEATURES] = {
 		[EVIDENCE_TREE] = { 1, 10 }, [EVIDENCE_SITE] = { 0, 10 },
-		[EVIDENCE_THIN] = { 0, 10 },
+		[EVIDENCE_THIN] = { 0, 10 }, [EVIDENCE_NEAR] = { 0.3, 10 },
 		[EVIDENCE_GROUP ... EVIDENCE_GROUP + N_GROUPS - 1] = { 0.3, 10 },
 		[EVIDENCE_LINK ... EVIDENCE_LINK + N_LINK_EFFECTS - 1] = { 0.3, 10 },
 		[EVIDENCE_STATIC ... EVIDENCE_STATIC + N_STATICS - 1] = { 0, 20 },
@@ -45,16 +46,19 @@ void evidence_model_init(struct evidence_state *s, const struct view *v)
 
 	s->alive = mem_zalloc(w->n_nodes, sizeof *s->alive);
 	s->tested = mem_zalloc(w->n_nodes, sizeof *s->tested);
+	s->own_alive = mem_zalloc(w->n_nodes, sizeof *s->own_alive);
 	s->own_tests = mem_zalloc(w->n_nodes, sizeof *s->own_tests);
 	s->rate = mem_zalloc(w->n_nodes, sizeof *s->rate);
 	s->node_score = mem_zalloc(w->n_nodes, sizeof *s->node_score);
 	s->host_score = mem_zalloc(w->n_nodes, sizeof *s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		s->group[g] = mem_zalloc(w->n_group[g], sizeof *s->group[g]);
+	s->test_of = mem_zalloc(n, sizeof *s->test_of);
 	s->out = mem_zalloc(n, sizeof *s->out);
 	s->in = mem_zalloc(n, sizeof *s->in);
 	s->cocited = mem_zalloc(n, sizeof *s->cocited);
 	s->cociting = mem_zalloc(n, sizeof *s->cociting);
+	s->near = mem_zalloc(n, sizeof *s->near);
 	s->fixed = mem_zalloc(n, sizeof *s->fixed);
 	s->rows = mem_array((size_t)EVIDENCE_ROWS * EVIDENCE_FEATURES, sizeof *s->rows);
 	s->row_hit = mem_zalloc(EVIDENCE_ROWS, 1);
@@ -69,25 +73,42 @@ void evidence_model_release(struct evidence_state *s)
 {
 	free(s->alive);
 	free(s->tested);
+	free(s->own_alive);
 	free(s->own_tests);
 	free(s->rate);
 	free(s->node_score);
 	free(s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		free(s->group[g]);
+	free(s->tests.v);
+	free(s->test_of);
 	free(s->out);
 	free(s->in);
 	free(s->cocited);
 	free(s->cociting);
+	free(s->near);
 	free(s->fixed);
 	free(s->rows);
 	free(s->row_hit);
 }
 
-static float rate_at(const struct evidence_state *s, uint32_t node, float above)
+static float effect_value(const struct effect *e)
 {
-	float p = node ? (s->alive[node] + above) / (s->tested[node] + 1) :
-	                 (s->alive[0] + 1) / (s->tested[0] + 2);
+	return e->sum / (1 + e->var);
+}
+
+static void effect_add(struct effect *e, float sum, float var)
+{
+	e->sum += sum;
+	e->var += var;
+}
+
+/* A node's rate; less: 1 to leave a test out, whose outcome is y, else both 0. */
+static float rate_at(const struct evidence_state *s, uint32_t node, float above, float less,
+                     float y)
+{
+	float a = fmaxf(0, s->alive[node] - y), t = fmaxf(0, s->tested[node] - less);
+	float p = node ? (a + above) / (t + 1) : (a + 1) / (t + 2);
 
 	return p < RATE_MIN ? RATE_MIN : p > 1 - RATE_MIN ? 1 - RATE_MIN : p;
 }
@@ -97,35 +118,53 @@ static float logit(float p)
 	return logf(p / (1 - p));
 }
 
-void evidence_rates(struct evidence_state *s)
+static void rate_node(struct evidence_state *s, uint32_t i)
 {
-	const double *w = s->weight;
+	float tree;
 
-	for (uint32_t i = 0; i < s->world.n_nodes; i++) {
-		float tree;
-
-		s->rate[i] = rate_at(s, i, s->rate[s->world.parent[i]]);
-		tree = logit(s->rate[i]);
-		s->node_score[i] = tree * (float)(w[EVIDENCE_TREE] + w[EVIDENCE_THIN] /
-		                                  (1 + s->own_tests[i]));
-		s->host_score[i] = tree * (float)w[EVIDENCE_SITE];
-	}
+	s->rate[i] = rate_at(s, i, s->rate[s->world.parent[i]], 0, 0);
+	tree = logit(s->rate[i]);
+	s->node_score[i] = tree * (float)(s->weight[EVIDENCE_TREE] + s->weight[EVIDENCE_THIN] /
+	                                  (1 + s->own_tests[i]));
+	s->host_score[i] = tree * (float)s->weight[EVIDENCE_SITE];
 }
 
-/* The rate of one node, from the root down. */
-static float rate_of(const struct evidence_state *s, uint32_t node)
+void evidence_rates(struct evidence_state *s)
 {
-	uint32_t path[16];
-	int n = 0;
-	float p = 0.5f;
+	for (uint32_t i = 0; i < s->world.n_nodes; i++)
+		rate_node(s, i);
+}
 
-	for (; n < 16; node = s->world.parent[node]) {
+static int path_to(const struct evidence_state *s, uint32_t node, uint32_t *path)
+{
+	int n = 0;
+
+	for (; n < PATH_MAX_NODES; node = s->world.parent[node]) {
 		path[n++] = node;
 		if (!node)
 			break;
 	}
+	return n;
+}
+
+void evidence_rates_to(struct evidence_state *s, uint32_t node)
+{
+	uint32_t path[PATH_MAX_NODES];
+	int n = path_to(s, node, path);
+
 	while (n)
-		p = rate_at(s, path[--n], p);
+		rate_node(s, path[--n]);
+}
+
+/* The rate of one node, from the root down. */
+static float rate_of(const struct evidence_state *s, uint32_t node, float less, float y)
+{
+	uint32_t path[PATH_MAX_NODES];
+	int n = path_to(s, node, path);
+	float p = 0.5f;
+
+	while (n)
+		p = rate_at(s, path[--n], p, less, y);
 	return p;
 }
 
@@ -138,13 +177,27 @@ float evidence_score(const struct evidence_state *s, const struct view *v, uint3
 	for (int g = 0; g < N_GROUPS; g++)
 		if (w->n_group[g])
 			score += (float)s->weight[EVIDENCE_GROUP + g] *
-			         s->group[g][w->group[g][page]].value;
+			         effect_value(&s->group[g][w->group[g][page]]);
+	score += (float)s->weight[EVIDENCE_NEAR] * s->near[page];
 	if (v->links && v->links_in)
-		score += (float)s->weight[EVIDENCE_LINK + LINK_OUT] * s->out[page].value +
-		         (float)s->weight[EVIDENCE_LINK + LINK_IN] * s->in[page].value +
+		score += (float)s->weight[EVIDENCE_LINK + LINK_OUT] * effect_value(&s->out[page]) +
+		         (float)s->weight[EVIDENCE_LINK + LINK_IN] * effect_value(&s->in[page]) +
 		         (float)s->weight[EVIDENCE_LINK + LINK_COCITED] * s->cocited[page] +
 		         (float)s->weight[EVIDENCE_LINK + LINK_COCITING] * s->cociting[page];
 	return score;
+}
+
+void evidence_fix_statics(struct evidence_state *s, uint32_t n_pages)
+{
+	for (uint32_t i = 0; i < n_pages; i++) {
+		const float *x = s->world.statics + (size_t)i * N_STATICS;
+		float sum = (float)s->weight[EVIDENCE_ONE];
+
+		for (int k = 0; k < N_STATICS; k++)
+			sum += (float)s->weight[EVIDENCE_STATIC + k] * x[k];
+		s->fixed[i] = sum;
+	}
+	s->stale_fixed = false;
 }
 
 static void features(const struct evidence_state *s, uint32_t page, float rate, float *x)
@@ -152,13 +205,14 @@ static void features(const struct evidence_state *s, uint32_t page, float rate, 
 	const struct evidence_world *w = &s->world;
 
 	x[EVIDENCE_TREE] = logit(rate);
-	x[EVIDENCE_SITE] = logit(rate_of(s, w->host[page]));
+	x[EVIDENCE_SITE] = logit(rate_of(s, w->host[page], 0, 0));
 	x[EVIDENCE_THIN] = x[EVIDENCE_TREE] / (1 + (float)s->own_tests[w->node[page]]);
+	x[EVIDENCE_NEAR] = s->near[page];
 	for (int g = 0; g < N_GROUPS; g++)
 		x[EVIDENCE_GROUP + g] = w->n_group[g] ?
-			s->group[g][w->group[g][page]].value : 0;
-	x[EVIDENCE_LINK + LINK_OUT] = s->out[page].value;
-	x[EVIDENCE_LINK + LINK_IN] = s->in[page].value;
+			effect_value(&s->group[g][w->group[g][page]]) : 0;
+	x[EVIDENCE_LINK + LINK_OUT] = effect_value(&s->out[page]);
+	x[EVIDENCE_LINK + LINK_IN] = effect_value(&s->in[page]);
 	x[EVIDENCE_LINK + LINK_COCITED] = s->cocited[page];
 	x[EVIDENCE_LINK + LINK_COCITING] = s->cociting[page];
 	memcpy(x + EVIDENCE_STATIC, w->statics + (size_t)page * N_STATICS,
@@ -171,6 +225,7 @@ static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float 
 	float a = hit, t = 1;
 
 	s->own_tests[node]++;
+	s->own_alive[node] += hit;
 	for (;; node = s->world.parent[node]) {
 		float was = 1 / (1 + s->tested[node] / voice);
 		float is = 1 / (1 + (s->tested[node] + t) / voice);
@@ -186,29 +241,128 @@ static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float 
 	}
 }
 
-/* The page's outcome in the effects of those that link to it, of those it links
- * to, and of their neighbours. */
-static void teach_links(const struct graph *from, const struct graph *to, uint32_t page,
-                        float sum, float var, struct effect *effect, float *beyond)
+/* All sums from the pages up, so that differences leave no error behind. */
+static void recount_tree(struct evidence_state *s, float voice)
 {
-	uint64_t n, m;
-	const uint32_t *near = graph_links(from, page, &n), *far;
+	const struct evidence_world *w = &s->world;
 
-	for (uint64_t i = 0; i < n; i++) {
-		struct effect *e = &effect[near[i]];
-		float was = e->value, move;
-
-		effect_add(e, sum, var);
-		move = e->value - was;
-		far = graph_links(to, near[i], &m);
-		for (uint64_t k = 0; m <= HUB && k < m; k++)
-			beyond[far[k]] += move / sqrtf((float)graph_degree(from, far[k]));
+	for (uint32_t i = 0; i < w->n_nodes; i++) {
+		s->alive[i] = (float)s->own_alive[i];
+		s->tested[i] = (float)s->own_tests[i];
 	}
+	for (uint32_t i = w->n_nodes; i-- > 1;) {
+		float f = 1 / (1 + s->tested[i] / voice);
+
+		s->alive[w->parent[i]] += s->alive[i] * f;
+		s->tested[w->parent[i]] += s->tested[i] * f;
+	}
+}
+
+static void teach_near(const struct graph *g, const struct evidence_test *t,
+                       struct effect *effect)
+{
+	uint64_t n;
+	const uint32_t *near = graph_links(g, t->page, &n);
+
+	for (uint64_t i = 0; i < n; i++)
+		effect_add(&effect[near[i]], t->sum, t->var);
+}
+
+/* The test in the effects of its groups, of those that link to it and of those
+ * it links to. */
+static void teach_effects(struct evidence_state *s, const struct view *v,
+                          const struct evidence_test *t)
+{
+	const struct evidence_world *w = &s->world;
+
+	for (int g = 0; g < N_GROUPS; g++)
+		if (w->n_group[g])
+			effect_add(&s->group[g][w->group[g][t->page]], t->sum, t->var);
+	if (v->links && v->links_in) {
+		teach_near(v->links_in, t, s->out);
+		teach_near(v->links, t, s->in);
+	}
+}
+
+/* Over the neighbours of each page, divided by the root of their number. */
+static void spread(const struct graph *g, uint32_t n_pages, const struct effect *effect,
+                   float *ret)
+{
+	for (uint32_t i = 0; i < n_pages; i++) {
+		uint64_t n;
+		const uint32_t *near = graph_links(g, i, &n);
+		float sum = 0;
+
+		for (uint64_t k = 0; k < n; k++)
+			sum += effect_value(&effect[near[k]]);
+		ret[i] = n ? sum / sqrtf((float)n) : 0;
+	}
+}
+
+static float pull(const struct evidence_test *t, uint32_t distance)
+{
+	return t->sum / (0.5f + t->var) / sqrtf((float)distance);
+}
+
+/* From the next tested page on each side among the URLs of the same node. */
+static void find_near(struct evidence_state *s)
+{
+	const struct evidence_world *w = &s->world;
+
+	for (uint32_t v = 0; v < w->n_nodes; v++) {
+		uint32_t from = w->first[v], to = from + w->own[v], last = UINT32_MAX;
+
+		if (!s->own_tests[v])
+			continue;
+		for (uint32_t i = from; i < to; i++) {
+			uint32_t t = s->test_of[w->order[i]];
+
+			s->near[w->order[i]] = last == UINT32_MAX ? 0 :
+				pull(&s->tests.v[s->test_of[w->order[last]] - 1], i - last);
+			if (t)
+				last = i;
+		}
+		last = UINT32_MAX;
+		for (uint32_t i = to; i-- > from;) {
+			uint32_t t = s->test_of[w->order[i]];
+
+			if (last != UINT32_MAX)
+				s->near[w->order[i]] +=
+					pull(&s->tests.v[s->test_of[w->order[last]] - 1], last - i);
+			if (t)
+				last = i;
+		}
+	}
+}
+
+/* Every test counted anew with the rate that the others give it. */
+static void refresh(struct evidence_state *s, const struct view *v,
+                    const struct evidence_opts *o)
+{
+	recount_tree(s, (float)o->voice);
+	for (int g = 0; g < N_GROUPS; g++)
+		memset(s->group[g], 0, s->world.n_group[g] * sizeof *s->group[g]);
+	memset(s->out, 0, v->n_pages * sizeof *s->out);
+	memset(s->in, 0, v->n_pages * sizeof *s->in);
+	for (size_t i = 0; i < s->tests.n; i++) {
+		struct evidence_test *t = &s->tests.v[i];
+		float y = t->hit, e = rate_of(s, s->world.node[t->page], 1, y);
+
+		t->sum = y - e;
+		t->var = e * (1 - e);
+		teach_effects(s, v, t);
+	}
+	if (v->links && v->links_in) {
+		spread(v->links_in, v->n_pages, s->out, s->cocited);
+		spread(v->links, v->n_pages, s->in, s->cociting);
+	}
+	if (!o->nourl)
+		find_near(s);
 }
 
 static void keep_row(struct evidence_state *s, const float *x, bool hit)
 {
-	if (s->n_tested % s->stride)
+	if (s->tests.n % s->stride)
 		return;
 	if (s->n_rows == EVIDENCE_ROWS) {
 		for (size_t i = 0; i < EVIDENCE_ROWS / 2; i++) {
@@ -226,25 +380,25 @@ static void keep_row(struct evidence_state *s, const float *x, bool hit)
 void evidence_learn(struct evidence_state *s, const struct view *v,
                     const struct evidence_opts *o, uint32_t page, bool hit)
 {
-	const struct evidence_world *w = &s->world;
-	float x[EVIDENCE_FEATURES], e = rate_of(s, w->node[page]);
-	float sum = (hit ? 1.f : 0.f) - e, var = e * (1 - e);
+	float x[EVIDENCE_FEATURES], e = rate_of(s, s->world.node[page], 0, 0);
+	struct evidence_test t = { page, (hit ? 1.f : 0.f) - e, e * (1 - e), hit };
 
+	if (s->test_of[page])
+		return;
 	features(s, page, e, x);
 	keep_row(s, x, hit);
-	s->n_tested++;
-	teach_tree(s, w->node[page], hit, (float)o->voice);
-	for (int g = 0; g < N_GROUPS; g++)
-		if (w->n_group[g])
-			effect_add(&s->group[g][w->group[g][page]], sum, var);
-	if (v->links && v->links_in) {
-		/* who links to it: its `out`; what those link to: cocited with it */
-		teach_links(v->links_in, v->links, page, sum, var, s->out, s->cocited);
-		teach_links(v->links, v->links_in, page, sum, var, s->in, s->cociting);
-	}
-	if (s->n_tested < s->next_fit || o->nofit)
+	vec_push(&s->tests, t);
+	s->test_of[page] = (uint32_t)s->tests.n;
+	teach_tree(s, s->world.node[page], hit, (float)o->voice);
+	teach_effects(s, v, &t);
+	evidence_queue_touch(s, v, page);
+	if (s->tests.n < s->next_fit)
 		return;
-	logistic_fit(s->rows, s->row_hit, s->n_rows, EVIDENCE_FEATURES, priors(), s->weight);
-	s->next_fit = (uint64_t)ceil(REFIT * (double)s->n_tested);
+	refresh(s, v, o);
+	if (!o->nofit)
+		logistic_fit(s->rows, s->row_hit, s->n_rows, EVIDENCE_FEATURES, priors(),
+		             s->weight);
+	s->next_fit = (uint64_t)ceil(REFIT * (double)s->tests.n);
 	s->stale_fixed = true;
+	s->queue_ready = false;
 }

@@ -77,7 +77,7 @@ static uint32_t place(struct builder *b, const struct cut *c, uint32_t *ret_host
 		for (e = s; e < c->name_end && isalpha((unsigned char)*e); e++)
 			;
 		if (e > s)
-			node = step_down(b, node, s - 1 >= c->name ? s - 1 : s, e);
+			node = step_down(b, node, s, e);
 		s = e;
 	}
 	return node;
@@ -196,21 +196,17 @@ static int by_url(const void *pa, const void *pb, void *pv)
 }
 
 /* Every (n / z)-th of the sorted URLs from a random start, then shuffled. */
-static void draw_sample(struct evidence_world *w, const struct view *v, bool urls,
-                        double share)
+static void draw_sample(struct evidence_world *w, const struct view *v,
+                        const uint32_t *sorted, double share)
 {
 	uint32_t *order = mem_array(v->n_pages, sizeof *order), n = 0, z;
 	struct rng r;
 	double step, at;
 
 	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (v->state[i] & PAGE_HERE)
-			order[n++] = i;
+		if (v->state[sorted[i]] & PAGE_HERE)
+			order[n++] = sorted[i];
 	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_SAMPLE));
-	if (urls)
-		qsort_r(order, n, sizeof *order, by_url, (void *)(uintptr_t)v);
-	else
-		rng_shuffle(&r, order, n);
 	z = (uint32_t)fmax(100, share * n);
 	if (z > n)
 		z = n;
@@ -221,6 +217,57 @@ static void draw_sample(struct evidence_world *w, const struct view *v, bool url
 		w->sample[w->n_sample++] = order[(uint32_t)fmin(at, n - 1)];
 	rng_shuffle(&r, w->sample, w->n_sample);
 	free(order);
+}
+
+/* Pages by URL; hidden URLs by chance. */
+static uint32_t *sort_pages(const struct view *v, bool urls)
+{
+	uint32_t *order = mem_array(v->n_pages, sizeof *order);
+	struct rng r;
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		order[i] = i;
+	rng_init(&r, rng_draw(v->seed, 0, 1, RNG_SAMPLE));
+	if (urls)
+		qsort_r(order, v->n_pages, sizeof *order, by_url, (void *)(uintptr_t)v);
+	else
+		rng_shuffle(&r, order, v->n_pages);
+	return order;
+}
+
+/* Pages so that each node's are in a row: its own first, then its children's. */
+static void order_pages(struct evidence_world *w, const uint32_t *sorted, uint32_t n)
+{
+	uint32_t *next = mem_zalloc(w->n_nodes, sizeof *next);
+
+	w->first = mem_zalloc(w->n_nodes, sizeof *w->first);
+	w->size = mem_zalloc(w->n_nodes, sizeof *w->size);
+	w->own = mem_zalloc(w->n_nodes, sizeof *w->own);
+	w->order = mem_array(n, sizeof *w->order);
+	w->place = mem_array(n, sizeof *w->place);
+	for (uint32_t i = 0; i < n; i++)
+		w->own[w->node[i]]++;
+	for (uint32_t v = w->n_nodes; v-- > 0;) {
+		w->size[v] += w->own[v];
+		if (v)
+			w->size[w->parent[v]] += w->size[v];
+	}
+	for (uint32_t v = 0; v < w->n_nodes; v++) {
+		if (v) {
+			w->first[v] = next[w->parent[v]];
+			next[w->parent[v]] += w->size[v];
+		}
+		next[v] = w->first[v] + w->own[v];
+	}
+	for (uint32_t v = 0; v < w->n_nodes; v++)
+		next[v] = w->first[v];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t page = sorted[i], at = next[w->node[page]]++;
+
+		w->order[at] = page;
+		w->place[page] = at;
+	}
+	free(next);
 }
 
 static void place_page(struct evidence_world *w, struct builder *b, const struct view *v,
@@ -248,7 +295,7 @@ void evidence_world_init(struct evidence_world *w, const struct view *v, bool ur
                          double sample)
 {
 	struct builder b = { .nodes = { 0 } };
-	uint32_t n = v->n_pages;
+	uint32_t n = v->n_pages, *sorted;
 
 	*w = (struct evidence_world){ 0 };
 	w->node = mem_array(n, sizeof *w->node);
@@ -269,7 +316,10 @@ void evidence_world_init(struct evidence_world *w, const struct view *v, bool ur
 	map_release(&b.nodes);
 	for (int g = 0; g < N_GROUPS; g++)
 		map_release(&b.groups[g]);
-	draw_sample(w, v, urls, sample);
+	sorted = sort_pages(v, urls);
+	order_pages(w, sorted, n);
+	draw_sample(w, v, sorted, sample);
+	free(sorted);
 }
 
 void evidence_world_release(struct evidence_world *w)
@@ -278,6 +328,11 @@ void evidence_world_release(struct evidence_world *w)
 	free(w->node);
 	free(w->host);
 	free(w->statics);
+	free(w->first);
+	free(w->size);
+	free(w->own);
+	free(w->order);
+	free(w->place);
 	free(w->sample);
 	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
 		free(w->group[g]);
