@@ -111,6 +111,52 @@ static void test_later_cycles_go_on(void **state)
 	stage_close(&s);
 }
 
+/* The engine's opening sample is the training set: no other is drawn, and the
+ * order behind it is by what it found. */
+static void test_the_opening_sample_trains(void **state)
+{
+	static const char *const specs[] = { "liverank:order=alive-dead,sample=12",
+		"liverank:order=alive,sample=12", "liverank:order=alive-dead,sample=16" };
+
+	(void)state;
+	for (int k = 0; k < 3; k++) {
+		struct stage s;
+		uint32_t own = 0, dead = 0;
+
+		two_sites(&s);
+		stage_play(&s, specs[k]);
+		s.e.view.goal = GOAL_ALIVE;
+		s.e.visits.state[trace_page(&s.h, "http://end.example/")] = 0;
+		s.e.sample_most = 12;
+		s.e.sample_hits = 100;
+		s.fate = by_site;
+		s.arg = &s;
+		stage_cycle(&s, 40);
+		for (uint32_t i = 0; i < 40; i++) {
+			assert_int_equal(s.e.seen[i].reason == REASON_RANDOM, i < 12);
+			own += s.e.seen[i].reason == REASON_SAMPLE;
+			dead += s.e.seen[i].reason == REASON_RANK && !s.e.seen[i].hit;
+			if (s.e.seen[i].reason == REASON_RANK && s.e.seen[i].hit)
+				assert_int_equal(dead, 0);      /* the living come first */
+		}
+		assert_true(k < 2 ? own == 0 : own > 0 && own <= 4);
+		assert_true(dead > 0);
+		stage_close(&s);
+	}
+}
+
+static void parts_need_an_order_that_is_known(void **state)
+{
+	struct policy *p;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(policy_new(&p, "liverank:order=bfs,parts=2", &err), E_USAGE);
+	assert_int_equal(policy_new(&p, "liverank:order=alive,part=2,parts=2", &err), E_USAGE);
+	assert_int_equal(policy_new(&p, "liverank:order=alive,part=1,parts=2", &err), 0);
+	policy_free(p);
+}
+
 static void test_dynamic_orders_follow_the_living(void **state)
 {
 	struct stage s;
@@ -132,6 +178,8 @@ int main(void)
 		cmocka_unit_test(test_static_orders),
 		cmocka_unit_test(test_sample_based_orders),
 		cmocka_unit_test(test_later_cycles_go_on),
+		cmocka_unit_test(test_the_opening_sample_trains),
+		cmocka_unit_test(parts_need_an_order_that_is_known),
 		cmocka_unit_test(test_dynamic_orders_follow_the_living),
 	};
 
