@@ -397,7 +397,7 @@ void fetch_stats(const struct fetch *f, struct fetch_stats *ret)
 {
 	*ret = f->stats;
 	ret->connections = wire_connections(f->wire);
-	wire_memory(f->wire, &ret->memory_peak);
+	ret->memory_peak = wire_memory_peak(f->wire);
 }
 
 bool fetch_header(const char *head, size_t size, const char *name,

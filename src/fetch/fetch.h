@@ -3,8 +3,8 @@
  * fetch.h - pages from the live web, politely and safely.
  *
  * Add requests, then call fetch_next() for outcomes, in any order; add more
- * whenever it suits.  Everything happens inside fetch_next(), in one thread
- * (names are resolved in a few helper threads).  The fetcher decides when each
+ * whenever it suits.  Everything is decided inside fetch_next(); the exchanges go on
+ * in a few threads of their own (fetch/wire.h), as does the resolving of names.  The fetcher decides when each
  * host may be asked (fetch/polite.h), obeys robots.txt (fetched by itself,
  * counted apart), follows redirects hop by hop, each hop parsed, checked against
  * the gate and counted, and cuts what is too long, too slow or too large.
@@ -55,6 +55,7 @@ struct fetch_options {
 	const struct gate *gate;        /* NULL: global addresses only */
 	struct polite_options polite;
 	unsigned connections;           /* at a time, over all hosts */
+	unsigned threads;               /* that work on them; 0: by processors */
 	double connect_timeout, head_timeout, whole_timeout;    /* seconds */
 	double slow_seconds;            /* a window of this length with less than */
 	double slow_rate;               /* this many bytes/s ends the transfer */

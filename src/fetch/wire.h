@@ -6,6 +6,9 @@
  * What a transfer must not exceed (time, speed, head, body, memory of all) is
  * kept here.  The address to connect to is chosen by the caller and checked by
  * the gate once more when the socket is made.
+ *
+ * The exchanges happen in a few threads.  What a request points to must stay until
+ * its transfer has finished, its pin apart.
  */
 #ifndef FETCH_WIRE_H
 #define FETCH_WIRE_H
@@ -14,6 +17,7 @@
 #include "fetch/gate.h"
 
 struct wire;
+struct lane;
 
 /* Of every request, behind Host and User-Agent. */
 #define WIRE_ACCEPT "Accept: */*"
@@ -21,7 +25,7 @@ struct wire;
 
 struct wire_request {
 	uint32_t owner;
-	const char *url;                /* copied */
+	const char *url;
 	bool head_only;
 	const char *etag, *last_modified;       /* NULL or checked */
 	const char *pin;                /* address, [] around IPv6; NULL: by proxy */
@@ -41,7 +45,7 @@ struct transfer {
 	double connect_seconds;
 	size_t received;
 	/* inside of the wire */
-	struct wire *wire;
+	struct lane *lane;
 	void *easy, *headers, *pins;
 	struct transfer *next, *next_active, **active_link;
 	char pin[GATE_TEXT + 8];
@@ -58,12 +62,12 @@ void wire_free(struct wire *w);
 /* Another descriptor to wait for. */
 void wire_watch(struct wire *w, int fd);
 void wire_start(struct wire *w, const struct wire_request *r, double now);
-/* Work for up to `seconds`, less if something finished or fd became readable. */
+/* Wait up to `seconds` until something has finished or fd became readable. */
 void wire_work(struct wire *w, double seconds);
 struct transfer *wire_finished(struct wire *w); /* or NULL */
 void wire_recycle(struct wire *w, struct transfer *t);
-unsigned wire_active(const struct wire *w);
-size_t wire_memory(const struct wire *w, size_t *ret_peak);
+unsigned wire_active(const struct wire *w);             /* started and not finished */
+size_t wire_memory_peak(const struct wire *w);          /* bytes of answers, at most */
 uint64_t wire_connections(const struct wire *w);        /* opened so far */
 double wire_now(void);                          /* monotonic seconds */
 

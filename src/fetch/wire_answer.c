@@ -17,7 +17,7 @@
 
 static void hold(struct transfer *t)
 {
-	struct wire *w = t->wire;
+	struct lane *w = t->lane;
 	size_t now = t->head.size + t->body.size;
 
 	w->memory += now - t->held;
@@ -65,7 +65,7 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 	(void)one;
 	t->received += n;
 	t->head_bytes += n;             /* of all heads: 1xx ones have no end by themselves */
-	if (t->head_bytes > t->wire->opt.max_head) {
+	if (t->head_bytes > t->lane->opt.max_head) {
 		wire_fail(t, FETCH_TOO_LARGE, "headers without end");
 		return 0;
 	}
@@ -96,7 +96,7 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 static size_t on_body(char *data, size_t one, size_t n, void *arg)
 {
 	struct transfer *t = arg;
-	struct wire *w = t->wire;
+	struct lane *w = t->lane;
 	size_t room = t->max_body - t->body.size;
 
 	(void)one;
@@ -121,17 +121,17 @@ static size_t on_body(char *data, size_t one, size_t n, void *arg)
 }
 
 /* A socket is new, or about to be closed: the event queue does not have it. */
-static void note_socket(struct wire *w, int fd, bool is_ours)
+static void note_socket(struct lane *w, int fd, bool is_ours)
 {
 	while (w->sockets.n <= (size_t)fd)
-		vec_push(&w->sockets, ((struct wire_socket){ 0 }));
-	w->sockets.v[fd] = (struct wire_socket){ .is_ours = is_ours };
+		vec_push(&w->sockets, ((struct lane_socket){ 0 }));
+	w->sockets.v[fd] = (struct lane_socket){ .is_ours = is_ours };
 }
 
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *t = arg;
-	const char *why = gate_refuses(t->wire->opt.gate, &a->addr);
+	const char *why = gate_refuses(t->lane->opt.gate, &a->addr);
 	char text[GATE_TEXT], line[160];
 	int fd;
 
@@ -141,10 +141,10 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 		wire_fail(t, FETCH_GATE, line);
 		return CURL_SOCKET_BAD;
 	}
-	t->wire->n_connections++;
+	t->lane->n_connections++;
 	fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
 	if (fd >= 0)
-		note_socket(t->wire, fd, true);
+		note_socket(t->lane, fd, true);
 	return fd;
 }
 
@@ -203,5 +203,5 @@ void wire_answer_setup(struct transfer *t)
 	curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
 	curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
 	curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, t->wire);
+	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, t->lane);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_curl.c - the exchanges, by libcurl's multi interface on epoll.
+ * wire_curl.c - the exchanges of one lane, by libcurl's multi interface on epoll.
  *
  * Easy handles are kept and used again: most options are set once.  libcurl
  * keeps the connections alive between exchanges; CURLOPT_CONNECT_TO pins each
@@ -46,9 +46,9 @@ double wire_now(void)
  * it reports something while nobody waits for it: its peer closed it. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
-	struct wire *w = arg;
+	struct lane *w = arg;
 	struct epoll_event e = { .data.fd = fd };
-	struct wire_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
+	struct lane_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
 
 	(void)easy;
 	(void)known;
@@ -75,9 +75,9 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *kn
 }
 
 /* An event that nobody waits for: take the socket out. */
-static bool is_stray(struct wire *w, int fd)
+static bool is_stray(struct lane *w, int fd)
 {
-	struct wire_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
+	struct lane_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
 	struct epoll_event e = { .data.fd = fd };
 
 	if (!s || !s->is_ours || s->wanted)
@@ -89,7 +89,7 @@ static bool is_stray(struct wire *w, int fd)
 
 static int on_timer(CURLM *multi, long ms, void *arg)
 {
-	struct wire *w = arg;
+	struct lane *w = arg;
 
 	(void)multi;
 	w->timer = ms < 0 ? -1 : wire_now() + (double)ms / 1000;
@@ -98,13 +98,11 @@ static int on_timer(CURLM *multi, long ms, void *arg)
 
 /* ---- making and ending ---- */
 
-int wire_new(struct wire **ret, const struct fetch_options *options, bool behind_proxy,
+int lane_new(struct lane **ret, const struct fetch_options *options, bool behind_proxy,
              struct err *err)
 {
-	struct wire *w;
+	struct lane *w;
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT))
-		return err_set(err, E_FAIL, "libcurl does not start");
 	w = mem_zalloc(1, sizeof *w);
 	w->opt = *options;
 	w->finished_end = &w->finished;
@@ -113,7 +111,7 @@ int wire_new(struct wire **ret, const struct fetch_options *options, bool behind
 	w->multi = curl_multi_init();
 	w->share = curl_share_init();
 	if (w->epoll < 0 || !w->multi || !w->share) {
-		wire_free(w);
+		lane_free(w);
 		return err_errno(err, E_FAIL, "no event queue");
 	}
 	curl_share_setopt(w->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
@@ -134,7 +132,7 @@ int wire_new(struct wire **ret, const struct fetch_options *options, bool behind
 	return 0;
 }
 
-static void free_transfer(struct transfer *t)
+void lane_free_transfer(struct transfer *t)
 {
 	curl_easy_cleanup(t->easy);
 	curl_slist_free_all(t->headers);
@@ -144,7 +142,7 @@ static void free_transfer(struct transfer *t)
 	free(t);
 }
 
-void wire_free(struct wire *w)
+void lane_free(struct lane *w)
 {
 	struct transfer *t;
 
@@ -153,13 +151,13 @@ void wire_free(struct wire *w)
 	while ((t = w->active)) {
 		w->active = t->next_active;
 		curl_multi_remove_handle(w->multi, t->easy);
-		free_transfer(t);
+		lane_free_transfer(t);
 	}
-	while ((t = wire_finished(w)))
-		free_transfer(t);
+	while ((t = lane_finished(w)))
+		lane_free_transfer(t);
 	while ((t = w->idle)) {
 		w->idle = t->next;
-		free_transfer(t);
+		lane_free_transfer(t);
 	}
 	curl_multi_cleanup(w->multi);
 	curl_share_cleanup(w->share);
@@ -168,18 +166,17 @@ void wire_free(struct wire *w)
 		close(w->epoll);
 	vec_release(&w->sockets);
 	free(w);
-	curl_global_cleanup();
 }
 
-void wire_watch(struct wire *w, int fd)
+void lane_watch(struct lane *w, int fd)
 {
-	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+	struct epoll_event e = { .events = EPOLLIN | EPOLLET, .data.fd = fd };
 
 	epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e);
 	w->watched = fd;
 }
 
-static struct transfer *new_transfer(struct wire *w)
+static struct transfer *new_transfer(struct lane *w)
 {
 	const struct fetch_options *o = &w->opt;
 	struct transfer *t = mem_zalloc(1, sizeof *t);
@@ -187,7 +184,7 @@ static struct transfer *new_transfer(struct wire *w)
 
 	if (!e)
 		err_no_memory();
-	t->wire = w;
+	t->lane = w;
 	buf_init(&t->head, o->max_head + 1);
 	buf_init(&t->body, BUF_NO_LIMIT);
 	curl_easy_setopt(e, CURLOPT_PRIVATE, t);
@@ -222,7 +219,7 @@ static struct curl_slist *add_header(struct curl_slist *l, const char *name, con
 	return l;
 }
 
-static void set_request(struct wire *w, struct transfer *t, const struct wire_request *r)
+static void set_request(struct lane *w, struct transfer *t, const struct wire_request *r)
 {
 	CURL *e = t->easy;
 	struct curl_slist *headers = NULL;
@@ -262,7 +259,7 @@ static void set_request(struct wire *w, struct transfer *t, const struct wire_re
 	curl_easy_setopt(e, CURLOPT_CONNECT_TO, t->pins);
 }
 
-static void finish(struct wire *w, struct transfer *t)
+static void finish(struct lane *w, struct transfer *t)
 {
 	if (t->active_link) {
 		*t->active_link = t->next_active;
@@ -279,7 +276,7 @@ static void finish(struct wire *w, struct transfer *t)
 	w->finished_end = &t->next;
 }
 
-void wire_start(struct wire *w, const struct wire_request *r, double now)
+void lane_start(struct lane *w, const struct wire_request *r, double now)
 {
 	struct transfer *t = w->idle;
 
@@ -312,7 +309,7 @@ void wire_start(struct wire *w, const struct wire_request *r, double now)
 	}
 }
 
-static void complete(struct wire *w, struct transfer *t, CURLcode c)
+static void complete(struct lane *w, struct transfer *t, CURLcode c)
 {
 	char *ip = NULL;
 	long status = 0;
@@ -333,7 +330,7 @@ static void complete(struct wire *w, struct transfer *t, CURLcode c)
 }
 
 /* Deadlines.  A paused transfer is ours to hurry, not the server's. */
-static const char *too_late(const struct wire *w, struct transfer *t, double now)
+static const char *too_late(const struct lane *w, struct transfer *t, double now)
 {
 	const struct fetch_options *o = &w->opt;
 
@@ -352,7 +349,7 @@ static const char *too_late(const struct wire *w, struct transfer *t, double now
 	return NULL;
 }
 
-static void sweep(struct wire *w, double now)
+static void sweep(struct lane *w, double now)
 {
 	struct transfer *t, *next;
 
@@ -372,7 +369,7 @@ static void sweep(struct wire *w, double now)
 	}
 }
 
-void wire_work(struct wire *w, double seconds)
+void lane_work(struct lane *w, double seconds)
 {
 	struct epoll_event events[EVENTS];
 	double now = wire_now(), wait = seconds;
@@ -413,7 +410,7 @@ void wire_work(struct wire *w, double seconds)
 	sweep(w, now);
 }
 
-struct transfer *wire_finished(struct wire *w)
+struct transfer *lane_finished(struct lane *w)
 {
 	struct transfer *t = w->finished;
 
@@ -425,7 +422,7 @@ struct transfer *wire_finished(struct wire *w)
 	return t;
 }
 
-void wire_recycle(struct wire *w, struct transfer *t)
+void lane_recycle(struct lane *w, struct transfer *t)
 {
 	struct transfer *next;
 
@@ -458,20 +455,4 @@ void wire_recycle(struct wire *w, struct transfer *t)
 		if (c != CURLE_OK)
 			complete(w, t, c);
 	}
-}
-
-unsigned wire_active(const struct wire *w)
-{
-	return w->n_active;
-}
-
-size_t wire_memory(const struct wire *w, size_t *ret_peak)
-{
-	*ret_peak = w->memory_peak;
-	return w->memory;
-}
-
-uint64_t wire_connections(const struct wire *w)
-{
-	return w->n_connections;
 }

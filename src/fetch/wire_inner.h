@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wire_inner.h - what wire_curl.c (the loop) and wire_answer.c (what libcurl
- * calls while an answer arrives) share. */
+/*
+ * wire_inner.h - what wire.c (the threads), wire_curl.c (one lane's loop) and
+ * wire_answer.c (what libcurl calls while an answer arrives) share.
+ *
+ * A lane is used by one thread at a time: its own, once that runs.
+ */
 #ifndef FETCH_WIRE_INNER_H
 #define FETCH_WIRE_INNER_H
 
@@ -10,9 +14,9 @@
 struct curl_slist;
 
 /* A socket of ours, by its number: what the event queue looks for, and libcurl. */
-struct wire_socket { bool is_ours; uint32_t watched, wanted; };
+struct lane_socket { bool is_ours; uint32_t watched, wanted; };
 
-struct wire {
+struct lane {
 	struct fetch_options opt;
 	void *multi, *share;            /* CURLM, CURLSH */
 	struct curl_slist *headers;     /* of every request */
@@ -21,11 +25,27 @@ struct wire {
 	double swept;
 	struct transfer *active, *idle, *finished, **finished_end, *elder;
 	unsigned n_active, n_paused;
-	size_t memory, memory_peak;
-	uint64_t n_connections;
-	VEC(struct wire_socket) sockets;
+	size_t memory;
+	_Atomic size_t memory_peak;     /* read by others */
+	_Atomic uint64_t n_connections;
+	VEC(struct lane_socket) sockets;
 };
 
+/* wire_curl.c */
+MUST_CHECK int lane_new(struct lane **ret, const struct fetch_options *options,
+                        bool behind_proxy, struct err *err);
+/* Transfers that have finished are no longer the lane's to free. */
+void lane_free(struct lane *w);
+void lane_free_transfer(struct transfer *t);
+/* Another descriptor to wake up for, each time that it is written to. */
+void lane_watch(struct lane *w, int fd);
+void lane_start(struct lane *w, const struct wire_request *r, double now);
+/* Work for up to `seconds`, less if something finished or fd was written to. */
+void lane_work(struct lane *w, double seconds);
+struct transfer *lane_finished(struct lane *w); /* or NULL */
+void lane_recycle(struct lane *w, struct transfer *t);
+
+/* wire_answer.c */
 /* Let libcurl call us with what arrives at the transfer's easy handle. */
 void wire_answer_setup(struct transfer *t);
 /* The first failure counts. */

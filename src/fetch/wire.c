@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.c - the threads of the wire, and what goes to and fro.
+ *
+ * libcurl costs more processor time a page than everything else about fetching, so
+ * it runs in several lanes, each with a thread, a multi handle and an event queue
+ * of its own.  All requests to one address (or proxy) take the same lane: there
+ * are their connections, and there they are counted.  Who may be asked is decided
+ * by the caller as before, in one place.
+ *
+ * The caller puts orders and used transfers into a lane's box, the lane puts what
+ * has finished into the caller's.  A box has a lock, held for a few instructions,
+ * and a descriptor that is written to only if the other side sleeps: under load
+ * nobody is woken.
+ *
+ * Memory: every lane has its share of max_memory (wire_curl.c), and one body more.
+ */
+#include <curl/curl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/pool.h"
+#include "fetch/wire_inner.h"
+
+#define LANES_MAX 4
+#define LONG_WAIT 3600
+
+struct order { struct wire_request request; double now; char pin[GATE_TEXT]; };
+
+struct station {                        /* a lane and its box */
+	struct wire *wire;
+	struct lane *lane;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	int wake;
+	VEC(struct order) orders;
+	struct transfer *back;          /* to be used again */
+	bool asleep, paused, stop;
+};
+
+struct wire {
+	unsigned n_lanes, n_active;
+	struct station stations[LANES_MAX];
+	int epoll, wake;
+	pthread_mutex_t lock;           /* of what follows, but for `own` */
+	struct transfer *finished, **finished_end;
+	bool asleep;
+	struct transfer *own;           /* finished, seen by the caller */
+};
+
+static void ring(int wake)
+{
+	uint64_t one = 1;
+
+	if (write(wake, &one, sizeof one) < 0)
+		return;                 /* full: it has not been heard yet */
+}
+
+/* ---- a lane's thread ---- */
+
+static void hand_over(struct wire *w, struct lane *lane)
+{
+	struct transfer *first = NULL, **end = &first, *t;
+
+	while ((t = lane_finished(lane))) {
+		t->next = NULL;
+		*end = t;
+		end = &t->next;
+	}
+	if (!first)
+		return;
+	pthread_mutex_lock(&w->lock);
+	*w->finished_end = first;
+	w->finished_end = end;
+	if (w->asleep)
+		ring(w->wake);
+	w->asleep = false;
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void *run(void *arg)
+{
+	struct station *s = arg;
+	struct order *orders = NULL;
+	size_t n = 0, cap = 0;
+
+	for (;;) {
+		struct transfer *back, *next;
+		bool idle, stop;
+
+		pthread_mutex_lock(&s->lock);
+		n = s->orders.n;
+		mem_grow((void **)&orders, &cap, n, sizeof *orders);
+		if (n)
+			memcpy(orders, s->orders.v, n * sizeof *orders);
+		s->orders.n = 0;
+		back = s->back;
+		s->back = NULL;
+		idle = s->asleep = !n && !back;
+		s->paused = s->lane->n_paused > 0;
+		stop = s->stop;
+		pthread_mutex_unlock(&s->lock);
+		if (stop)
+			break;
+		for (; back; back = next) {
+			next = back->next;
+			lane_recycle(s->lane, back);
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (orders[i].request.pin)
+				orders[i].request.pin = orders[i].pin;
+			lane_start(s->lane, &orders[i].request, orders[i].now);
+		}
+		lane_work(s->lane, idle ? LONG_WAIT : 0);
+		hand_over(s->wire, s->lane);
+	}
+	free(orders);
+	return NULL;
+}
+
+/* ---- making and ending ---- */
+
+static int start_lane(struct wire *w, const struct fetch_options *options, bool behind_proxy,
+                      struct err *err)
+{
+	struct station *s = &w->stations[w->n_lanes];
+	int rc = lane_new(&s->lane, options, behind_proxy, err);
+
+	if (rc < 0)
+		return rc;
+	s->wire = w;
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pthread_mutex_init(&s->lock, NULL);
+	if (s->wake >= 0)
+		lane_watch(s->lane, s->wake);
+	if (s->wake < 0 || pthread_create(&s->thread, NULL, run, s)) {
+		if (s->wake >= 0)
+			close(s->wake);
+		lane_free(s->lane);
+		return err_errno(err, E_FAIL, "no thread to fetch with");
+	}
+	w->n_lanes++;
+	return 0;
+}
+
+int wire_new(struct wire **ret, const struct fetch_options *options, bool behind_proxy,
+             struct err *err)
+{
+	struct fetch_options o = *options;
+	unsigned n = o.threads ? o.threads : pool_threads();
+	struct epoll_event e = { .events = EPOLLIN | EPOLLET };
+	struct wire *w;
+	int rc = 0;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+		return err_set(err, E_FAIL, "libcurl does not start");
+	n = n < LANES_MAX ? n : LANES_MAX;
+	o.max_memory /= n;
+	w = mem_zalloc(1, sizeof *w);
+	w->finished_end = &w->finished;
+	pthread_mutex_init(&w->lock, NULL);
+	w->epoll = epoll_create1(EPOLL_CLOEXEC);
+	w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->epoll < 0 || w->wake < 0 || epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &e))
+		rc = err_errno(err, E_FAIL, "no event queue");
+	while (rc == 0 && w->n_lanes < n)
+		rc = start_lane(w, &o, behind_proxy, err);
+	if (rc < 0)
+		wire_free(w);
+	else
+		*ret = w;
+	return rc;
+}
+
+static void free_list(struct transfer *t)
+{
+	struct transfer *next;
+
+	for (; t; t = next) {
+		next = t->next;
+		lane_free_transfer(t);
+	}
+}
+
+void wire_free(struct wire *w)
+{
+	if (!w)
+		return;
+	for (unsigned i = 0; i < w->n_lanes; i++) {
+		struct station *s = &w->stations[i];
+
+		pthread_mutex_lock(&s->lock);
+		s->stop = true;
+		pthread_mutex_unlock(&s->lock);
+		ring(s->wake);
+		pthread_join(s->thread, NULL);
+	}
+	free_list(w->own);
+	free_list(w->finished);
+	for (unsigned i = 0; i < w->n_lanes; i++) {
+		struct station *s = &w->stations[i];
+
+		free_list(s->back);
+		lane_free(s->lane);
+		vec_release(&s->orders);
+		pthread_mutex_destroy(&s->lock);
+		close(s->wake);
+	}
+	if (w->epoll >= 0)
+		close(w->epoll);
+	if (w->wake >= 0)
+		close(w->wake);
+	pthread_mutex_destroy(&w->lock);
+	free(w);
+	curl_global_cleanup();
+}
+
+void wire_watch(struct wire *w, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* ---- the caller's side ---- */
+
+void wire_start(struct wire *w, const struct wire_request *r, double now)
+{
+	const char *where = r->pin ? r->pin : r->proxy ? r->proxy : "";
+	struct station *s = &w->stations[hash_bytes(where, strlen(where), 0) % w->n_lanes];
+	struct order o = { .request = *r, .now = now };
+
+	if (r->pin)
+		strncpy(o.pin, r->pin, sizeof o.pin - 1);
+	w->n_active++;
+	pthread_mutex_lock(&s->lock);
+	vec_push(&s->orders, o);
+	if (s->asleep)
+		ring(s->wake);
+	s->asleep = false;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void wire_work(struct wire *w, double seconds)
+{
+	struct epoll_event events[2];
+	struct transfer **end = &w->own;
+
+	pthread_mutex_lock(&w->lock);
+	if (!w->finished && !w->own && seconds > 0) {
+		w->asleep = true;
+		pthread_mutex_unlock(&w->lock);
+		/* rounded up, or the last millisecond would be spent spinning */
+		(void)epoll_wait(w->epoll, events, 2, (int)(seconds * 1000) + 1);
+		pthread_mutex_lock(&w->lock);
+		w->asleep = false;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = w->finished;
+	w->finished = NULL;
+	w->finished_end = &w->finished;
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct transfer *wire_finished(struct wire *w)
+{
+	struct transfer *t = w->own;
+
+	if (t) {
+		w->own = t->next;
+		w->n_active--;
+	}
+	return t;
+}
+
+/* Only paused transfers wait for what is given back. */
+void wire_recycle(struct wire *w, struct transfer *t)
+{
+	struct station *s = w->stations;
+
+	while (s->lane != t->lane)
+		s++;
+	pthread_mutex_lock(&s->lock);
+	t->next = s->back;
+	s->back = t;
+	if (s->asleep && s->paused) {
+		ring(s->wake);
+		s->asleep = false;
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+unsigned wire_active(const struct wire *w)
+{
+	return w->n_active;
+}
+
+size_t wire_memory_peak(const struct wire *w)
+{
+	size_t sum = 0;
+
+	for (unsigned i = 0; i < w->n_lanes; i++)
+		sum += w->stations[i].lane->memory_peak;
+	return sum;
+}
+
+uint64_t wire_connections(const struct wire *w)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < w->n_lanes; i++)
+		sum += w->stations[i].lane->n_connections;
+	return sum;
+}
