@@ -47,8 +47,9 @@ CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
 $(B)/src/cli/report_assets.o: CFLAGS += -DCHART_JS='"$(CHART_JS)"'
 $(B)/src/cli/report_assets.o: $(wildcard src/cli/report/* $(CHART_JS))
 
-# the list of word edges is written faster one by one than gathered into vectors
-$(B)/src/web/words.o: ALL_CFLAGS += -fno-tree-slp-vectorize
+# Reading pages is worth it (3 %), but the list of word edges is written faster one by
+# one than gathered into vectors.
+$(B)/src/web/%.o: ALL_CFLAGS += $(if $(findstring -O2,$(CFLAGS)),-O3 -fno-tree-slp-vectorize)
 
 $(B)/libfreshet.a: $(LIB_OBJ)
 	@rm -f $@

@@ -86,12 +86,15 @@ uint64_t simhash_value(const struct simhash *s)
 {
 	uint64_t sum[SIMHASH_PLANES][SIMHASH_LANES];
 	uint64_t half = s->n / 2, more = 0, equal = ~(uint64_t)0;
+	int planes = 0;
 
+	while (planes < SIMHASH_PLANES && s->n >> planes)
+		planes++;               /* none above has anything */
 	memcpy(sum, s->plane, sizeof sum);
 	for (unsigned lane = 1; lane < SIMHASH_LANES; lane++)
-		for (int k = 0; k < SIMHASH_PLANES; k++)
+		for (int k = 0; k < planes; k++)
 			add_at(sum, 0, k, s->plane[k][lane]);
-	for (int k = SIMHASH_PLANES; k-- > 0;) {
+	for (int k = planes; k-- > 0;) {
 		uint64_t bit = half >> k & 1 ? ~(uint64_t)0 : 0;
 
 		more |= equal & sum[k][0] & ~bit;

@@ -115,33 +115,54 @@ static inline ptrdiff_t copy_link(char *to, const char *p, size_t size, bool col
 	}
 }
 
-/* The size of "http://host/" or "https://host/" that a link begins with, if nobody
- * could write it otherwise; else 0. */
-static size_t plain_authority(const char *ref, size_t size)
+/* Sixteen bytes of a host: what is in no name of lower case, and dots. */
+struct host_bits {
+	unsigned odd, dot;
+};
+
+static inline struct host_bits host_bits(const char *p)
 {
-	size_t from, label, at;
+	__m128i v = _mm_loadu_si128((const void *)p);
+	__m128i alpha = _mm_sub_epi8(v, _mm_set1_epi8('a')), dot = equal(v, '.');
+	__m128i digit = _mm_sub_epi8(v, _mm_set1_epi8('0'));
+	__m128i name = _mm_or_si128(
+		_mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(alpha, _mm_set1_epi8(25)), alpha),
+		             _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit)),
+		_mm_or_si128(dot, _mm_or_si128(equal(v, '-'), equal(v, '_'))));
 
-	if (size < 9 || memcmp(ref, "http", 4))
-		return 0;
-	from = label = at = ref[4] == 's' ? 8 : 7;
-	if (memcmp(ref + at - 3, "://", 3))
-		return 0;
-	for (; at < size; at++) {
-		unsigned class = scan_class_of(ref[at]);
+	return (struct host_bits){ 0xffffu & ~(unsigned)_mm_movemask_epi8(name),
+		(unsigned)_mm_movemask_epi8(dot) };
+}
 
-		if (ref[at] == '.') {
-			if (at == label)
-				return 0;
-			label = at + 1;
-		} else if (!(class & (IS_ALPHA | IS_DIGIT)) && ref[at] != '-' && ref[at] != '_') {
-			break;
-		} else if (class & IS_UPPER) {
-			return 0;
-		}
-	}
-	/* a last label that begins with a digit may be that of an address */
-	return at < size && ref[at] == '/' && at > label && at - from <= URL_LABEL_MAX &&
-	       !(scan_class_of(ref[label]) & IS_DIGIT) ? at + 1 : 0;
+/*
+ * The size of "http://host/" or "https://host/" that a link begins with, if nobody
+ * could write it otherwise and it lies in the first 32 bytes; else 0.
+ */
+static inline size_t plain_authority(const char *ref, size_t size)
+{
+	unsigned from, at, more = (unsigned)(size < 32 ? size : 32) - 16;
+	struct host_bits a, b;
+	uint64_t odd, dot;
+
+	if (size < 16 || memcmp(ref, "http", 4))
+		return 0;
+	from = ref[4] == 's' ? 8 : 7;
+	if (memcmp(ref + from - 3, "://", 3))
+		return 0;
+	a = host_bits(ref);
+	b = host_bits(ref + more);
+	odd = (a.odd | (uint64_t)b.odd << more) >> from;
+	dot = (a.dot | (uint64_t)b.dot << more) >> from;
+	if (!odd)
+		return 0;
+	at = (unsigned)__builtin_ctzll(odd);            /* the host's size */
+	dot &= ((uint64_t)1 << at) - 1;
+	/* no empty label, and no last one that begins like an address */
+	if (!at || ref[from + at] != '/' || dot & (dot >> 1 | 1 | (uint64_t)1 << (at - 1)) ||
+	    scan_class_of(dot ? ref[from + 64 - (unsigned)__builtin_clzll(dot)] : ref[from]) &
+	    IS_DIGIT)
+		return 0;
+	return from + at + 1;
 }
 
 /* Copy a link that is canonical already; false if it is not, or if there is no
