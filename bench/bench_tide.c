@@ -147,7 +147,7 @@ static double play(struct world *w, const char *spec, uint32_t cycles, double *r
 	set_view(w, &e.view);
 	for (uint32_t i = 0; i < w->pages.n; i++)
 		e.visits.state[i] = PAGE_HERE;
-	e.source = (struct source){ w, find };
+	e.source = (struct source){ .self = w, .deliver = find };
 	memset(w->last, 0, w->pages.n * sizeof *w->last);
 	memset(w->burst, 0, w->pages.tree.n_dirs * sizeof *w->burst);
 	for (w->cycle = 1; w->cycle <= cycles; w->cycle++) {

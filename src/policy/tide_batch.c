@@ -4,11 +4,12 @@
  *
  * The score of a page is its chance with noise, largest where the chance is near
  * one half, drawn anew for every batch from a table of normals by a hash of page
- * and batch.  The best are found in two passes without sorting: the first counts
- * scores in buckets, the second collects what lies above the bucket at which
- * enough are counted.  Then they are walked in order, and no directory gives more
- * pages than one plus what it yielded in this cycle; what was passed over fills
- * the batch if it is not full.
+ * and batch.  The best are found without sorting all: a pass counts scores in
+ * buckets and collects what lies above the bucket at which enough were counted in
+ * the batch before; if that was too little, a second pass knows the right one.
+ * Then they are walked in order, and no directory gives more pages than one plus
+ * what it yielded in this cycle; what was passed over fills the batch if it is not
+ * full.
  *
  * Cost.  O(pages), about 10 ns a page.
  */
@@ -85,6 +86,29 @@ static uint32_t find_floor(const struct tide_state *s, size_t want)
 	return b;
 }
 
+/* Count scores, and put the pages from bucket `floor` on into best[]. */
+static size_t gather(struct tide_state *s, const struct view *v, const struct scorer *k,
+                     uint32_t floor)
+{
+	s->n_best = 0;
+	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		float score;
+		uint32_t b;
+
+		if (!view_open(v, i))
+			continue;
+		score = score_of(k, i);
+		b = bucket_of(score);
+		s->bucket[b]++;
+		if (b < floor)
+			continue;
+		mem_grow((void **)&s->best, &s->cap_best, s->n_best + 1, sizeof *s->best);
+		s->best[s->n_best++] = (struct offer){ .page = i, .score = score };
+	}
+	return s->n_best;
+}
+
 /* The best pages by noisy score, in order, into best[]. */
 static void collect(struct policy *p, const struct view *v, size_t want)
 {
@@ -96,27 +120,14 @@ static void collect(struct policy *p, const struct view *v, size_t want)
 		.rank = o->weight ? v->pagerank : NULL, .scale = (float)v->n_pages,
 		.salt = (uint32_t)draw, .odd = (uint32_t)(draw >> 32) | 1,
 	};
-	uint32_t floor;
 
 	s->n_best = 0;
 	if (!want)
 		return;
-	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (view_open(v, i))
-			s->bucket[bucket_of(score_of(&k, i))]++;
-	floor = find_floor(s, want);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		float score;
-
-		if (!view_open(v, i))
-			continue;
-		score = score_of(&k, i);
-		if (bucket_of(score) < floor)
-			continue;
-		mem_grow((void **)&s->best, &s->cap_best, s->n_best + 1, sizeof *s->best);
-		s->best[s->n_best++] = (struct offer){ .page = i, .score = score };
-	}
+	/* the last batch's floor will mostly do; if it was too high, once more */
+	if (gather(s, v, &k, v->round > 1 ? s->floor : BUCKETS) < want)
+		gather(s, v, &k, find_floor(s, want));
+	s->floor = find_floor(s, want + want / 4);
 	offers_select(s->best, s->n_best, want, v->seed, v->cycle);
 	if (s->n_best > want)
 		s->n_best = want;

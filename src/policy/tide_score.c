@@ -144,6 +144,12 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	x[TIDE_ONE] = 1;
 }
 
+/* Factor of the odds for a number of visits, mostly 0. */
+static float by_count(uint32_t n, double weight)
+{
+	return n ? powf(1 + (float)n, (float)weight) : 1;
+}
+
 /* The chance that a visit now would be a hit, for all pages of a directory;
  * most of them share one last visit. */
 static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, int level)
@@ -152,10 +158,10 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	const struct tree *t = v->tree;
 	const double *w = s->weight;
 	uint32_t last = PAGE_NONE, home = tide_home(t, dir), near = tide_near(v, home);
-	float here = powf(1 + (float)s->found[home], (float)w[TIDE_FOUND]) *
-	             powf(1 + (float)s->missed[home], (float)w[TIDE_MISSED]) *
-	             powf(1 + (float)s->near_found[near], (float)w[TIDE_NEAR_FOUND]) *
-	             powf(1 + (float)s->near_missed[near], (float)w[TIDE_NEAR_MISSED]) *
+	float here = by_count(s->found[home], w[TIDE_FOUND]) *
+	             by_count(s->missed[home], w[TIDE_MISSED]) *
+	             by_count(s->near_found[near], w[TIDE_NEAR_FOUND]) *
+	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) *
 	             expf((float)w[TIDE_ONE]);
 	float survival = 0, odds = 0, common = 0, by_age = 0;
 
