@@ -49,6 +49,43 @@ static void home(const struct origin_request *q, struct buf *b)
 	(void)q;
 }
 
+/* Sitemaps that attack: a bomb, entities, indexes without end, one that leads away. */
+static void hostile(const struct stage *s, const struct origin_request *q,
+                    struct origin_reply *r)
+{
+	unsigned host = 0;
+	struct buf b;
+
+	sscanf(q->host, "127.0.5.%u", &host);
+	if (!strcmp(q->path, "/robots.txt")) {
+		r->status = 404;
+	} else if (!strstr(q->path, ".xml")) {
+		buf_str(&r->body, "a page");
+	} else if (host == 11) {
+		buf_init(&b, 80 << 20);
+		buf_str(&b, "<urlset>");
+		while (b.size < (55u << 20))
+			buf_str(&b, "                                                                ");
+		buf_str(&b, "<url><loc>/behind</loc></url></urlset>");
+		buf_str(&r->headers, "Content-Type: application/gzip\n");
+		pack_gzip(&r->body, b.data, b.size);
+		buf_release(&b);
+	} else if (host == 12) {
+		buf_str(&r->body, "<!DOCTYPE urlset [<!ENTITY a \"/entity\">]><urlset><url><loc>&a;</loc>"
+		        "</url></urlset>");
+	} else if (host == 13) {        /* every index names a hundred others */
+		buf_str(&r->body, "<sitemapindex>");
+		for (int i = 0; i < 100; i++)
+			buf_printf(&r->body, "<sitemap><loc>/%zu-%d.xml</loc></sitemap>",
+			           strlen(q->path), i);
+		buf_str(&r->body, "</sitemapindex>");
+	} else {
+		r->status = 302;
+		buf_printf(&r->headers, "Location: http://127.0.5.1:%u/maps/a.xml.gz\n",
+		           origin_port(s->origin));
+	}
+}
+
 /* 127.0.5.1: a site with everything; 127.0.5.2: one with a plain sitemap. */
 static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
 {
@@ -57,6 +94,10 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 	struct buf xml;
 	char date[21];
 
+	if (strlen(q->host) == 10) {    /* 127.0.5.11 and on */
+		hostile(s, q, r);
+		return;
+	}
 	buf_str(&r->headers, "Content-Type: text/html\n");
 	if (!strcmp(q->host, "127.0.5.2")) {
 		if (!strcmp(q->path, "/robots.txt"))
@@ -349,6 +390,35 @@ static void test_same_seed_same_pages(void **state)
 	assert_true(hash[0] == hash[1]);
 }
 
+static void test_hostile_sitemaps(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+	struct audit a;
+
+	(void)state;
+	setup(&s);
+	for (int i = 11; i < 15; i++) {
+		char url[64];
+		uint32_t number;
+		struct err err;
+
+		snprintf(url, sizeof url, "http://127.0.5.%d:%u/", i, origin_port(s.origin));
+		assert_int_equal(store_begin(s.store, &err), 0);
+		assert_int_equal(store_page_add(s.store, (struct text){ url, strlen(url) }, 1,
+		                                &number, &err), 1);
+		assert_int_equal(store_commit(s.store, &err), 0);
+	}
+	r = cycle(&s, 0);
+	a = audit(&s, 1);
+	/* from the good sites' maps, as without them; of the bad ones nothing */
+	assert_int_equal(a.n_pages, 7 + 8);
+	assert_int_equal(asked_for(&s, "/behind") + asked_for(&s, "/entity"), 0);
+	assert_true(r.discovery.sitemap_requests <= 2 + 1 + 1 + 1 + DISCOVER_SITEMAPS_MAX + 2);
+	assert_int_equal(asked_for(&s, "/12-"), DISCOVER_SITEMAPS_MAX - 1);
+	teardown(&s);
+}
+
 /* Off by default: the same world, not one page more, no sitemap asked for. */
 static void test_off(void **state)
 {
@@ -437,6 +507,7 @@ int main(void)
 		cmocka_unit_test(test_found_and_bounded),
 		cmocka_unit_test(test_caps_hold),
 		cmocka_unit_test(test_same_seed_same_pages),
+		cmocka_unit_test(test_hostile_sitemaps),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_killed_at_any_moment),
 	};

@@ -58,6 +58,16 @@ static void robots_answer(void *arg, const struct origin_request *q, struct orig
 		buf_str(&r->headers, "Content-Encoding: gzip\n");
 		pack_gzip(&r->body, "User-agent: *\nDisallow: /no\n", 27);
 		break;
+	case 12: {                      /* a bomb: what came before the cap binds */
+		static char text[32 << 20];
+
+		memset(text, '\n', sizeof text);
+		memcpy(text, "User-agent: *\nDisallow: /no\n", 28);
+		memcpy(text + sizeof text - 27, "User-agent: *\nAllow: /no/x\n", 27);
+		buf_str(&r->headers, "Content-Encoding: gzip\n");
+		pack_gzip(&r->body, text, sizeof text);
+		break;
+	}
 	default: r->status = 503;
 	}
 }
@@ -65,7 +75,7 @@ static void robots_answer(void *arg, const struct origin_request *q, struct orig
 static void test_robots_variants(void **state)
 {
 	/* by host: /yes, /no/x, /no/but */
-	static const enum fetch_error want[12][3] = {
+	static const enum fetch_error want[13][3] = {
 		[1] = { FETCH_OK, FETCH_ROBOTS, FETCH_ROBOTS },
 		[2] = { FETCH_OK, FETCH_OK, FETCH_OK },
 		[3] = { FETCH_ROBOTS, FETCH_ROBOTS, FETCH_ROBOTS },
@@ -77,6 +87,7 @@ static void test_robots_variants(void **state)
 		[9] = { FETCH_BACKOFF, FETCH_BACKOFF, FETCH_BACKOFF },
 		[10] = { FETCH_OK, FETCH_OK, FETCH_OK },
 		[11] = { FETCH_OK, FETCH_ROBOTS, FETCH_ROBOTS },
+		[12] = { FETCH_OK, FETCH_ROBOTS, FETCH_ROBOTS },
 	};
 	static const char *const paths[] = { "/yes", "/no/x", "/no/but" };
 	const struct fetch_result *r;
@@ -87,7 +98,7 @@ static void test_robots_variants(void **state)
 	client_init(&b, robots_answer, port);
 	snprintf(port, sizeof port, "%u", origin_port(b.origin));
 	client_go(&b);
-	for (uint32_t i = 3; i < 36; i++) {
+	for (uint32_t i = 3; i < 39; i++) {
 		b.n = i;
 		client_ask(&b, "http://127.0.3.%u:%s%s", i / 3, port, paths[i % 3]);
 	}
