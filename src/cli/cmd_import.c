@@ -4,14 +4,30 @@
 
 #include "base/progress.h"
 #include "cli/repository.h"
+#include "engine/ignore.h"
 #include "engine/import.h"
+#include "web/change.h"
 
 #define WARNINGS_SHOWN 20       /* the rest is counted */
 
-struct import_opts { bool all_errors; };
+struct import_opts {
+	bool all_errors;
+	const char *detect, *stem;
+	struct option_list ignore;
+};
+
+#define SETTING(n, t, d, a, h) \
+	{ .name = #n, .type = t, .def = d, .arg = a, .help = h, .setting = true, \
+	  .offset = offsetof(struct import_opts, n) }
 
 static const struct option_spec import_options[] = {
 	OPT_FLAG(import_opts, all_errors, "report every malformed line, not only the first 20"),
+	SETTING(detect, OPTION_TEXT, "bytes", "HOW",
+	        "whose settings the pages of a WARC are read by: bytes, text, tags, near:BITS"),
+	SETTING(ignore, OPTION_LIST, NULL, "RULES",
+	        "elements left out of them, as in `#clock, .ad`, for all sites or `HOST: RULES`"),
+	SETTING(stem, OPTION_TEXT, NULL, "LANGUAGE",
+	        "count stems of words (english, french, ...); settled by the first words"),
 	OPT_END
 };
 
@@ -73,15 +89,28 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	struct reporting r = { .all = o->all_errors };
 	struct import i = { .folder = cli->common.repository, .now = clock_now(),
 	                    .report = show_bad, .progress = show_progress, .arg = &r };
+	struct detector detect = { 0 };
+	struct ignore_list rules = { 0 };
+	struct arena keep = { 0 };
 	int rc = repository_open(cli, &i.store, err);
 
 	if (rc < 0)
 		return rc;
+	rc = repository_settings(cli, i.store, &keep, err);
+	if (rc == 0)
+		rc = detector_parse(&detect, o->detect, err);
+	for (size_t k = 0; k < o->ignore.n && rc == 0; k++)
+		rc = ignore_list_add(&rules, o->ignore.v[k], err);
+	i.detector = &detect;
+	i.rules = &rules;
+	i.stem = o->stem;
 	progress_start(&r.progress, "importing", "rows", 0);
 	for (int k = 0; k < n_args && rc >= 0; k++)
 		rc = import_file(&i, args[k], err);
 	progress_end(&r.progress);
 	store_close(i.store);
+	ignore_list_release(&rules);
+	arena_release(&keep);
 	print_stats(cli, &i.stats);
 	if (rc >= 0 && i.stats.n_bad && !i.stats.n_pages && !i.stats.n_known && !i.stats.n_other)
 		rc = err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` "

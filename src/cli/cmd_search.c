@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "cli/repository.h"
-#include "engine/lexicon.h"
+#include "engine/import_words.h"
 #include "engine/search.h"
 #include "engine/sites.h"
 
@@ -51,6 +51,18 @@ static int read_word(void *arg, uint32_t number, struct text word, struct err *e
 	return 0;
 }
 
+/* The repository's words, and how they are counted. */
+static int load_words(struct searching *s, struct err *err)
+{
+	char *language = NULL;
+	int rc = import_words_stem(s->store, &language, err);
+
+	if (rc == 0 && language)
+		rc = stemmer_new(&s->words.stemmer, language, err);
+	free(language);
+	return rc < 0 ? rc : store_words(s->store, read_word, &s->words, err);
+}
+
 /* The words of the query as rows of the set: rising numbers, each once. */
 static int make_set(struct searching *s, const struct search_cli_opts *o, int n, char **words,
                     struct err *err)
@@ -59,10 +71,14 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 
 	for (int i = 0; i < n && n_numbers < SEARCH_TERMS_MAX; i++) {
 		uint32_t number, at;
+		const char *stem;
+		size_t size;
 
 		for (char *p = words[i]; *p; p++)
 			*p = (char)tolower((unsigned char)*p);
-		number = strtab_find(&s->words.words, words[i], strlen(words[i]));
+		size = strlen(words[i]);
+		stem = stemmer_stem(s->words.stemmer, words[i], &size);
+		number = strtab_find(&s->words.words, stem, size);
 		if (number == MAP_NONE)
 			continue;
 		for (at = n_numbers; at > 0 && numbers[at - 1] > number; at--)
@@ -182,7 +198,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 
 	if (rc < 0)
 		return rc;
-	if ((rc = store_words(s.store, read_word, &s.words, err)) == 0 &&
+	if ((rc = load_words(&s, err)) == 0 &&
 	    (rc = resume(&s.r, s.store, &ro, err)) == 0 &&
 	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
 		search_index_init(&s.index, &s.set, s.r.loaded.pages.n);
@@ -200,6 +216,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		print_results(cli, &s, found, n);
 	search_index_release(&s.index);
 	search_set_release(&s.set);
+	stemmer_free(s.words.stemmer);
 	lexicon_release(&s.words);
 	free(s.sites);
 	if (s.r.policy)

@@ -46,6 +46,8 @@ struct archive_reader {
 	void *arg;
 	/* For which detector the pages of a WARC are read; NULL: plainly. */
 	const struct detector *detector;
+	/* Elements left out of their digests; NULL: none. */
+	const struct ignore_list *rules;
 	/* The words of WARC pages become terms by it; NULL: they are not counted. */
 	struct lexicon *lexicon;
 	struct archive_stats stats;

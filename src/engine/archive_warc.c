@@ -227,6 +227,7 @@ int archive_read_warc(struct archive_reader *a, struct input *in, struct err *er
 	warc_content_init(&d.content, EXTRACT_SIZE_MAX);
 	analyser_init(&d.analyser);
 	d.analyser.lexicon = a->lexicon;
+	d.analyser.rules = a->rules;
 	if (a->detector)
 		detector_options(a->detector, &d.analyser.options);
 	buf_init(&d.url, URL_SIZE_MAX);

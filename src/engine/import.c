@@ -295,11 +295,13 @@ static void report_archive(void *arg, const char *text)
 static int import_archive(struct archiving *a, struct archive_reader *reader,
                           struct input *in, struct err *err)
 {
-	int rc = import_words_load(&a->words, a->i->store, err), kept;
+	int rc = import_words_load(&a->words, a->i->store, a->i->stem, err), kept;
 
 	buf_init(&a->told, PLACE_SIZE_MAX);
 	buf_init(&a->place, PLACE_SIZE_MAX);
 	if (rc == 0) {
+		reader->detector = a->i->detector;
+		reader->rules = a->i->rules;
 		reader->lexicon = a->kind == ARCHIVE_WARC ? &a->words.words : NULL;
 		rc = archive_read_input(reader, in, a->kind, err);
 	} else {

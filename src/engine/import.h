@@ -28,6 +28,10 @@ struct import {
 	struct store *store;
 	const char *folder;             /* of the repository; NULL: none */
 	int64_t now;                    /* when pages are said to be added */
+	/* How the pages of a WARC are read; NULL: plainly, all of them, by words. */
+	const struct detector *detector;
+	const struct ignore_list *rules;
+	const char *stem;               /* language */
 	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	/* Called now and then; may be NULL. */

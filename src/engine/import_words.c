@@ -8,6 +8,9 @@
 #include "warc/cdx.h"
 #include "web/terms.h"
 
+#define STATE_KEY "state.stem"
+#define NO_STEMS "none"
+
 static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
 {
 	struct import_words *w = arg;
@@ -18,10 +21,46 @@ static int read_word(void *arg, uint32_t number, struct text word, struct err *e
 	return 0;
 }
 
-int import_words_load(struct import_words *w, struct store *s, struct err *err)
+int import_words_stem(struct store *s, char **ret, struct err *err)
 {
+	int rc = store_setting_get(s, STATE_KEY, ret, err);
+
+	if (rc > 0 && strcmp(*ret, NO_STEMS) == 0) {
+		free(*ret);
+		rc = 0;
+	}
+	if (rc <= 0)
+		*ret = NULL;
+	return rc < 0 ? rc : 0;
+}
+
+/* Words and stems in one list would be counted for each other. */
+static int check_stem(struct import_words *w, struct store *s, struct err *err)
+{
+	const char *wanted = w->stem ? w->stem : NO_STEMS;
+	char *had = NULL;
+	int rc = import_words_stem(s, &had, err);
+	const char *there = had ? had : NO_STEMS;
+
+	if (rc == 0 && w->n_stored && strcmp(there, wanted))
+		rc = err_set(err, E_USAGE, "stem: the repository's words are counted with \"%s\", "
+		             "not \"%s\"; another needs another repository", there, wanted);
+	free(had);
+	return rc;
+}
+
+int import_words_load(struct import_words *w, struct store *s, const char *stem,
+                      struct err *err)
+{
+	int rc;
+
 	buf_init(&w->text, BUF_NO_LIMIT);
-	return store_words(s, read_word, w, err);
+	w->stem = stem && *stem && strcmp(stem, NO_STEMS) ? stem : NULL;
+	rc = w->stem ? stemmer_new(&w->stemmer, w->stem, err) : 0;
+	w->words.stemmer = w->stemmer;
+	if (rc == 0)
+		rc = store_words(s, read_word, w, err);
+	return rc < 0 ? rc : check_stem(w, s, err);
 }
 
 /* Find the list beside the index, and where its words are in ours. */
@@ -32,6 +71,11 @@ static int take_list(struct import_words *w, const char *path, struct err *err)
 	char beside[4096];
 	int rc;
 
+	if (w->stem) {
+		w->drop = true;
+		return err_set(err, E_USAGE, "%s: the repository counts stems: the terms of an "
+		               "index, which are words, are not kept", path);
+	}
 	snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - path + 1) : 0, path);
 	if (access(beside, R_OK)) {
 		w->drop = w->words.words.n > 0;
@@ -83,6 +127,8 @@ int import_words_keep(struct import_words *w, struct store *s, struct err *err)
 {
 	int rc = 0;
 
+	if (!w->n_stored && w->words.words.n)
+		rc = store_setting_put(s, STATE_KEY, w->stem ? w->stem : NO_STEMS, err);
 	for (; w->n_stored < w->words.words.n && rc >= 0; w->n_stored++) {
 		struct text word = { strtab_get(&w->words.words, w->n_stored),
 		                     strtab_size(&w->words.words, w->n_stored) };
@@ -95,6 +141,7 @@ int import_words_keep(struct import_words *w, struct store *s, struct err *err)
 void import_words_release(struct import_words *w)
 {
 	lexicon_release(&w->words);
+	stemmer_free(w->stemmer);
 	free(w->to);
 	buf_release(&w->text);
 	*w = (struct import_words){ 0 };

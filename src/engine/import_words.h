@@ -7,6 +7,10 @@
  * repository's; numbers of another are translated, its new words added.  Without
  * a list numbers are kept as they came, and of a repository that has one already
  * they are dropped: nobody could say what they mean.
+ *
+ * A repository may count stems instead of words (the setting stem).  Which of both
+ * is settled by its first words and written down beside them (state.stem); from
+ * then on other counts are refused, and terms of an index, which are words, dropped.
  */
 #ifndef ENGINE_IMPORT_WORDS_H
 #define ENGINE_IMPORT_WORDS_H
@@ -21,10 +25,15 @@ struct import_words {           /* zeroed, then import_words_load() */
 	uint32_t *to;                   /* number in the archive's list -> ours */
 	uint32_t n_to;
 	bool looked, translate, drop;
+	const char *stem;               /* language of stems; NULL: words */
+	struct stemmer *stemmer;
 	struct buf text;
 };
 
-MUST_CHECK int import_words_load(struct import_words *w, struct store *s, struct err *err);
+MUST_CHECK int import_words_load(struct import_words *w, struct store *s, const char *stem,
+                                 struct err *err);
+/* The language whose stems the store's words are, or NULL; free it. */
+MUST_CHECK int import_words_stem(struct store *s, char **ret, struct err *err);
 /* The terms of a record of the index `path` in our numbers, good until the next
  * call.  A list that cannot be used is told in *ret_why, once. */
 struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,

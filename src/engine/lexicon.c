@@ -15,6 +15,7 @@ void lexicon_word(void *arg, const char *word, size_t size, uint64_t hash)
 	(void)hash;
 	if (size < 2 || terms_is_stop_word(word, size))
 		return;
+	word = stemmer_stem(l->stemmer, word, &size);
 	n = l->words.n < TERMS_VOCABULARY_MAX ? strtab_intern(&l->words, word, size, NULL) :
 	    strtab_find(&l->words, word, size);
 	if (n == MAP_NONE || n >= TERMS_VOCABULARY_MAX)

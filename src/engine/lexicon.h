@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lexicon.h - the words of pages as numbers, when no word list came with them:
- * every word that is no stop word gets the next number at its first sight.
+ * every word that is no stop word gets the next number at its first sight; its stem,
+ * if there is a stemmer.
  */
 #ifndef ENGINE_LEXICON_H
 #define ENGINE_LEXICON_H
@@ -11,8 +12,11 @@
 #include "base/map.h"
 #include "base/mem.h"
 
+struct stemmer;
+
 struct lexicon {                /* zeroed, it is empty */
 	struct strtab words;
+	struct stemmer *stemmer;        /* set: words are stems; the owner's */
 	uint32_t *count;                /* of the page at hand, by number */
 	size_t count_cap;
 	VEC(uint32_t) seen;

@@ -16,46 +16,48 @@ struct stemmer {
 	struct sb_stemmer *snowball;
 };
 
+int stemmer_new(struct stemmer **ret, const char *language, struct err *err)
+{
+	struct sb_stemmer *s = sb_stemmer_new(language, "UTF_8");
+
+	if (!s)
+		return err_set(err, E_USAGE, "no stemmer for \"%.40s\"; english, french, "
+		               "german and so on", language);
+	*ret = mem_alloc(sizeof **ret);
+	(*ret)->snowball = s;
+	return 0;
+}
+
+void stemmer_free(struct stemmer *s)
+{
+	if (s)
+		sb_stemmer_delete(s->snowball);
+	free(s);
+}
+
+const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size)
+{
+	const sb_symbol *stem = s ? sb_stemmer_stem(s->snowball, (const sb_symbol *)word,
+	                                            (int)*size) : NULL;
+
+	if (!stem)
+		return word;
+	*size = (size_t)sb_stemmer_length(s->snowball);
+	return (const char *)stem;
+}
+
 int vocabulary_init(struct vocabulary *v, const char *language, struct err *err)
 {
-	struct sb_stemmer *s = NULL;
-
-	if (language && *language) {
-		s = sb_stemmer_new(language, "UTF_8");
-		if (!s)
-			return err_set(err, E_USAGE, "no stemmer for \"%.40s\"; english, french, "
-			               "german and so on", language);
-	}
 	memset(v, 0, sizeof *v);
-	if (s) {
-		v->stemmer = mem_alloc(sizeof *v->stemmer);
-		v->stemmer->snowball = s;
-	}
-	return 0;
+	return language && *language ? stemmer_new(&v->stemmer, language, err) : 0;
 }
 
 void vocabulary_release(struct vocabulary *v)
 {
 	strtab_release(&v->words);
 	map_release(&v->by_hash);
-	if (v->stemmer)
-		sb_stemmer_delete(v->stemmer->snowball);
-	free(v->stemmer);
+	stemmer_free(v->stemmer);
 	v->stemmer = NULL;
-}
-
-/* The stem of a word in the stemmer's memory, or the word itself. */
-static const char *stem(const struct vocabulary *v, const char *word, size_t *size)
-{
-	const sb_symbol *s;
-
-	if (!v || !v->stemmer)
-		return word;
-	s = sb_stemmer_stem(v->stemmer->snowball, (const sb_symbol *)word, (int)*size);
-	if (!s)
-		return word;
-	*size = (size_t)sb_stemmer_length(v->stemmer->snowball);
-	return (const char *)s;
 }
 
 static void add_word(struct vocabulary *v, const char *word, size_t size)
@@ -112,7 +114,7 @@ void terms_word(void *arg, const char *word, size_t size, uint64_t hash)
 	uint32_t id;
 
 	if (c->vocabulary->stemmer) {
-		word = stem(c->vocabulary, word, &size);
+		word = stemmer_stem(c->vocabulary->stemmer, word, &size);
 		hash = words_hash(word, size);
 	}
 	id = map_get(&c->vocabulary->by_hash, hash);
@@ -164,7 +166,8 @@ void counter_word(void *arg, const char *word, size_t size, uint64_t hash)
 	(void)hash;
 	if (size < 2 || terms_is_stop_word(word, size))
 		return;
-	word = stem(c->vocabulary, word, &size);
+	if (c->vocabulary)
+		word = stemmer_stem(c->vocabulary->stemmer, word, &size);
 	if (c->words.n >= TERMS_COUNTER_MAX) {
 		id = strtab_find(&c->words, word, size);
 		if (id == MAP_NONE)

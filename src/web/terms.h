@@ -30,6 +30,14 @@ struct term_vector {                    /* zeroed: empty */
 	VEC(struct term) terms;         /* by id, counts > 0 */
 };
 
+/* Stems of words by libstemmer. */
+struct stemmer;
+MUST_CHECK int stemmer_new(struct stemmer **ret, const char *language, struct err *err);
+void stemmer_free(struct stemmer *s);
+/* The stem of a word in lower case, in the stemmer's memory until the next call; s
+ * NULL: the word itself. */
+const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size);
+
 struct vocabulary {
 	struct strtab words;
 	struct map by_hash;             /* words_hash() -> number */

@@ -37,3 +37,33 @@ import json, sys
 r = json.load(sys.stdin)["results"]; assert len(r) == 10 and 0 <= r[0]["stale"] <= 1 and r[0]["last_seen"].startswith("2022"), r'
 if $f -C r search zebra >/dev/null 2>err; then exit 1; fi
 grep -q 'any of these words' err
+
+# Stems, ignored elements and folded digits reach the pages of a WARC by settings.
+python3 - <<'P'
+def record(url, time, html):
+    body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + html.encode()
+    head = ("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%032x>\r\nWARC-Date: %s\r\n"
+            "WARC-Target-URI: %s\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n")
+    return (head % (hash(url + time) & (1 << 128) - 1, time, url, len(body))).encode() + body + b"\r\n\r\n"
+page = "<title>%s</title><p>%s</p><div id=clock>12:%s</div>"
+open("w.warc", "wb").write(
+    record("http://a.example/river", "2022-01-01T00:00:00Z", page % ("one", "rivers connected by connections", "10")) +
+    record("http://a.example/river", "2022-02-01T00:00:00Z", page % ("one", "rivers connected by connections", "11")) +
+    record("http://a.example/lake", "2022-01-01T00:00:00Z", page % ("two", "a lake", "10")))
+P
+$f init s 2>/dev/null; $f -C s set stem english; $f -C s set ignore '#clock'; $f -C s import w.warc >/dev/null
+$f -C s search connecting river --now 20220701 | grep -q '^ 1\. http://a.example/river'
+mkdir out; $f -C s export cdxj --extended -o out/s.cdxj
+python3 - <<'P'
+import json
+rows = [json.loads(l.split(" ", 2)[2]) for l in open("out/s.cdxj")]
+river = [r for r in rows if r["url"].endswith("/river")]
+assert len(river) == 2 and river[0]["digest"] != river[1]["digest"] and river[0]["prose"] == river[1]["prose"], river
+assert {"river", "connect", "lake"} <= set(open("out/words.txt").read().split())
+P
+if $f -C s import w.warc --stem french >/dev/null 2>err; then exit 1; fi
+grep -q 'counted with "english"' err
+$f init p 2>/dev/null; $f -C p import w.warc >/dev/null
+if $f -C p search connecting >/dev/null 2>&1; then exit 1; fi
+if $f -C p import w.warc --stem nowhere >/dev/null 2>err; then exit 1; fi
+grep -q 'no stemmer for' err
