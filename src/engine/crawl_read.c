@@ -19,7 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define KEEP_MEMORY (256 << 10) /* larger buffers are given back after use */
+#define KEEP_MEMORY (64 << 10)  /* larger buffers are given back after use */
 
 void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o)
 {

@@ -18,7 +18,8 @@
 #include "warc/http.h"
 
 #define HANDED_AT_ONCE 16       /* outcomes between two looks at the wire */
-#define KEEP_DECODED (1 << 20)  /* larger buffers are given back after use */
+#define KEEP_URL 256            /* larger buffers are given back after use */
+#define KEEP_DECODED (1 << 20)
 
 static const char *const error_names[] = {
 #define FETCH_ERROR(code, name) name,
@@ -63,9 +64,12 @@ void fetch_free(struct fetch *f)
 {
 	if (!f)
 		return;
+	if (f->wire)
+		wire_stop(f->wire);     /* it looks at what belongs to jobs */
 	for (size_t i = 0; i < f->jobs.n; i++) {
 		if (f->jobs.v[i]->live)
 			job_free(f, f->jobs.v[i]);
+		buf_release(&f->jobs.v[i]->url);
 		free(f->jobs.v[i]);
 	}
 	for (size_t i = 0; i < f->places.n; i++) {
@@ -121,7 +125,10 @@ void job_free(struct fetch *f, struct job *j)
 	free(j->why);
 	if (j->transfer)
 		wire_recycle(f->wire, j->transfer);
-	buf_release(&url);
+	if (url.cap > KEEP_URL)
+		buf_release(&url);
+	else
+		buf_clear(&url);
 	*j = (struct job){ .number = number, .url = url, .next = f->free_job };
 	f->free_job = number;
 }

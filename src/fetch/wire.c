@@ -186,19 +186,26 @@ static void free_list(struct transfer *t)
 	}
 }
 
-void wire_free(struct wire *w)
+void wire_stop(struct wire *w)
 {
-	if (!w)
-		return;
 	for (unsigned i = 0; i < w->n_lanes; i++) {
 		struct station *s = &w->stations[i];
 
+		if (s->stop)
+			continue;
 		pthread_mutex_lock(&s->lock);
 		s->stop = true;
 		pthread_mutex_unlock(&s->lock);
 		ring(s->wake);
 		pthread_join(s->thread, NULL);
 	}
+}
+
+void wire_free(struct wire *w)
+{
+	if (!w)
+		return;
+	wire_stop(w);
 	free_list(w->own);
 	free_list(w->finished);
 	for (unsigned i = 0; i < w->n_lanes; i++) {

@@ -58,6 +58,8 @@ struct transfer {
 
 MUST_CHECK int wire_new(struct wire **ret, const struct fetch_options *options,
                         bool behind_proxy, struct err *err);
+/* Nothing goes on any more; what has not finished never will. */
+void wire_stop(struct wire *w);
 void wire_free(struct wire *w);
 /* Another descriptor to wait for. */
 void wire_watch(struct wire *w, int fd);

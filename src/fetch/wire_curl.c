@@ -29,7 +29,7 @@
 
 #define SWEEP 0.1               /* seconds between looks at the deadlines */
 #define EVENTS 64
-#define KEEP_BODY (256 << 10)   /* larger buffers are given back after use */
+#define KEEP_BODY (64 << 10)    /* larger buffers are given back after use */
 
 double wire_now(void)
 {
