@@ -2,7 +2,7 @@
 # TLS as libcurl users expect it, against nginx with certificates made here: HTTP/2 is
 # spoken where the server offers it, HTTP/1.1 where not; an unknown maker, another
 # host's name and an expired certificate are refused; CA settings by option and by
-# environment.
+# environment; through a proxy by CONNECT, names being the proxy's to resolve.
 set -eu
 cd "$TMP"
 unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE || true
@@ -26,7 +26,7 @@ commonName = supplied
 CNF
 : > index.txt; echo 01 > serial
 certificate() { # name from to
-	openssl req -new $key -subj "/CN=$1" -addext subjectAltName=IP:127.0.0.1,IP:127.0.0.3 -keyout "$1.key" -out "$1.csr" 2> /dev/null
+	openssl req -new $key -subj "/CN=$1" -addext subjectAltName=IP:127.0.0.1,IP:127.0.0.3,DNS:www.example.org -keyout "$1.key" -out "$1.csr" 2> /dev/null
 	openssl ca -batch -config ca.cnf -cert ca.pem -keyfile ca.key -in "$1.csr" -out "$1.pem" -startdate "$2" -enddate "$3" -notext 2> /dev/null
 }
 certificate good 20200101000000Z 20491231235959Z
@@ -108,4 +108,44 @@ expect 0 run c --ca-file ca.pem
 is 'r["new"]' 1
 is 'r["reasons"]' "{'tls': 2}"
 [ ! -s logs/late ]
+
+# a proxy that knows one host: asked by CONNECT, the certificate still checked by us
+cat > proxy.py <<'PY'
+import os, socket, socketserver, sys, threading
+class H(socketserver.BaseRequestHandler):
+    def handle(self):
+        head = b""
+        while b"\r\n\r\n" not in head: head += self.request.recv(4096)
+        with open("connects", "a") as f: f.write(head.split(b"\r\n")[0].decode() + "\n")
+        to = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+        self.request.sendall(b"HTTP/1.1 200 ok\r\n\r\n")
+        def copy(a, b):
+            try:
+                while (d := a.recv(65536)): b.sendall(d)
+                b.shutdown(socket.SHUT_WR)
+            except OSError: pass
+        t = threading.Thread(target=copy, args=(to, self.request), daemon=True); t.start()
+        copy(self.request, to); t.join()
+class S(socketserver.ThreadingMixIn, socketserver.TCPServer): daemon_threads = True
+s = S(("127.0.0.1", 0), H)
+open("proxy.new", "w").write(str(s.server_address[1])); os.rename("proxy.new", "proxy.port")
+s.serve_forever()
+PY
+python3 proxy.py $two 2> /dev/null & proxy=$!
+trap 'kill $server $proxy' EXIT
+for i in $(seq 100); do [ -s proxy.port ] && break; sleep 0.1; done
+: > logs/two
+repository d https://www.example.org/1.html https://other.example.org/2.html https://10.1.2.3/3.html
+expect 0 run d --ca-file ca.pem --proxy http://127.0.0.1:$(cat proxy.port)
+is 'r["new"]' 1
+is 'r["reasons"]' "{'gate': 1, 'tls': 1}" # a private address; another host's certificate
+grep -q '^CONNECT www.example.org:443 ' connects
+! grep -q '10.1.2.3' connects
+grep -q '^HTTP/2.0 .*/1.html' logs/two
+# the same by the environment
+expect 0 env HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port) bash -c "$(declare -f run); FRESHET='$FRESHET'; run d --ca-file ca.pem"
+is 'r["same"]' 1
+# the proxy's own address must be open
+expect 4 "$FRESHET" -C d cycle --budget 100% --delay 0 --json --ca-file ca.pem --proxy http://127.0.0.1:$(cat proxy.port)
+is 'r["reasons"]["gate"]' 3
 echo ok
