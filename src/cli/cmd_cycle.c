@@ -97,6 +97,7 @@ static void discovery_json(struct json *j, const struct discovery *d)
 	json_kint(j, "asked_new", d->asked_new);
 	json_kint(j, "asked_told", d->asked_told);
 	json_kint(j, "asked_hubs", d->asked_hubs);
+	json_kint(j, "aliases", d->aliases);
 	json_kint(j, "outside", d->outside);
 	json_kint(j, "sitemaps", d->sitemaps);
 	json_kint(j, "sitemap_requests", d->sitemap_requests);

@@ -84,8 +84,8 @@ static int print_setting(void *arg, const char *key, const char *value, struct e
 	struct getting *g = arg;
 
 	(void)err;
-	if (g->only && strcmp(g->only, key))
-		return 0;
+	if (g->only ? strcmp(g->only, key) != 0 : !strncmp(key, "state.", 6))
+		return 0;               /* state is the engine's own */
 	g->found = true;
 	if (g->j)
 		json_kstr(g->j, key, value);

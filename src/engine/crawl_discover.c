@@ -3,6 +3,8 @@
  * budget it takes; see discover.h. */
 #include "engine/crawl_inner.h"
 
+#include <string.h>
+
 int crawl_discover(struct crawl *c, struct err *err)
 {
 	struct crawl_report *rep = c->report;
@@ -38,6 +40,22 @@ void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome)
 
 	if (n && outcome != OUTCOME_BLOCKED)
 		++*n;
+}
+
+int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_result *r,
+                         struct err *err)
+{
+	struct store_page p;
+	int rc = store_page_find(c->store, (struct text){ r->url, strlen(r->url) }, &p, err);
+
+	if (rc <= 0 || p.number == page)
+		return rc < 0 ? rc : 0;
+	rc = store_page_get(c->store, page, &p, err);
+	if (rc <= 0)
+		return rc;
+	p.state = STORE_PAGE_LEFT;
+	c->report->discovery.aliases++;
+	return store_page_update(c->store, &p, err);
 }
 
 int crawl_discover_reserve(struct crawl *c, const struct seen *made, size_t n_made,

@@ -143,6 +143,9 @@ MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_discover_reserve(struct crawl *c, const struct seen *made,
                                       size_t n_made, struct err *err);
 void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome);
+/* A new page that leads to one we have is not one more. */
+MUST_CHECK int crawl_discover_alias(struct crawl *c, uint32_t page,
+                                    const struct fetch_result *r, struct err *err);
 /* Requests of a cycle, of so many pages. */
 uint32_t crawl_budget(struct share s, uint32_t n_pages);
 

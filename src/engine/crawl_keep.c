@@ -146,6 +146,8 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
 	if (rc == 0)
 		count(c, &a->result, outcome, !a->copy);
+	if (rc == 0 && o->reason == REASON_NEW && a->result.n_hops && outcome == OUTCOME_CHANGED)
+		rc = crawl_discover_alias(c, o->page, &a->result, err);
 	ret->outcome = outcome;
 	ret->hit = outcome == OUTCOME_CHANGED || outcome == OUTCOME_GONE;
 	ret->first = !a->copy && outcome < OUTCOME_FAILED;

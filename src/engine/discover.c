@@ -237,6 +237,18 @@ static int write_all(struct discover *d, struct err *err)
 	return rc;
 }
 
+/* What the cycle itself has no use for. */
+static void forget_candidates(struct discover *d)
+{
+	map_release(&d->known);
+	map_release(&d->by_key);
+	map_release(&d->dir_found);
+	map_release(&d->shape_found);
+	strtab_release(&d->urls);
+	vec_release(&d->candidates);
+	vec_release(&d->dates);
+}
+
 int discover_run(struct discover *d, uint32_t budget, struct fetch *f,
                  const volatile sig_atomic_t *stop, struct discovery *ret, struct err *err)
 {
@@ -254,7 +266,9 @@ int discover_run(struct discover *d, uint32_t budget, struct fetch *f,
 		return rc;
 	discover_choose(d, f, share > d->pending.n ? share - (uint32_t)d->pending.n : 0);
 	d->row.open = true;
-	return write_all(d, err);
+	rc = write_all(d, err);
+	forget_candidates(d);
+	return rc;
 }
 
 int discover_recall(struct discover *d, struct discovery *ret, struct err *err)

@@ -55,6 +55,7 @@ struct discovery {
 	uint32_t sitemaps, sitemap_requests, dates;     /* read; dates of known pages */
 	uint32_t refused[N_REFUSALS];
 	uint32_t asked_new, asked_told, asked_hubs;     /* of the share, so far */
+	uint32_t aliases;               /* new ones that redirect to pages we have: they left */
 };
 
 struct discover;
