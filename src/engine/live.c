@@ -156,12 +156,13 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	for (size_t i = 0; i < n; i++)
 		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is tested */
 	while (rc == 0) {
-		bool over = crawl_stopped(c) || live_enough(c);
+		bool over = l->over || crawl_stopped(c) || live_enough(c);
 
 		for (; !over && next < n && may_ask(c); next++)
 			ask_page(c, next);
 		if (over)
 			fetch_stop(c->fetch);
+		l->over = over;
 		if (!fetch_pending(c->fetch))
 			break;
 		rc = take_answer(c, err);

@@ -57,6 +57,7 @@ struct live {
 	struct delivery *ret;
 	struct buf url;
 	uint32_t least;                 /* of the sample */
+	bool over;                      /* the fetcher was told to stop */
 	bool bounded;                   /* low and high are final but for what is tested */
 	uint64_t sample_high, sample_low;
 };

@@ -210,9 +210,11 @@ static void read_sample(struct crawl *c)
 
 void live_estimate(struct crawl *c)
 {
+	const struct live_opts *o = &c->opts->live;
 	struct live_report *r = &c->report->live;
 	struct live *l = c->live;
 	uint64_t n = r->pages - r->blocked, rest = n > r->tested ? n - r->tested : 0;
+	double bound;
 
 	if (!l->bounded)
 		read_sample(c);
@@ -227,26 +229,23 @@ void live_estimate(struct crawl *c)
 	r->estimate = r->estimate < r->low ? r->low : r->estimate > r->high ? r->high :
 		r->estimate;
 	r->ended = !rest;
+	/* one of several crawlers finds its share of what lies behind the sample */
+	bound = (double)r->sample_hits +
+		(double)(r->high - r->sample_hits) / (o->parts > 1 ? o->parts : 1);
+	r->reached = o->target > 0 && l->bounded && (double)r->hits >= o->target * bound - 1e-9;
 }
 
 bool live_enough(void *self)
 {
 	struct crawl *c = self;
 	const struct live_opts *o = &c->opts->live;
-	struct live_report *r = &c->report->live;
-	double bound, parts = o->parts > 1 ? o->parts : 1;
 
-	if (c->spent >= c->budget)
+	if (c->spent >= c->budget || c->live->over)
 		return true;
 	if ((o->target <= 0 && !o->sample_only) || c->resumed->engine.sampling)
 		return false;
 	live_estimate(c);
-	if (o->sample_only)
-		return true;
-	/* one of several crawlers finds its share of what lies behind the sample */
-	bound = (double)r->sample_hits + (double)(r->high - r->sample_hits) / parts;
-	r->reached = (double)r->hits >= o->target * bound - 1e-9;
-	return r->reached;
+	return o->sample_only || c->report->live.reached;
 }
 
 int live_commit(struct crawl *c, struct err *err)
