@@ -492,7 +492,8 @@ static void test_killed_at_any_moment(void **state)
 		assert_int_equal(store_cycles(s.store, last_cycle, &last, &err), 0);
 		a = audit(&s, last.number);     /* no page twice */
 		assert_true(a.found <= 8 && a.asked <= 8);
-		assert_true(last.downloads - a.visits <= 1);    /* the alias's redirect */
+		/* the alias's redirect may have been asked for, and its page lost, each time */
+		assert_in_range(last.downloads, a.visits, a.visits + 1 + (uint32_t)killed);
 		assert_true(last.downloads <= 16);
 		if (!last.open && last.number > done) {
 			assert_int_equal(last.number, done + 1);
