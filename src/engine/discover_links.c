@@ -76,6 +76,7 @@ struct linking {
 	VEC(uint64_t) links, before;    /* sorted hashes */
 	double sum, weight;
 	struct buf newest, base, target;
+	struct buf home;                /* the page's own URL */
 };
 
 static int compare_hashes(const void *pa, const void *pb)
@@ -152,9 +153,9 @@ static int turn_to(struct linking *l, uint32_t page, struct err *err)
 	l->before.n = 0;
 	l->text = 0;
 	buf_clear(&l->newest);
-	buf_clear(&l->base);
+	buf_clear(&l->home);
 	if (rc > 0)
-		buf_add(&l->base, p.url.s, p.url.size);
+		buf_add(&l->home, p.url.s, p.url.size);
 	return rc < 0 ? rc : 0;
 }
 
@@ -184,10 +185,11 @@ static int see_capture(void *arg, const struct store_capture *c, struct err *err
 		l->text = text;
 		buf_clear(&l->newest);
 		buf_add(&l->newest, c->links.s, c->links.size);
-		if (c->target.s) {
-			buf_clear(&l->base);
+		buf_clear(&l->base);
+		if (c->target.s)
 			buf_add(&l->base, c->target.s, c->target.size);
-		}
+		else
+			buf_add(&l->base, l->home.data, l->home.size);
 	}
 	if (l->any) {           /* the first copy is where we begin */
 		l->sum = YIELD_KEEP * l->sum + fresh;
@@ -204,6 +206,7 @@ int discover_links(struct discover *d, bool gather, struct err *err)
 
 	buf_init(&l.newest, BUF_NO_LIMIT);
 	buf_init(&l.base, BUF_NO_LIMIT);
+	buf_init(&l.home, BUF_NO_LIMIT);
 	buf_init(&l.target, URL_SIZE_MAX);
 	rc = store_captures(d->store, STORE_NONE, see_capture, &l, err);
 	if (rc == 0)
@@ -212,6 +215,7 @@ int discover_links(struct discover *d, bool gather, struct err *err)
 	vec_release(&l.before);
 	buf_release(&l.newest);
 	buf_release(&l.base);
+	buf_release(&l.home);
 	buf_release(&l.target);
 	return rc;
 }
