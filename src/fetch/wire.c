@@ -90,9 +90,11 @@ static void *run(void *arg)
 
 	for (;;) {
 		struct transfer *back, *next;
-		bool idle, stop;
+		bool idle;
 
 		pthread_mutex_lock(&s->lock);
+		if (s->stop)
+			break;
 		n = s->orders.n;
 		mem_grow((void **)&orders, &cap, n, sizeof *orders);
 		if (n)
@@ -102,10 +104,7 @@ static void *run(void *arg)
 		s->back = NULL;
 		idle = s->asleep = !n && !back;
 		s->paused = s->lane->n_paused > 0;
-		stop = s->stop;
 		pthread_mutex_unlock(&s->lock);
-		if (stop)
-			break;
 		for (; back; back = next) {
 			next = back->next;
 			lane_recycle(s->lane, back);
@@ -118,6 +117,7 @@ static void *run(void *arg)
 		lane_work(s->lane, idle ? LONG_WAIT : 0);
 		hand_over(s->wire, s->lane);
 	}
+	pthread_mutex_unlock(&s->lock);
 	free(orders);
 	return NULL;
 }
