@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/rng.h"
 
+#define CLEAR_MAX 4096                  /* slots worth keeping, 64 KiB */
+
 static size_t find_slot(const struct map *m, uint64_t key)
 {
 	size_t i = (size_t)rng_mix(key) & (m->cap - 1);
@@ -59,6 +61,15 @@ void map_put(struct map *m, uint64_t key, uint32_t value)
 	map_intern(m, key, value, &fresh);
 	if (!fresh)
 		m->slots[find_slot(m, key)].value = value;
+}
+
+void map_clear(struct map *m)
+{
+	if (m->cap > CLEAR_MAX)
+		map_release(m);
+	else if (m->n)
+		memset(m->slots, 0, m->cap * sizeof *m->slots);
+	m->n = 0;
 }
 
 void map_release(struct map *m)

@@ -26,6 +26,7 @@ void     map_put(struct map *m, uint64_t key, uint32_t value);
 /* The value under key, first put there if absent; *ret_new may be NULL. */
 uint32_t map_intern(struct map *m, uint64_t key, uint32_t value, bool *ret_new);
 void     map_release(struct map *m);
+void     map_clear(struct map *m);      /* empty, its memory kept if it is little */
 
 struct strtab {
 	char *pool;

@@ -2,7 +2,6 @@
 /* analyse.c - bodies into records; see analyse.h. */
 #include "engine/analyse.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "warc/http.h"
@@ -29,13 +28,22 @@ void analyser_release(struct analyser *a)
 	map_release(&a->seen);
 }
 
+static struct slice put_hex(uint64_t x, char out[17])
+{
+	for (int i = 16; i-- > 0; x >>= 4)
+		out[i] = "0123456789abcdef"[x & 15];
+	out[16] = '\0';
+	return (struct slice){ out, 16 };
+}
+
 static void add_links(struct analyser *a, const struct page *page)
 {
 	struct url_parts parts;
 	size_t n = 0;
+	char *room;
 
 	buf_clear(&a->links);
-	map_release(&a->seen);
+	map_clear(&a->seen);
 	url_split(a->url.data, a->url.size, &parts);
 	for (size_t i = 0; i < page->n_links && n < RECORD_LINKS_MAX; i++) {
 		const char *link = page_link_url(page, i);
@@ -56,9 +64,14 @@ static void add_links(struct analyser *a, const struct page *page)
 			link -= parts.path;
 			size += parts.path;
 		}
+		room = buf_room(&a->links, size + 1);
+		if (!room)
+			break;
 		if (n++)
-			buf_byte(&a->links, ' ');
-		buf_add(&a->links, link, size);
+			*room++ = ' ';
+		memcpy(room, link, size);
+		room[size] = '\0';
+		a->links.size = (size_t)(room + size - a->links.data);
 	}
 }
 
@@ -94,10 +107,8 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (a->rules)
 		a->options.ignore = ignore_list_find(a->rules, a->url.data, a->url.size);
 	page = extract_page(&a->extract, &x, &a->options);
-	snprintf(a->prose, sizeof a->prose, "%016llx", (unsigned long long)page->digest.text);
-	snprintf(a->tags, sizeof a->tags, "%016llx", (unsigned long long)page->digest.tags);
-	r->prose = (struct slice){ a->prose, 16 };
-	r->tags = (struct slice){ a->tags, 16 };
+	r->prose = put_hex(page->digest.text, a->prose);
+	r->tags = put_hex(page->digest.tags, a->tags);
 	r->simhash = page->digest.simhash;
 	r->has_simhash = true;
 	if (page->type == PAGE_OTHER)

@@ -16,6 +16,7 @@ echo '<html><body><p>page a <a href="/dir/b.html">b</a></body></html>' >site/a.h
 echo '<html><body><p>page b <a href="../a.html">a</a></body></html>' >site/dir/b.html
 echo 'plain text' >site/dir/c.txt
 printf 'not really a picture' >site/p.png
+: >server.log
 python3 -u -m http.server --bind 127.0.0.1 --directory site 0 >server.log 2>&1 &
 server=$!; trap 'kill $server' EXIT
 for i in $(seq 100); do port=$(sed -n 's/.* port \([0-9]*\).*/\1/p' server.log); [ -n "$port" ] && break; sleep 0.05; done
