@@ -49,6 +49,36 @@ static void home(const struct origin_request *q, struct buf *b)
 	(void)q;
 }
 
+/* Page i of the dated site was last changed on this day, and says so. */
+static int changed_on(int page, int day)
+{
+	while (day > 0 && (page + day) % 5)
+		day--;
+	return day;
+}
+
+static void dated(const struct stage *s, const struct origin_request *q,
+                  struct origin_reply *r)
+{
+	unsigned i;
+	char date[21];
+
+	buf_str(&r->headers, "Content-Type: text/html\n");
+	if (!strcmp(q->path, "/robots.txt")) {
+		r->status = 404;
+	} else if (sscanf(q->path, "/l/%u", &i) == 1) {
+		buf_printf(&r->body, "of day %d", changed_on((int)i, s->day));
+	} else {
+		buf_str(&r->body, "<urlset>");
+		for (i = 0; i < 30; i++) {
+			when_iso(START + changed_on((int)i, s->day) * DAY - 5, date);
+			buf_printf(&r->body, "<url><loc>/l/%u</loc><lastmod>%s</lastmod></url>", i,
+			           date);
+		}
+		buf_str(&r->body, "</urlset>");
+	}
+}
+
 /* Sitemaps that attack: a bomb, entities, indexes without end, one that leads away. */
 static void hostile(const struct stage *s, const struct origin_request *q,
                     struct origin_reply *r)
@@ -95,7 +125,10 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 	char date[21];
 
 	if (strlen(q->host) == 10) {    /* 127.0.5.11 and on */
-		hostile(s, q, r);
+		if (!strcmp(q->host, "127.0.5.21"))
+			dated(s, q, r);
+		else
+			hostile(s, q, r);
 		return;
 	}
 	buf_str(&r->headers, "Content-Type: text/html\n");
@@ -427,6 +460,43 @@ static void test_hostile_sitemaps(void **state)
 	teardown(&s);
 }
 
+/* Dates that have proved true send us to what changed; before, they do not. */
+static void test_trusted_dates(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+
+	(void)state;
+	setup(&s);
+	s.opts.discover.per_site = 0;           /* no new pages */
+	s.opts.discover.share = (struct share){ 6, false };
+	for (int i = 0; i < 30; i++) {
+		char url[64];
+		uint32_t number;
+		struct err err;
+
+		snprintf(url, sizeof url, "http://127.0.5.21:%u/l/%d", origin_port(s.origin), i);
+		assert_int_equal(store_begin(s.store, &err), 0);
+		assert_int_equal(store_page_add(s.store, (struct text){ url, strlen(url) }, 1,
+		                                &number, &err), 1);
+		assert_int_equal(store_commit(s.store, &err), 0);
+	}
+	s.opts.budget = (struct share){ 100, true };
+	for (int day = 0; day < 2; day++) {
+		r = cycle(&s, day);
+		assert_int_equal(r.discovery.dates, 31);        /* and one of the first site */
+		assert_int_equal(r.discovery.asked_told, 0);
+	}
+	/* 30 checks, all right, six changes told: now the dates are worth something */
+	s.opts.budget = (struct share){ 8, false };
+	for (int day = 2; day < 5; day++) {
+		r = cycle(&s, day);
+		assert_int_equal(r.discovery.asked_told, 6);
+		assert_true(r.cycle.changed >= 6);
+	}
+	teardown(&s);
+}
+
 /* Off by default: the same world, not one page more, no sitemap asked for. */
 static void test_off(void **state)
 {
@@ -517,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_caps_hold),
 		cmocka_unit_test(test_same_seed_same_pages),
 		cmocka_unit_test(test_hostile_sitemaps),
+		cmocka_unit_test(test_trusted_dates),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_killed_at_any_moment),
 	};
