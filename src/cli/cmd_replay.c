@@ -302,7 +302,7 @@ static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
 		return err_set(err, E_USAGE, "--logged estimates changes, not --goal alive");
 	if (!duration_parse(o->cycle, &lo.cycle_seconds))
 		return err_set(err, E_USAGE, "cycle: '%s' is not a duration such as 2w", o->cycle);
-	return replay_logged(cli, args[0], specs, lo, err);
+	return replay_logged(cli, args[0], specs, lo, o->report, err);
 }
 
 /* Read the histories, then run everything on them. */

@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 #include "base/progress.h"
+#include "cli/report.h"
+#include "cli/repository.h"
 
 static void print_table(const struct off_policy_run *runs, const struct option_list *specs,
                         double confidence)
@@ -44,49 +46,84 @@ static void print_table(const struct off_policy_run *runs, const struct option_l
 			printf("%s: cannot be told: %s\n", specs->v[i], runs[i].estimate.why);
 }
 
-static void print_json(const struct off_policy_run *runs, const struct option_list *specs,
-                       double confidence)
+static void print_json(struct json *j, const struct off_policy_run *runs,
+                       const struct option_list *specs, double confidence)
 {
-	struct json j;
-
-	cli_json_begin(&j, "replay");
-	json_key(&j, "logged");
-	json_object(&j);
-	json_kint(&j, "cycles", runs[0].n_cycles);
-	json_kint(&j, "visits", (int64_t)runs[0].sums.n_visits);
-	json_kint(&j, "with_probability",
+	cli_json_schema(j, "replay");
+	json_key(j, "logged");
+	json_object(j);
+	json_kint(j, "cycles", runs[0].n_cycles);
+	json_kint(j, "visits", (int64_t)runs[0].sums.n_visits);
+	json_kint(j, "with_probability",
 	          (int64_t)(runs[0].sums.n_visits - runs[0].sums.n_without));
-	json_knum(&j, "change_ratio", runs[0].estimate.logged_ratio);
-	json_end_object(&j);
-	json_knum(&j, "confidence", confidence);
-	json_key(&j, "runs");
-	json_array(&j);
+	json_knum(j, "change_ratio", runs[0].estimate.logged_ratio);
+	json_end_object(j);
+	json_knum(j, "confidence", confidence);
+	json_key(j, "runs");
+	json_array(j);
 	for (size_t i = 0; i < specs->n; i++) {
 		const struct off_policy_estimate *e = &runs[i].estimate;
 
-		json_object(&j);
-		json_kstr(&j, "policy", specs->v[i]);
-		json_knum(&j, "change_ratio", e->ratio);
-		json_knum(&j, "low", e->low);
-		json_knum(&j, "high", e->high);
-		json_kint(&j, "matched", (int64_t)runs[i].sums.n_matched);
-		json_knum(&j, "effective_visits", e->effective);
-		json_knum(&j, "support", e->support);
-		json_kbool(&j, "refused", e->refused);
+		json_object(j);
+		json_kstr(j, "policy", specs->v[i]);
+		json_knum(j, "change_ratio", e->ratio);
+		json_knum(j, "low", e->low);
+		json_knum(j, "high", e->high);
+		json_kint(j, "matched", (int64_t)runs[i].sums.n_matched);
+		json_knum(j, "effective_visits", e->effective);
+		json_knum(j, "support", e->support);
+		json_kbool(j, "refused", e->refused);
 		if (e->refused)
-			json_kstr(&j, "why", e->why);
-		json_end_object(&j);
+			json_kstr(j, "why", e->why);
+		json_end_object(j);
 	}
-	json_end_array(&j);
-	cli_json_end(&j);
+	json_end_array(j);
+	cli_json_end(j);
+}
+
+static int write_report(const struct off_policy_run *runs, const struct option_list *specs,
+                        double confidence, const struct cli *cli, const char *path,
+                        struct err *err)
+{
+	char title[80];
+	struct report_head head = { title, cli->line, clock_now() };
+	const struct off_policy_estimate *best = NULL;
+	size_t which = 0;
+	struct report r;
+	int rc;
+
+	for (size_t i = 0; i < specs->n; i++) {
+		const struct off_policy_estimate *e = &runs[i].estimate;
+
+		if (!e->refused && (!best || e->ratio > best->ratio)) {
+			best = e;
+			which = i;
+		}
+	}
+	snprintf(title, sizeof title, "%zu policies by the log of %u cycles", specs->n,
+	         runs[0].n_cycles);
+	report_init(&r);
+	print_json(report_json(&r), runs, specs, confidence);
+	if (best)
+		report_say(&r, "By the log, %s would have found most: %.1f %% of its downloads would "
+		           "have found a change (%g %% interval: %.1f to %.1f).", specs->v[which],
+		           100 * best->ratio, 100 * confidence, 100 * best->low, 100 * best->high);
+	else
+		report_say(&r, "The log cannot tell of any of these policies; the table says why.");
+	report_say(&r, "The visits themselves found %.1f %%.",
+	           100 * runs[0].estimate.logged_ratio);
+	rc = report_write(&r, path, &head, err);
+	report_release(&r);
+	return rc;
 }
 
 int replay_logged(struct cli *cli, const char *repository, const struct option_list *specs,
-                  struct off_policy_opts opts, struct err *err)
+                  struct off_policy_opts opts, const char *report, struct err *err)
 {
 	struct off_policy_run *runs = mem_zalloc(specs->n, sizeof *runs);
 	struct store *store = NULL;
 	struct progress progress;
+	struct json j;
 	char path[4096];
 	int rc = 0;
 
@@ -101,10 +138,13 @@ int replay_logged(struct cli *cli, const char *repository, const struct option_l
 		progress_set(&progress, i + 1);
 	}
 	progress_end(&progress);
+	json_to_file(&j, stdout);
 	if (rc == 0 && cli->common.json)
-		print_json(runs, specs, opts.confidence);
+		print_json(&j, runs, specs, opts.confidence);
 	else if (rc == 0)
 		print_table(runs, specs, opts.confidence);
+	if (rc == 0 && report)
+		rc = write_report(runs, specs, opts.confidence, cli, report, err);
 	store_close(store);
 	free(runs);
 	return rc;

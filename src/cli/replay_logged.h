@@ -6,9 +6,10 @@
 #include "cli/command.h"
 #include "engine/off_policy.h"
 
-/* opts: all but the policy.  0 even where a policy is refused: that is an answer. */
+/* opts: all but the policy; report: a file, or NULL.  0 even where a policy is
+ * refused: that is an answer. */
 MUST_CHECK int replay_logged(struct cli *cli, const char *repository,
                              const struct option_list *specs, struct off_policy_opts opts,
-                             struct err *err);
+                             const char *report, struct err *err);
 
 #endif

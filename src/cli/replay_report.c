@@ -52,16 +52,38 @@ static double merit(const struct experiment *x, size_t i)
 	return cost > 0 ? 1 / cost : 0;
 }
 
-/* The best honest policy but `not`, NONE if there is none. */
-static size_t find_best(const struct experiment *x, size_t not)
+/* The best honest policy, NONE if there is none. */
+static size_t find_best(const struct experiment *x)
 {
 	size_t best = NONE;
 
 	for (size_t i = 0; i < x->n_results; i++)
-		if (i != not && !is_named(x->results[i].spec, "oracle") &&
+		if (!is_named(x->results[i].spec, "oracle") &&
 		    (best == NONE || merit(x, i) > merit(x, best)))
 			best = i;
 	return best;
+}
+
+/* The best honest one that is worse. */
+static size_t find_next(const struct experiment *x, size_t best)
+{
+	size_t next = NONE;
+
+	for (size_t i = 0; i < x->n_results; i++)
+		if (merit(x, i) < merit(x, best) && !is_named(x->results[i].spec, "oracle") &&
+		    (next == NONE || merit(x, i) > merit(x, next)))
+			next = i;
+	return next;
+}
+
+/* Another one with the same result, as `auto` has that of what it chose. */
+static size_t find_same(const struct experiment *x, size_t best)
+{
+	for (size_t i = 0; i < x->n_results; i++)
+		if (i != best && !is_named(x->results[i].spec, "oracle") &&
+		    fabs(merit(x, i) - merit(x, best)) < 1e-12)
+			return i;
+	return NONE;
 }
 
 static size_t find_freshest(const struct experiment *x)
@@ -96,7 +118,7 @@ static void say_changes(struct report *r, const struct experiment *x, size_t bes
 {
 	const struct policy_result *p = &x->results[best];
 	size_t random = find_named(x, "random"), oracle = find_named(x, "oracle");
-	size_t next = find_best(x, best);
+	size_t next = find_next(x, best), same = find_same(x, best);
 	double base = random == NONE ? 0 : x->results[random].change_ratio.mean;
 
 	report_say(r, "%s finds the most changes: %.1f %% of its downloads had changed%s", p->spec,
@@ -107,9 +129,13 @@ static void say_changes(struct report *r, const struct experiment *x, size_t bes
 	if (oracle != NONE)
 		report_say(r, "Knowing the truth, %.1f %% would have been possible.",
 		           100 * x->results[oracle].change_ratio.mean);
+	if (same != NONE)
+		report_say(r, "%s does exactly as well.", x->results[same].spec);
 	if (next != NONE) {
 		struct stat_test t = experiment_compare(x, best, next);
 
+		if (t.p < CHANCE_P && next == random)
+			return;                 /* said above */
 		if (t.p < CHANCE_P)
 			report_say(r, "The next best is %s with %.1f %%.", x->results[next].spec,
 			           100 * x->results[next].change_ratio.mean);
@@ -130,8 +156,7 @@ static void say_one(struct report *r, const struct experiment *x, size_t best)
 		say_changes(r, x, best);
 	if (x->replay->opts.goal != GOAL_ALIVE)
 		report_say(r, "%s %s the freshest copies: %.1f %% true after a cycle.",
-		           fresh == best ? "It" : x->results[fresh].spec,
-		           fresh == best ? "also keeps" : "keeps",
+		           x->results[fresh].spec, fresh == best ? "also keeps" : "keeps",
 		           100 * x->results[fresh].freshness.mean);
 	if (x->n_seeds == 1)
 		report_say(r, "This is one seed only: repeat with --seeds before relying on it.");
@@ -170,7 +195,7 @@ static void say_many(struct replay_report *r)
 void replay_report_add(struct replay_report *r, const struct replay_output *o)
 {
 	const struct experiment *x = o->x;
-	size_t best = find_best(x, NONE);
+	size_t best = find_best(x);
 	char pages[32], sites[32];
 
 	r->n_experiments++;

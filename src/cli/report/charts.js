@@ -8,6 +8,7 @@
 const drawn = [];               /* every chart: {canvas, config(), chart} */
 const COLOURS = 8;
 const SERIES_MAX = 8;           /* lines of one chart; its table has all */
+const CELLS_AT_ONCE = 4000;     /* of a table behind a chart */
 const POINTS_MAX = 400;         /* of one line; longer ones are averaged */
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 const MARKS = ["circle", "rectRot", "triangle", "rect"];
@@ -95,9 +96,14 @@ function chartCard(o) {
 	const plot = el("div", { class: "plot" }, canvas);
 	plot.style.height = (o.height || 320) + "px";
 	drawn.push({ canvas, config: o.config });
+	const numbers = el("details", {}, el("summary", {}, "The numbers"));
+	const fill = () => numbers.childElementCount < 2 && numbers.append(table(o.title, o.heads, o.rows));
+	if (o.rows.length * o.heads.length < CELLS_AT_ONCE)
+		fill();
+	else
+		numbers.addEventListener("toggle", fill);       /* large ones when they are asked for */
 	return el("section", { class: o.wide ? "card wide" : "card" }, el("h2", {}, o.title),
-	          o.note ? el("p", { class: "note" }, o.note) : null, plot,
-	          el("details", {}, el("summary", {}, "The numbers"), table(o.title, o.heads, o.rows)));
+	          o.note ? el("p", { class: "note" }, o.note) : null, plot, numbers);
 }
 
 /*

@@ -21,6 +21,26 @@ function plainView(d) {
 	return [facts(flat)];
 }
 
+/* freshet.replay/1 of --logged: estimates with intervals, or why there is none. */
+function loggedView(d) {
+	const told = d.runs.filter(r => !r.refused).sort((a, b) => b.change_ratio - a.change_ratio);
+	const series = colourOf(d.runs.map(r => r.policy));
+	const heads = [{ name: "policy", left: true }, { name: "ChangeRatio", digits: 4 }, { name: "low", digits: 4 },
+		{ name: "high", digits: 4 }, { name: "visits worth", digits: 1 }, { name: "reach", digits: 2 }, { name: "why it cannot be told", left: true }];
+	const rows = d.runs.map(r => [r.policy, ...(r.refused ? [null, null, null] : [r.change_ratio, r.low, r.high]),
+	                              r.effective_visits, r.support, r.why]);
+	return [
+		facts([["cycles", d.logged.cycles], ["visits", d.logged.visits], ["with a probability", d.logged.with_probability],
+		       ["ChangeRatio of the visits", percent(d.logged.change_ratio)]]),
+		cards(told.length ? barCard({
+			title: "What the log says of other policies", axis: "ChangeRatio", digits: 4, wide: true, heads, rows,
+			note: "Estimated from the visits that were made and the probabilities they were logged with; whiskers: " +
+				percent(d.confidence, 0) + " interval.",
+			bars: told.map(r => ({ name: r.policy, value: r.change_ratio, low: r.low, high: r.high, series: series(r.policy) })),
+		}) : tableCard("What the log says of other policies", null, heads, rows)),
+	];
+}
+
 function cycleView(d) {
 	const reasons = Object.entries(d.reasons || {}).sort((a, b) => b[1] - a[1]);
 	return [
@@ -188,7 +208,7 @@ function start() {
 	const main = document.getElementById("results");
 	const lines = document.getElementById("documents").textContent.split("\n").filter(l => l.trim());
 	const documents = lines.map(l => JSON.parse(l));
-	const replays = documents.filter(d => d.schema === "freshet.replay/1");
+	const replays = documents.filter(d => d.schema === "freshet.replay/1" && !d.logged);
 	const put = list => main.append(...list.filter(e => e));
 
 	if (replays.length)
@@ -196,7 +216,9 @@ function start() {
 	for (const d of documents) {
 		if (d.schema === "freshet.status/1" && !d.by_site && d !== documents[0])
 			put([el("h2", { class: "part" }, partTitle(documents))]);
-		if (d.schema !== "freshet.replay/1")
+		if (d.logged)
+			put(loggedView(d));
+		else if (d.schema !== "freshet.replay/1")
 			put((VIEWS[d.schema] || plainView)(d));
 	}
 	drawAll();
