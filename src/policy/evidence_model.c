@@ -24,6 +24,7 @@
 #define RATE_MIN 0.001f
 #define REFIT 1.15
 #define PATH_MAX_NODES 16
+#define UNTESTED_WORTH 0.2f
 
 static const struct logistic_prior *priors(void)
 {
@@ -126,6 +127,10 @@ static void rate_node(struct evidence_state *s, uint32_t i)
 	tree = logit(s->rate[i]);
 	s->node_score[i] = tree * (float)(s->weight[EVIDENCE_TREE] + s->weight[EVIDENCE_THIN] /
 	                                  (1 + s->own_tests[i]));
+	/* The first test of n pages that live or die together is worth n times its odds;
+	 * they do so only in part. */
+	if (s->tested[i] <= 0)
+		s->node_score[i] += UNTESTED_WORTH * logf((float)s->world.size[i]);
 	s->host_score[i] = tree * (float)s->weight[EVIDENCE_SITE];
 }
 
