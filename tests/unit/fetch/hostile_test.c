@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
@@ -20,6 +21,7 @@
 
 #define MAX_BODY (2 << 20)
 #define MEMORY_BOUND (8 << 20)
+#define PROCESS_BOUND (150 << 10)       /* KiB; the attackers are threads of it */
 
 struct attack {
 	const char *path;
@@ -176,6 +178,19 @@ static unsigned run_some(struct origin_raw *origin, enum fetch_method method, bo
 	return passed;
 }
 
+/* All that the process ever held; sanitizers hold more. */
+static void check_process(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	print_message("the whole process, attackers included: at most %ld KiB of %d\n",
+	              u.ru_maxrss, PROCESS_BOUND);
+#ifndef __SANITIZE_ADDRESS__
+	assert_true(u.ru_maxrss < PROCESS_BOUND);
+#endif
+}
+
 static void run_all(enum fetch_method method)
 {
 	struct origin_raw *origin = origin_raw_start();
@@ -190,6 +205,7 @@ static void run_all(enum fetch_method method)
 	assert_int_equal(origin_raw_leaks(origin), 0);
 	assert_true(memory < MEMORY_BOUND);
 	origin_raw_stop(origin);
+	check_process();
 }
 
 static void test_every_attack(void **state)
