@@ -18,7 +18,7 @@
 
 #define SIMD_INLINE inline __attribute__((always_inline))
 
-#if defined(__x86_64__) && defined(__SSE2__)
+#if defined(__x86_64__) && defined(__SSE2__) && !defined(SIMD_NO_V3)
 #include <immintrin.h>
 #define SIMD_HAS_V3 1
 #define SIMD_V3 __attribute__((target("avx2,bmi,bmi2,popcnt")))

@@ -249,28 +249,90 @@ static void test_types(void **state)
 	assert_true(p->digest.text == p->digest.bytes[0] && p->digest.text);
 }
 
+struct votes {
+	int of[64];
+};
+
+static void vote(struct votes *v, uint64_t hash)
+{
+	for (int i = 0; i < 64; i++)
+		v->of[i] += hash >> i & 1 ? 1 : -1;
+}
+
+static uint64_t outcome(const struct votes *v)
+{
+	uint64_t x64 = 0;
+
+	for (int i = 0; i < 64; i++)
+		x64 |= (uint64_t)(v->of[i] > 0) << i;
+	return x64;
+}
+
 /* The simhash against one counted bit by bit. */
 static void test_simhash(void **state)
 {
 	struct simhash s = { 0 };
-	int votes[64] = { 0 };
-	uint64_t h = 12345, expected, some[13];
+	struct votes v = { 0 };
+	uint64_t h = 12345, some[200];
 
 	(void)state;
 	assert_true(simhash_value(&s) == 0);
-	for (int n = 1; n < 1300; n++) {
-		h = h * 6364136223846793005u + 1442695040888963407u;
-		some[n % 13] = h ^ h >> 31;
-		for (int i = 0; i < 64; i++)
-			votes[i] += some[n % 13] >> i & 1 ? 1 : -1;
-		if (n % 13 != 12)
-			continue;
-		simhash_add(&s, some + (n == 12), n == 12 ? 12 : 13);
-		expected = 0;
-		for (int i = 0; i < 64; i++)
-			expected |= (uint64_t)(votes[i] > 0) << i;
-		assert_true(simhash_value(&s) == expected);
+	for (size_t n = 1; n < 200; n++) {      /* 19,900 in all */
+		for (size_t i = 0; i < n; i++) {
+			h = h * 6364136223846793005u + 1442695040888963407u;
+			some[i] = h ^ h >> 31;
+			vote(&v, some[i]);
+		}
+		simhash_add(&s, some, n);
+		assert_true(simhash_value(&s) == outcome(&v));
 	}
+}
+
+struct heard {
+	struct votes votes;
+	uint64_t n, last;
+};
+
+/* The feature of a word and the one before, as words.c documents it. */
+static void hear(void *arg, const char *word, size_t size, uint64_t hash)
+{
+	struct heard *h = arg;
+	uint64_t f = (hash + (h->last << 23 | h->last >> 41)) * 0x94d049bb133111ebu;
+
+	assert_true(hash == words_hash(word, size));
+	vote(&h->votes, f ^ f >> 32);
+	h->last = hash;
+	h->n++;
+}
+
+/* Reading words at once, and one by one with somebody listening, is the same. */
+static void test_word_hashes(void **state)
+{
+	static const char *const some[] = { "River", "a", "Thirteen13letters", "sixteenletters16",
+		"aWordOfMoreThanSixteenLetters", "na\xc3\xafve", "\xe6\xbc\xa2\xe5\xad\x97", "42",
+		"\xd0\xa0\xd0\xb5\xd0\xba\xd0\xb0", "\xe2\x80\x94" };
+	struct extract_options o = { .word = hear };
+	struct heard h = { 0 };
+	struct buf b;
+	uint64_t s = 7, simhash, words;
+
+	(void)state;
+	buf_init(&b, BUF_NO_LIMIT);
+	for (int i = 0; i < 5000; i++) {
+		s = s * 6364136223846793005u + 1442695040888963407u;
+		buf_str(&b, some[(s >> 33) % 10]);
+		buf_str(&b, s >> 60 ? " " : s >> 40 & 1 ? "" : " - ");
+	}
+	for (int i = 0; i < 3000; i++)          /* and a run without end */
+		buf_byte(&b, 'a' + i % 26);
+	simhash = read_as(buf_text(&b), "text/plain; charset=utf-8")->digest.simhash;
+	words = x.page.words;
+	o.arg = &h;
+	extract_page(&x, &(struct extract_input){ b.data, b.size, "text/plain; charset=utf-8",
+	             NULL }, &o);
+	assert_true(x.page.words == words && h.n == words && words > 4000);
+	assert_true(x.page.digest.simhash == simhash && simhash == outcome(&h.votes));
+	buf_release(&b);
 }
 
 static int release(void **state)
@@ -287,7 +349,7 @@ int main(void)
 		cmocka_unit_test(test_counts), cmocka_unit_test(test_links),
 		cmocka_unit_test(test_links_elsewhere),
 		cmocka_unit_test(test_words), cmocka_unit_test(test_types),
-		cmocka_unit_test(test_simhash),
+		cmocka_unit_test(test_simhash), cmocka_unit_test(test_word_hashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, release);

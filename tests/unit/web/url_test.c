@@ -410,6 +410,45 @@ static void test_resolve(void **state)
 	buf_release(&b);
 }
 
+/* Plain links are copied where the buffer has room, else written bytewise: both ways
+ * on links made of pieces that decide which. */
+static void test_resolve_both_ways(void **state)
+{
+	static const char *const pieces[] = { "a", "index.html", "/", "//", "../", "./", "..", ".",
+		"?q=1", "&", "#part", "#\t", "%41", "%2f", "%", "~u", "_", ":", "http://", "https://",
+		"http://h.org/", "HTTP://H.org/", "http://h.org:80/", "http://1.2.3.4/", "h.", ".h", "-",
+		"http://page.org/", "http://a..b/", "http://h/", "xn--", "\xc3\xa9", " ", "[", "^", "`",
+		"{", "|", "\\", "\"", "<", "@", "longer-than-sixteen-bytes", "mailto:x", "\x7f", "\x01" };
+	static const char *const pages[] = { "http://page.org/", "https://page.org/a/b/c?d/e",
+		"http://[::1]:8080/x/", "http://10.0.0.1/y" };
+	uint64_t s = 1;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		struct buf ref, tight, roomy;
+		const char *page = pages[round % 4];
+		int rc, again;
+
+		buf_init(&ref, BUF_NO_LIMIT);
+		buf_init(&tight, BUF_NO_LIMIT);
+		buf_init(&roomy, BUF_NO_LIMIT);
+		do {
+			s = s * 6364136223846793005u + 1442695040888963407u;
+			buf_str(&ref, pieces[(s >> 33) % (sizeof pieces / sizeof pieces[0])]);
+		} while (s >> 62);
+		buf_room(&roomy, ref.size + strlen(page) + 64);
+		rc = url_resolve(page, strlen(page), ref.data, ref.size, &tight, NULL);
+		again = url_resolve(page, strlen(page), ref.data, ref.size, &roomy, NULL);
+		if (rc != again || tight.size != roomy.size ||
+		    (rc == 0 && strcmp(tight.data, roomy.data)))
+			fail_msg("\"%s\" on %s: %d \"%s\", copied %d \"%s\"", ref.data, page, rc,
+			         buf_text(&tight), again, buf_text(&roomy));
+		buf_release(&ref);
+		buf_release(&tight);
+		buf_release(&roomy);
+	}
+}
+
 static void test_split(void **state)
 {
 	struct url_parts p;
@@ -444,7 +483,7 @@ int main(void)
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_rfc3986_5_4),
 		cmocka_unit_test(test_resolve),
-		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_resolve_both_ways), cmocka_unit_test(test_split),
 	};
 	int r;
 
