@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay_measure.c - what a replay is judged by: ALGORITHMS 1.4 on the truth that
+ * the history knows and no policy sees (ChangeRatio in both readings, weighted,
+ * freshness, age, the cost of finding the living, search quality).
+ *
+ * Cost.  O(downloads) for the visits, O(pages) for the repository, a cycle.
+ */
+#include "engine/replay_run.h"
+
+#include <math.h>
+
+/* When our copy first became untrue. */
+static int64_t stale_since(const struct run *run, uint32_t page)
+{
+	const struct history *h = run->r->history;
+	uint32_t k = run->copy[page];
+
+	for (k++; k < run->live[page]; k++)
+		if (!history_same(h, run->copy[page], k))
+			break;
+	return h->captures.v[k].time;
+}
+
+void measure_repository(struct run *run, struct cycle_measure *m)
+{
+	const struct visits *visits = &run->engine.visits;
+	double fresh = 0, weight = 0, fresh_weight = 0, age = 0, oldest = 0;
+	uint32_t n = 0, stale = 0;
+
+	for (uint32_t i = 0; i < run->r->pages.n; i++) {
+		if (!(visits->state[i] & PAGE_HERE))
+			continue;
+		n++;
+		weight += run->r->weight[i];
+		oldest = fmax(oldest, (double)(m->time - visits->last_visit[i]));
+		if (!changed_local(run, i)) {
+			fresh++;
+			fresh_weight += run->r->weight[i];
+		} else {
+			stale++;
+			/* the nearest capture may lie ahead of the clock */
+			age += fmax(0, (double)(m->time - stale_since(run, i)));
+		}
+	}
+	m->pages = n;
+	m->freshness = n ? fresh / n : 1;
+	m->weighted_freshness = weight > 0 ? fresh_weight / weight : 1;
+	m->age_days = stale ? age / stale / DAY_SECONDS : 0;
+	m->max_unvisited_days = oldest / DAY_SECONDS;
+}
+
+void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
+{
+	const struct engine *e = &run->engine;
+	double weighted = 0;
+
+	for (size_t i = 0; i < e->n_seen; i++) {
+		const struct seen *s = &e->seen[i];
+		bool local = run->r->opts.goal == GOAL_ALIVE ? s->hit : changed_local(run, s->page);
+
+		m->downloads++;
+		m->gone += s->outcome == OUTCOME_GONE;
+		m->samples += s->reason == REASON_SAMPLE || s->reason == REASON_EXPLORE;
+		m->changed += local;
+		m->changed_cycle += run->r->opts.goal == GOAL_ALIVE ? s->hit :
+		                    changed_cycle(run, s->page);
+		weighted += local ? run->r->weight[s->page] : 0;
+		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
+			m->late += stale_since(run, s->page) <= before;
+		if (run->older) {
+			run->older[s->page] = run->copy[s->page];
+			features_note(&run->features, s->page, s->hit);
+		}
+		run->copy[s->page] = run->live[s->page];
+		if (run->r->search)
+			replay_search_put(&run->index, run->r, s->page, run->copy[s->page]);
+	}
+	m->guaranteed = e->n_guaranteed;
+	m->guarantee_broken = e->guarantee_broken;
+	if (m->downloads) {
+		m->change_ratio = (double)m->changed / m->downloads;
+		m->change_ratio_cycle = (double)m->changed_cycle / m->downloads;
+		m->weighted_change_ratio = weighted / m->downloads;
+	}
+}
+
+void measure_cost(struct run *run, struct replay_run *ret)
+{
+	const struct engine *e = &run->engine;
+
+	for (size_t i = 0; i < e->n_seen; i++) {
+		run->n_probes++;
+		run->n_found += e->seen[i].hit;
+		while (run->n_found && run->n_alphas < REPLAY_ALPHAS &&
+		       (double)run->n_found >= replay_alpha(run->n_alphas) * run->n_alive - 1e-9)
+			ret->cost[run->n_alphas++] = (double)run->n_probes / (double)run->n_found;
+	}
+}
+
+static bool copy_is_fresh(const void *arg, uint32_t page)
+{
+	return !changed_local(arg, page);
+}
+
+void measure_search(struct run *run, uint32_t cycle, struct cycle_measure *m,
+                           struct replay_run *ret)
+{
+	struct search_measure s = { 0 };
+
+	replay_search_measure(&run->index, run->r, cycle, run->live, copy_is_fresh, run, &s);
+	m->freshness_at_k = s.freshness.mean;
+	m->map_at_k = s.map.mean;
+	m->embarrassment = s.embarrassment.mean;
+	stat_merge(&ret->search.freshness, &s.freshness);
+	stat_merge(&ret->search.map, &s.map);
+	stat_merge(&ret->search.embarrassment, &s.embarrassment);
+}
+
+void replay_run_release(struct replay_run *run)
+{
+	free(run->cycles);
+	*run = (struct replay_run){ 0 };
+}
+
+double replay_mean(const struct replay_run *run, size_t offset)
+{
+	double sum = 0;
+
+	for (uint32_t c = 0; c < run->n_cycles; c++)
+		sum += *(const double *)((const char *)&run->cycles[c] + offset);
+	return run->n_cycles ? sum / run->n_cycles : 0;
+}
+
+double replay_max(const struct replay_run *run, size_t offset)
+{
+	double most = 0;
+
+	for (uint32_t c = 0; c < run->n_cycles; c++)
+		most = fmax(most, *(const double *)((const char *)&run->cycles[c] + offset));
+	return most;
+}

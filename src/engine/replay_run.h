@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay_run.h - one run of a replay, for the files that share it: replay_run.c
+ * moves its clock and serves its pages, replay_measure.c takes its measures.
+ */
+#ifndef ENGINE_REPLAY_RUN_H
+#define ENGINE_REPLAY_RUN_H
+
+#include "engine/features.h"
+#include "engine/replay.h"
+#include "engine/replay_search.h"
+
+#define NEVER PAGE_NONE         /* no capture */
+
+struct run {                    /* one policy, one seed */
+	const struct replay *r;
+	struct engine engine;
+	uint32_t *copy, *live, *before;         /* captures, or NEVER */
+	uint8_t *truth;
+	struct features features;               /* only for policies that cluster */
+	uint32_t *older;                        /* the copy before, for them */
+	struct search_index index;              /* only with r->search */
+	uint32_t n_alive;                       /* goal alive: to be found */
+	uint64_t n_probes, n_found;
+	int n_alphas;                           /* reached so far */
+};
+
+static inline bool differs(const struct run *run, uint32_t a, uint32_t b)
+{
+	if (a == NEVER || b == NEVER)
+		return a != b;
+	return !history_same(run->r->history, a, b);
+}
+
+static inline bool is_gone(const struct run *run, uint32_t capture)
+{
+	return capture == NEVER || run->r->history->captures.v[capture].gone;
+}
+
+static inline bool changed_local(const struct run *run, uint32_t page)
+{
+	return differs(run, run->copy[page], run->live[page]);
+}
+
+static inline bool changed_cycle(const struct run *run, uint32_t page)
+{
+	return differs(run, run->before[page], run->live[page]);
+}
+
+/* What the visits of a cycle found; our copies are then those of now. */
+void measure_visits(struct run *run, int64_t before, struct cycle_measure *m);
+
+/* Goal alive: where the visits of a cycle pass a share of all living pages. */
+void measure_cost(struct run *run, struct replay_run *ret);
+
+void measure_repository(struct run *run, struct cycle_measure *m);
+void measure_search(struct run *run, uint32_t cycle, struct cycle_measure *m,
+                    struct replay_run *ret);
+
+#endif
