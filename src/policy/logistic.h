@@ -3,8 +3,8 @@
  * logistic.h - ridge logistic regression around prior means, few features.
  *
  * Maximises  sum of log-likelihood - 1/2 sum of precision_i (w_i - prior_i)^2  by
- * Newton's method, each step at most 2 in any weight.  With no rows the result
- * is the prior.  O(steps * rows * features^2).
+ * Newton's method, each step at most 2 in any weight and halved until it does not
+ * go down.  With no rows the result is the prior.  O(steps * rows * features^2).
  */
 #ifndef POLICY_LOGISTIC_H
 #define POLICY_LOGISTIC_H
