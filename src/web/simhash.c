@@ -7,17 +7,21 @@
 #include "web/simd.h"
 
 #define PLANES_AT_ONCE 12
+#define BLOCK (8 * SIMHASH_LANES)
 
 /* One plane of all lanes, or a hash for each of them. */
 typedef uint64_t lanes __attribute__((vector_size(8 * SIMHASH_LANES)));
+typedef uint64_t lanes_anywhere __attribute__((vector_size(8 * SIMHASH_LANES), aligned(8),
+                                               may_alias));
 
 /* *sum + *b + *c: the sum's low bits stay, its high bits go to *ret. */
-static SIMD_INLINE void carry_save(lanes *sum, const lanes *b, const lanes *c, lanes *ret)
+static SIMD_INLINE void carry_save(lanes *sum, const lanes_anywhere *b,
+                                   const lanes_anywhere *c, lanes *ret)
 {
 	lanes a = *sum, half = a ^ *b;
 
-	*sum = half ^ *c;
 	*ret = (a & *b) | (half & *c);
+	*sum = half ^ *c;
 }
 
 /* Add `carry` to a set of counters from plane k on. */
@@ -31,36 +35,46 @@ static void add_at(uint64_t (*plane)[SIMHASH_LANES], unsigned lane, int k, uint6
 	}
 }
 
+/* Add eight hashes to each set of counters, whose planes are p; returns the carry. */
+static SIMD_INLINE void add_block(lanes p[PLANES_AT_ONCE], const uint64_t *hashes, lanes *ret)
+{
+	const lanes_anywhere *w = (const lanes_anywhere *)hashes;
+	lanes a, b, c, d;
+
+	carry_save(&p[0], &w[0], &w[1], &a);
+	carry_save(&p[0], &w[2], &w[3], &b);
+	carry_save(&p[1], &a, &b, &c);
+	carry_save(&p[0], &w[4], &w[5], &a);
+	carry_save(&p[0], &w[6], &w[7], &b);
+	carry_save(&p[1], &a, &b, &d);
+	carry_save(&p[2], &c, &d, &a);
+	/* so many planes without asking that a carry beyond them is rare */
+	for (int k = 3; k < PLANES_AT_ONCE; k++) {
+		b = p[k] & a;
+		p[k] ^= a;
+		a = b;
+	}
+	*ret = a;
+}
+
 static SIMD_INLINE void add_all(struct simhash *s, const uint64_t *hashes, size_t n)
 {
-	lanes p[PLANES_AT_ONCE], w[8], a, b, c, d;
+	lanes p[PLANES_AT_ONCE], carry;
+	uint64_t last[BLOCK] = { 0 };   /* nothing is no vote */
 
 	s->n += n;
-	if (n >= 8 * SIMHASH_LANES)
-		memcpy(p, s->plane, sizeof p);
-	for (; n >= 8 * SIMHASH_LANES; n -= 8 * SIMHASH_LANES, hashes += 8 * SIMHASH_LANES) {
-		memcpy(w, hashes, sizeof w);
-		carry_save(&p[0], &w[0], &w[1], &a);
-		carry_save(&p[0], &w[2], &w[3], &b);
-		carry_save(&p[1], &a, &b, &c);
-		carry_save(&p[0], &w[4], &w[5], &a);
-		carry_save(&p[0], &w[6], &w[7], &b);
-		carry_save(&p[1], &a, &b, &d);
-		carry_save(&p[2], &c, &d, &a);
-		/* so many planes without asking that a carry beyond them is rare */
-		for (int k = 3; k < PLANES_AT_ONCE; k++) {
-			b = p[k] & a;
-			p[k] ^= a;
-			a = b;
-		}
+	memcpy(p, s->plane, sizeof p);
+	for (size_t at = 0; at < n; at += BLOCK) {
+		const uint64_t *from = hashes + at;
+
+		if (n - at < BLOCK)
+			from = memcpy(last, from, (n - at) * sizeof *from);
+		add_block(p, from, &carry);
 		for (unsigned lane = 0; lane < SIMHASH_LANES; lane++)
-			if (a[lane])
-				add_at(s->plane, lane, PLANES_AT_ONCE, a[lane]);
-		if (n < 16 * SIMHASH_LANES)
-			memcpy(s->plane, p, sizeof p);
+			if (carry[lane])
+				add_at(s->plane, lane, PLANES_AT_ONCE, carry[lane]);
 	}
-	for (size_t i = 0; i < n; i++)
-		add_at(s->plane, i % SIMHASH_LANES, 0, hashes[i]);
+	memcpy(s->plane, p, sizeof p);
 }
 
 #ifdef SIMD_HAS_V3
