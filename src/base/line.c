@@ -137,7 +137,7 @@ bool line_take(struct line *l, bool wait, uint32_t *ret_place)
 		return false;
 	pthread_mutex_lock(&l->lock);
 	while (wait && !l->done[place]) {
-		if (l->begun < l->put) {
+		if (l->begun < l->put && (line_full(l) || !l->n_threads)) {
 			work_once(l, l->n_threads);
 			continue;
 		}

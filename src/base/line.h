@@ -8,7 +8,9 @@
  * n_threads, the last being the owner's) and its place, and nothing else that
  * changes: so what comes out does not depend on the number of threads.
  *
- * An owner that has to wait helps.  Without threads it does all of the work.
+ * An owner that has to wait while the line is full helps: then the threads cannot
+ * keep up.  Otherwise it leaves the work to them, for it may get other things to
+ * do.  Without threads it does all of the work.
  */
 #ifndef BASE_LINE_H
 #define BASE_LINE_H

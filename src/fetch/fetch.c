@@ -253,6 +253,7 @@ static void choose(struct fetch *f, double now)
 	       wire_active(f->wire) + f->n_done < 2 * f->opt.connections &&
 	       polite_next(f->polite, now, &host, &number))
 		job_dispatch(f, f->jobs.v[number], now);
+	wire_flush(f->wire);
 }
 
 static void round_of_work(struct fetch *f, double seconds)

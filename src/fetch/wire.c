@@ -40,6 +40,7 @@ struct station {                        /* a lane and its box */
 	VEC(struct order) orders;
 	struct transfer *back;          /* to be used again */
 	bool asleep, paused, stop;
+	bool ordered;                   /* the caller's: since the last flush */
 };
 
 struct wire {
@@ -246,10 +247,25 @@ void wire_start(struct wire *w, const struct wire_request *r, double now)
 	w->n_active++;
 	pthread_mutex_lock(&s->lock);
 	vec_push(&s->orders, o);
-	if (s->asleep)
-		ring(s->wake);
-	s->asleep = false;
 	pthread_mutex_unlock(&s->lock);
+	s->ordered = true;
+}
+
+/* Several orders, one ring. */
+void wire_flush(struct wire *w)
+{
+	for (unsigned i = 0; i < w->n_lanes; i++) {
+		struct station *s = &w->stations[i];
+
+		if (!s->ordered)
+			continue;
+		s->ordered = false;
+		pthread_mutex_lock(&s->lock);
+		if (s->asleep)
+			ring(s->wake);
+		s->asleep = false;
+		pthread_mutex_unlock(&s->lock);
+	}
 }
 
 void wire_work(struct wire *w, double seconds)

@@ -64,6 +64,7 @@ void wire_free(struct wire *w);
 /* Another descriptor to wait for. */
 void wire_watch(struct wire *w, int fd);
 void wire_start(struct wire *w, const struct wire_request *r, double now);
+void wire_flush(struct wire *w);        /* what was started may go */
 /* Wait up to `seconds` until something has finished or fd became readable. */
 void wire_work(struct wire *w, double seconds);
 struct transfer *wire_finished(struct wire *w); /* or NULL */
