@@ -163,7 +163,15 @@ static void tell_own(struct resumed *r, struct reading *in)
 	r->n_own_cycles = (uint32_t)in->cycles.n;
 }
 
-/* The links of each page's newest capture that has any, as page numbers. */
+/*
+ * The links of each page as page numbers.  They are looked at anew every LINKS_EPOCH
+ * own cycles, and stay as they are between: each page's newest capture before the
+ * epoch, or its first if that came later.  So a policy that is told its history again
+ * sees what it saw then, and plans as if it had never stopped, or as in replay, where
+ * links are those at the start.
+ */
+#define LINKS_EPOCH 26
+
 struct linking {
 	const struct pages *pages;
 	struct map by_url;
@@ -171,6 +179,9 @@ struct linking {
 	uint8_t *size;                  /* of each page, or NULL */
 	uint64_t *first;                /* of each page: where its links begin */
 	uint32_t *count;
+	uint8_t *copied;                /* by page: there is a copy of it */
+	uint8_t *linked;                /* its links are read */
+	int64_t epoch;                  /* captures from here on do not replace earlier ones */
 	struct buf url;
 };
 
@@ -184,10 +195,13 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	(void)err;
 	if (c->status >= 300 && c->status != 304)       /* where a redirect leads is no link */
 		return 0;
-	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0))
+	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
+	    (!l->size[c->page] || c->time < l->epoch))
 		l->size[c->page] = size_class(c->words, c->length);
-	if (!p)
+	l->copied[c->page] = 1;
+	if (!p || (l->linked[c->page] && c->time >= l->epoch))
 		return 0;
+	l->linked[c->page] = 1;
 	l->first[c->page] = l->targets.n;       /* a later capture replaces it */
 	l->count[c->page] = 0;
 	while (p < end) {
@@ -210,6 +224,57 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	return 0;
 }
 
+/* Pages that we have no copy of are not in the graph yet. */
+static void drop_uncopied(struct linking *l)
+{
+	for (uint32_t i = 0; i < l->pages->n; i++) {
+		uint32_t *to = l->targets.v + l->first[i], kept = 0;
+
+		for (uint32_t k = 0; k < l->count[i]; k++)
+			if (l->copied[to[k]])
+				to[kept++] = to[k];
+		l->count[i] = kept;
+	}
+}
+
+struct epoch { uint32_t number; int64_t time; };
+
+static int find_epoch(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct epoch *e = arg;
+
+	(void)err;
+	if (c->number == e->number)
+		e->time = c->time;
+	return 0;
+}
+
+static int last_number(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	*(uint32_t *)arg = c->number;
+	return 0;
+}
+
+/* When the links were looked at for the cycle that is to come. */
+static int links_epoch(struct store *s, const struct resume_opts *o, int64_t *ret,
+                       struct err *err)
+{
+	struct epoch e = { .time = INT64_MAX };
+	uint32_t next = o->before_cycle;
+	int rc = 0;
+
+	if (!next) {
+		rc = store_cycles(s, last_number, &next, err);
+		next++;
+	}
+	e.number = (next - 1) / LINKS_EPOCH * LINKS_EPOCH + 1;
+	if (rc == 0 && o->goal == GOAL_CHANGED && e.number < next)
+		rc = store_cycles(s, find_epoch, &e, err);
+	*ret = e.time;
+	return rc;
+}
+
 static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
 {
 	const struct linking *l = from;
@@ -218,7 +283,8 @@ static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
 	return l->targets.v + l->first[page];
 }
 
-static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, struct err *err)
+static int prepare_resumed(struct resumed *r, struct store *s, const struct resume_opts *o,
+                           unsigned needs, struct err *err)
 {
 	const struct pages *p = &r->loaded.pages;
 	struct linking l = { .pages = p };
@@ -233,7 +299,13 @@ static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, s
 		buf_init(&l.url, URL_SIZE_MAX);
 		for (uint32_t i = 0; i < p->n; i++)
 			map_put(&l.by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
-		rc = store_captures(s, STORE_NONE, read_links, &l, err);
+		l.copied = mem_zalloc(p->n, 1);
+		l.linked = mem_zalloc(p->n, 1);
+		rc = links_epoch(s, o, &l.epoch, err);
+		if (rc == 0)
+			rc = store_captures(s, STORE_NONE, read_links, &l, err);
+		if (rc == 0 && o->goal == GOAL_CHANGED)
+			drop_uncopied(&l);
 	}
 	if (rc == 0)
 		rc = prepare(&r->prepared, p, needs, links_of, &l, err);
@@ -244,6 +316,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, unsigned needs, s
 	vec_release(&l.targets);
 	free(l.first);
 	free(l.count);
+	free(l.copied);
+	free(l.linked);
 	buf_release(&l.url);
 	return rc;
 }
@@ -283,7 +357,7 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	if (rc == 0)
 		rc = load_pages(&r->loaded, s, &po, err);
 	if (rc == 0)
-		rc = prepare_resumed(r, s, policy_needs(r->policy), err);
+		rc = prepare_resumed(r, s, opts, policy_needs(r->policy), err);
 	if (rc < 0)
 		return rc;
 	engine_init(&r->engine, &r->loaded.pages, r->policy, 0);

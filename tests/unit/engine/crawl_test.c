@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "engine/analyse.h"
 #include "engine/content.h"
 #include "engine/crawl.h"
 #include "engine/replay.h"
@@ -127,10 +128,12 @@ static void make_history(struct stage *s, struct history *h, int64_t end)
 {
 	const struct living *l = &s->world.living;
 	struct warc_hasher hasher = { 0 };
+	struct analyser analyser;
 	struct buf body;
 
 	buf_init(&body, 1 << 20);
-	history_init(h, (struct detector){ .kind = DETECT_BYTES }, 0);
+	analyser_init(&analyser);
+	history_init(h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	for (uint32_t i = 0; i < living_count(l); i++) {
 		int64_t last = -1;
 
@@ -153,19 +156,66 @@ static void make_history(struct stage *s, struct history *h, int64_t end)
 			warc_digest_bare(&d, text);
 			url_of(s, i, url);
 			rec.url = (struct slice){ url, strlen(url) };
+			if (rec.status == 200)
+				analyse(&analyser, &(struct analyse_input){ .url = rec.url,
+					.content_type = { "text/html", 9 }, .body = body.data,
+					.size = body.size }, &rec);
+			rec.length = (int64_t)body.size;
 			rec.digest = (struct slice){ text, strlen(text) };
 			assert_int_equal(history_add(h, &rec, &err), 0);
 		}
 	}
 	assert_int_equal(history_finish(h, &(struct err){ 0 }), 0);
 	warc_hasher_release(&hasher);
+	analyser_release(&analyser);
 	buf_release(&body);
+}
+
+/* The plan of each cycle as one hash over URLs in order, and what was found. */
+struct plans { struct stage *s; uint64_t of[16]; };
+
+static uint64_t add_visit(uint64_t hash, const char *url, size_t size, enum outcome o)
+{
+	return hash_bytes(url, size, hash * 31 + (uint64_t)o + 1);
+}
+
+static void note_replayed(void *arg, const struct replay_cycle *c)
+{
+	struct plans *p = arg;
+
+	for (size_t i = 0; i < c->n_seen; i++)
+		p->of[c->cycle] = add_visit(p->of[c->cycle], pages_url(c->pages, c->seen[i].page),
+		                            pages_url_size(c->pages, c->seen[i].page),
+		                            c->seen[i].outcome);
+}
+
+static int note_visited(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct plans *p = arg;
+	struct store_page page;
+
+	assert_int_equal(store_page_get(p->s->store, v->page, &page, err), 1);
+	p->of[v->cycle - 1] = add_visit(p->of[v->cycle - 1], page.url.s, page.url.size,
+	                                (enum outcome)v->outcome);
+	return 0;
+}
+
+static unsigned needs_of(const char *spec)
+{
+	struct policy *p;
+	struct err err;
+	unsigned needs;
+
+	assert_int_equal(policy_new(&p, spec, &err), 0);
+	needs = policy_needs(p);
+	policy_free(p);
+	return needs;
 }
 
 static void test_live_equals_replay(void **state)
 {
 	static const char *const policies[] = { "random", "round-robin", "site", "frequency",
-		"neighbour:by=dir,d=1" };
+		"neighbour:by=dir,d=1", "neighbour:by=link,d=1", "tide", "thompson" };
 	enum { CYCLES = 6, BUDGET = 20 };
 
 	(void)state;
@@ -176,6 +226,7 @@ static void test_live_equals_replay(void **state)
 		struct replay replay;
 		struct replay_run run;
 		struct stage s;
+		struct plans planned = { 0 }, visited = { .s = &s };
 		struct err err;
 		uint32_t found = 0;
 
@@ -183,7 +234,9 @@ static void test_live_equals_replay(void **state)
 		ro.start = s.world.living.start;
 		ro.end = ro.start + CYCLES * 14 * DAY;
 		make_history(&s, &h, ro.end);
-		assert_int_equal(replay_open(&replay, &h, &ro, 0, &err), 0);
+		ro.each_cycle = note_replayed;
+		ro.each_arg = &planned;
+		assert_int_equal(replay_open(&replay, &h, &ro, needs_of(policies[k]), &err), 0);
 		replay_run(&replay, policies[k], 1, &run);
 		assert_int_equal(run.code, 0);
 		assert_int_equal(cycle(&s, "oldest", 100, ro.start).cycle.fresh,
@@ -199,6 +252,10 @@ static void test_live_equals_replay(void **state)
 			found += run.cycles[i].changed;
 		}
 		assert_true(found > CYCLES);
+		assert_int_equal(store_visits(s.store, STORE_NONE, 2, UINT32_MAX, note_visited,
+		                              &visited, &err), 0);
+		/* the same pages, in the same order, and the same of each */
+		assert_memory_equal(planned.of, visited.of, sizeof planned.of);
 		replay_run_release(&run);
 		replay_close(&replay);
 		history_release(&h);
