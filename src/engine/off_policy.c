@@ -10,6 +10,8 @@
 #include "base/stat.h"
 #include "engine/dry.h"
 
+#define FEW 10          /* hits or misses from which their own spread is believed */
+
 void off_policy_add(struct off_policy_sums *s, double target, double p, bool known, bool hit)
 {
 	double w;
@@ -31,6 +33,7 @@ void off_policy_add(struct off_policy_sums *s, double target, double p, bool kno
 	s->weight += w;
 	s->square += w * w * (1 - p);
 	if (hit) {
+		s->n_matched_hits++;
 		s->hits += w;
 		s->square_hits += w * w * (1 - p);
 	}
@@ -57,7 +60,8 @@ void off_policy_judge(const struct off_policy_sums *s, double confidence,
                       struct off_policy_estimate *ret)
 {
 	struct off_policy_estimate *e = ret;
-	double z, n, var, unseen;
+	double z, n, var, unseen, trials;
+	bool few = s->n_matched_hits < FEW || s->n_matched - s->n_matched_hits < FEW;
 
 	*e = (struct off_policy_estimate){
 		.logged_ratio = s->n_known ? (double)s->n_hits / (double)s->n_known : 0,
@@ -94,9 +98,8 @@ void off_policy_judge(const struct off_policy_sums *s, double confidence,
 	var = (s->square_hits * (1 - 2 * e->ratio) + s->square * e->ratio * e->ratio) /
 	      (s->weight * s->weight);
 	z = stat_normal_quantile(0.5 + confidence / 2);
-	if (var > e->ratio * (1 - e->ratio) / n)
-		n = e->ratio * (1 - e->ratio) / var;
-	wilson(e->ratio, n, z, &e->low, &e->high);
+	trials = var > 0 ? e->ratio * (1 - e->ratio) / var : n;
+	wilson(e->ratio, few ? fmin(n, trials) : trials, z, &e->low, &e->high);
 	if (s->square <= 0)
 		e->low = e->high = e->ratio;
 	unseen = fmin(1, fmax(0, 1 - e->support));

@@ -11,9 +11,10 @@
  * How.  A page of the plan that the log visited with probability p speaks for 1/p
  * pages; a policy that draws plans with several seeds, and a page counts with the
  * share of plans that hold it.  The ratio of the weighted sums (self-normalised
- * inverse propensities) is the estimate.  Its interval is Wilson's for the number
- * of visits that the weights are worth, or for the sandwich variance where that is
- * larger, widened by the part of the plans that the log could not have seen.
+ * inverse propensities) is the estimate.  Its interval is Wilson's for the number of
+ * trials that the sandwich variance amounts to (with few hits or few misses: at most
+ * what the weights are worth), widened by the part of the plans that the log could
+ * not have seen.
  *
  * When it refuses.  No probabilities; too few visits worth; a plan that in large
  * part the log could never have seen (the weights of what it saw should add up to
@@ -33,6 +34,7 @@ struct off_policy_sums {
 	double planned;                 /* pages of the plans, mean over seeds */
 	uint64_t n_visits, n_without;   /* of them without a probability */
 	uint64_t n_matched;             /* of which the outcome counts */
+	uint64_t n_matched_hits;
 	double seen;                    /* weights of all visits in the plans */
 	double weight, hits;            /* of those with an outcome */
 	double square;                  /* of weights, each times 1 - p */

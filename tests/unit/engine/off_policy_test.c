@@ -117,10 +117,13 @@ static void unbiased_and_covered(void **state)
 		own += e.logged_ratio / LOGS;
 		covered += e.low <= hits * 2 / PAGES && hits * 2 / PAGES <= e.high;
 	}
+	if (getenv("SHOW"))
+		fprintf(stderr, "mean %.4f, truth %.4f, the log's own %.4f, covered %d of %d\n", mean,
+		        truth, own, covered, LOGS);
 	assert_int_equal(refused, 0);
 	assert_float_equal(mean, truth, 0.006);
 	assert_true(own > truth + 0.1);
-	if (covered < 0.917 * LOGS || covered > 0.995 * LOGS)
+	if (covered < 0.917 * LOGS || covered > 0.983 * LOGS)
 		fail_msg("covered %d of %d", covered, LOGS);
 }
 
@@ -256,6 +259,8 @@ static void from_a_store(void **state)
 		mean += run.estimate.ratio / LOGS;
 		covered += run.estimate.low <= 0.2 && 0.2 <= run.estimate.high;
 	}
+	if (getenv("SHOW"))
+		fprintf(stderr, "store: mean %.4f, truth 0.2, covered %d of %d\n", mean, covered, LOGS);
 	/* about 60 visits a log: sd of one .044, of the mean .01; 16 of 20 is 3.6 % rare */
 	assert_float_equal(mean, 0.2, 0.03);
 	if (covered < 16)
