@@ -15,14 +15,39 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "../../lib/origin_client.h"
 #include "../../lib/origin_raw.h"
 #include "../../lib/pack.h"
 
-/* A whole small web, twice: first plain, then conditional after some weeks. */
-static void test_living_world(void **state)
+/* The last outcomes, held while others come: they must stay as they were. */
+struct held { struct fetch_result r; uint32_t number; uint64_t hash; };
+
+static uint64_t hash_result(const struct fetch_result *r)
 {
+	return hash_bytes(r->body, r->body_size, hash_bytes(r->head, r->head_size,
+	                  hash_bytes(r->url, strlen(r->url), r->page)));
+}
+
+static void hold(struct fetch *f, struct held held[7], size_t *n, const struct fetch_result *r)
+{
+	struct held *h = &held[*n % 7];
+
+	if (*n >= 7) {
+		assert_true(hash_result(&h->r) == h->hash);
+		fetch_drop(f, h->number);
+	}
+	*h = (struct held){ *r, fetch_hold(f), hash_result(r) };
+	++*n;
+}
+
+/* A whole small web, twice: first plain, then conditional after some weeks; by any
+ * number of threads. */
+static void living_world(unsigned threads)
+{
+	struct held held[7];
+	size_t n_held = 0;
 	struct origin_world w = { .living = LIVING_DEFAULTS };
 	const struct fetch_result *r;
 	uint32_t n = living_count(&w.living), changed = 0, same = 0, dead = 0;
@@ -30,9 +55,9 @@ static void test_living_world(void **state)
 	struct client b;
 	struct fetch_stats stats;
 
-	(void)state;
 	w.now = w.living.start;
 	client_init(&b, origin_world_answer, &w);
+	b.opt.threads = threads;
 	client_go(&b);
 	for (int round = 0; round < 2; round++) {
 		w.now = w.living.start + round * 40 * 86400;
@@ -59,6 +84,7 @@ static void test_living_world(void **state)
 				assert_int_equal(round, 1);
 				assert_true(r->conditional && !s.dead && s.version == 0);
 				same++;
+				hold(b.fetch, held, &n_held, r);
 				continue;
 			}
 			assert_int_equal(r->status, s.dead && !s.soft ? 410 : 200);
@@ -71,7 +97,9 @@ static void test_living_world(void **state)
 			snprintf(etags[r->page], sizeof *etags, "%.*s", (int)size, v);
 			changed += round == 1 && !s.dead;
 			dead += s.dead;
+			hold(b.fetch, held, &n_held, r);
 		}
+		assert_int_equal(fetch_pending(b.fetch), 0);
 	}
 	assert_true(changed > 20 && same > 20 && dead > 0);
 	fetch_stats(b.fetch, &stats);
@@ -80,7 +108,15 @@ static void test_living_world(void **state)
 	assert_int_equal(client_count(&b, NULL, "/robots.txt"), 4);
 	assert_int_equal(stats.connections, 4);         /* kept alive */
 	free(etags);
-	client_release(&b);
+	client_release(&b);     /* some are still held */
+}
+
+static void test_living_world(void **state)
+{
+	(void)state;
+	living_world(0);
+	living_world(1);
+	living_world(3);
 }
 
 static void odd_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
