@@ -89,6 +89,10 @@ MUST_CHECK int live_keep(struct crawl *c, uint32_t slot, enum liveness_class tar
                          enum fetch_error error, struct err *err);
 /* A visit of this run, from before it was broken off. */
 MUST_CHECK int live_recall(struct crawl *c, const struct store_visit *v, struct err *err);
+/* What the engine's sample says of n pages, as far as it was tested. */
+struct live_bounds { uint64_t sample, hits, low, high; };
+void live_bounds(const struct engine *e, const uint8_t *verdict, uint64_t n,
+                 struct live_bounds *ret);
 void live_estimate(struct crawl *c);
 bool live_enough(void *crawl);
 /* What no visit tells: requests that were not for pages. */

@@ -184,28 +184,39 @@ int live_recall(struct crawl *c, const struct store_visit *v, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* What the sample says, as far as it was tested. */
-static void read_sample(struct crawl *c)
+/* The sample ends where its rule would have ended it page by page, however long its
+ * rounds were: what was asked beyond that is only found. */
+void live_bounds(const struct engine *e, const uint8_t *verdict, uint64_t n,
+                 struct live_bounds *ret)
 {
-	const struct engine *e = &c->resumed->engine;
-	struct live_report *r = &c->report->live;
-	struct live *l = c->live;
 	uint64_t m = 0, x = 0;
 
 	for (uint32_t i = 0; i < e->n_sample; i++) {
-		uint8_t verdict = l->verdict[e->sample[i]];
+		uint8_t v = verdict[e->sample[i]];
 
-		if (verdict == VERDICT_NONE || (m >= e->sample_least && x >= e->sample_hits))
+		if (v == VERDICT_NONE || (m >= e->sample_least && x >= e->sample_hits))
 			break;
-		m += verdict >= VERDICT_DEAD;
-		x += verdict == VERDICT_HIT;
+		m += v >= VERDICT_DEAD;
+		x += v == VERDICT_HIT;
 	}
-	r->sample = m;
-	r->sample_hits = x;
-	r->estimated = m > 0;
-	hypergeometric_interval(r->pages - r->blocked, m, x, LIVE_CONFIDENCE, &l->sample_low,
-	                        &l->sample_high);
-	l->bounded = !e->sampling;
+	ret->sample = m;
+	ret->hits = x;
+	hypergeometric_interval(n, m, x, LIVE_CONFIDENCE, &ret->low, &ret->high);
+}
+
+static void read_sample(struct crawl *c)
+{
+	struct live_report *r = &c->report->live;
+	struct live *l = c->live;
+	struct live_bounds b;
+
+	live_bounds(&c->resumed->engine, l->verdict, r->pages - r->blocked, &b);
+	r->sample = b.sample;
+	r->sample_hits = b.hits;
+	r->estimated = b.sample > 0;
+	l->sample_low = b.low;
+	l->sample_high = b.high;
+	l->bounded = !c->resumed->engine.sampling;
 }
 
 void live_estimate(struct crawl *c)
