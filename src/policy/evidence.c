@@ -3,9 +3,10 @@
  * evidence.c - our policy for goal `alive`: the URL tree of the tested pages says
  * where life is, a small logistic model adds name families, links and statics.
  *
- * Order.  A systematic sample over the sorted URLs (1 %) opens: its first pages
- * are tested at once, and 3 % of every later batch come from the rest of it, so
- * it stays a fair sample that estimates how much is alive.  Everything else is
+ * Order.  A systematic sample over the sorted URLs (1 %) opens, in which a page
+ * counts by the root of its directory's pages: its first pages are tested at once,
+ * and 3 % of every later batch come from the rest of it.  (How much is alive is
+ * estimated by the engine, from a sample of its own.)  Everything else is
  * the highest score, in batches of a tenth of what was tested and at most 0.1 % of
  * the pages, from single pages on: small batches matter more than any feature.
  * Within a batch hosts take turns.
@@ -79,8 +80,7 @@ static void take_sample(const struct evidence_state *s, const struct view *v,
 
 	for (uint32_t i = 0; i < w->n_sample && n; i++)
 		if (view_open(v, w->sample[i])) {
-			plan_take(plan, w->sample[i], 0, (double)w->n_sample / v->n_pages,
-			          REASON_SAMPLE);
+			plan_take(plan, w->sample[i], 0, NAN, REASON_SAMPLE);
 			n--;
 		}
 }

@@ -43,7 +43,7 @@ struct evidence_world {
 	uint32_t *group[N_GROUPS];      /* by page; owned for the last three */
 	uint32_t n_group[N_GROUPS];
 	float *statics;                 /* n_pages x N_STATICS, standardised */
-	uint32_t *sample;               /* systematic, shuffled */
+	uint32_t *sample;               /* systematic by weight, shuffled */
 	uint32_t n_sample;
 };
 

@@ -195,28 +195,41 @@ static int by_url(const void *pa, const void *pb, void *pv)
 	return d ? d : a < b ? -1 : a > b;
 }
 
-/* Every (n / z)-th of the sorted URLs from a random start, then shuffled. */
-static void draw_sample(struct evidence_world *w, const struct view *v,
-                        const uint32_t *sorted, double share)
+/* A page's part in the sample: one over the root of its directory's pages, so that
+ * small places are seen early and a huge one does not take all. */
+static double sample_weight(const struct view *v, uint32_t page, bool urls)
 {
-	uint32_t *order = mem_array(v->n_pages, sizeof *order), n = 0, z;
+	const uint32_t *first = v->tree->dir_first + v->dir[page];
+
+	if (!(v->state[page] & PAGE_HERE))
+		return 0;
+	return urls ? 1 / sqrt((double)(first[1] - first[0])) : 1;
+}
+
+/* Systematic: along the sorted URLs at even steps of the weights, from a random
+ * start; then shuffled. */
+static void draw_sample(struct evidence_world *w, const struct view *v,
+                        const uint32_t *sorted, bool urls, double share)
+{
+	uint32_t z = (uint32_t)fmin(v->n_pages, fmax(100, share * v->n_pages));
+	double sum = 0, step, at;
 	struct rng r;
-	double step, at;
 
 	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (v->state[sorted[i]] & PAGE_HERE)
-			order[n++] = sorted[i];
+		sum += sample_weight(v, i, urls);
 	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_SAMPLE));
-	z = (uint32_t)fmax(100, share * n);
-	if (z > n)
-		z = n;
 	w->sample = mem_array(z, sizeof *w->sample);
-	step = z ? (double)n / z : 0;
+	step = z ? sum / z : 0;
 	at = rng_next_unit(&r) * step;
-	for (w->n_sample = 0; w->n_sample < z; at += step)
-		w->sample[w->n_sample++] = order[(uint32_t)fmin(at, n - 1)];
+	sum = 0;
+	for (uint32_t i = 0; i < v->n_pages && w->n_sample < z; i++) {
+		sum += sample_weight(v, sorted[i], urls);
+		if (sum <= at)
+			continue;
+		w->sample[w->n_sample++] = sorted[i];
+		at = fmax(at + step, sum);      /* no page twice */
+	}
 	rng_shuffle(&r, w->sample, w->n_sample);
-	free(order);
 }
 
 /* Pages by URL; hidden URLs by chance. */
@@ -318,7 +331,7 @@ void evidence_world_init(struct evidence_world *w, const struct view *v, bool ur
 		map_release(&b.groups[g]);
 	sorted = sort_pages(v, urls);
 	order_pages(w, sorted, n);
-	draw_sample(w, v, sorted, sample);
+	draw_sample(w, v, sorted, urls, sample);
 	free(sorted);
 }
 
