@@ -69,6 +69,10 @@ struct fetch_options {
 	/* Asked before each request beyond a page's first (redirect hop, second
 	 * opinion, retry): may one more be spent?  NULL: always. */
 	bool (*spend)(void *arg);
+	/* Asked when the HEAD of a page is about to go out, for more may be known of its
+	 * host than when it was added: GET instead?  NULL: as it was added. */
+	void (*head)(void *arg, uint32_t page, enum fetch_method *method,
+	             bool *second_opinion);
 	/* Addresses of a name, at most FETCH_ADDRESSES_MAX: their number, or < 0.
 	 * Called from helper threads.  NULL: the system's resolver. */
 	int (*resolve)(void *arg, const char *host, struct sockaddr_storage *ret);

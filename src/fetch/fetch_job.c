@@ -159,6 +159,10 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		p = &f->places.v[j->host];
 		r.pin = p->pins[p->pin];
 	}
+	if (f->opt.head && !j->is_robots && !j->requests && j->method == FETCH_HEAD) {
+		f->opt.head(f->opt.arg, j->page, &j->method, &j->second_opinion);
+		r.head_only = j->method == FETCH_HEAD;
+	}
 	/* What we know of the page is about its own URL, not about where it leads. */
 	if (!j->is_robots && !j->hops.n) {
 		r.etag = j->etag;
