@@ -24,6 +24,7 @@ void live_fetch_options(struct fetch_options *o)
 {
 	o->max_body = LIVENESS_BODY_MAX;
 	o->max_redirects = LIVENESS_REDIRECTS_MAX;
+	o->head = live_reconsider;
 }
 
 static void begin(struct crawl *c)

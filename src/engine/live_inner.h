@@ -67,7 +67,7 @@ struct live {
  * source.  live_free() takes NULL. */
 MUST_CHECK int live_start(struct crawl *c, struct err *err);
 void live_free(struct live *l);
-/* The options of the fetcher for tests of life. */
+/* The options of the fetcher for tests of life; its `arg` is the crawl. */
 void live_fetch_options(struct fetch_options *o);
 /* No request was made, and not because nobody is there: forbidden. */
 static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
@@ -82,6 +82,9 @@ void live_drop(struct live *l, uint32_t slot);
 /* A page's answer, or a probe's: on to the next request, or to a verdict. */
 MUST_CHECK int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err);
 enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second_opinion);
+/* The same for a slot when its turn comes. */
+void live_reconsider(void *crawl, uint32_t slot, enum fetch_method *method,
+                     bool *second_opinion);
 
 /* live_keep.c */
 /* The verdict on a slot: counted, written, delivered. */

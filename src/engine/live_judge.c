@@ -55,6 +55,15 @@ static const char *url_of(const struct crawl *c, const struct live_slot *s)
 	return pages_url(&c->resumed->loaded.pages, c->live->offers[s->index].page);
 }
 
+void live_reconsider(void *self, uint32_t slot, enum fetch_method *method,
+                     bool *second_opinion)
+{
+	struct crawl *c = self;
+	struct live_slot *s = &c->live->slots.v[slot];
+
+	s->asked = *method = live_method(c, url_of(c, s), second_opinion);
+}
+
 /* Is it a kind of document whose words can say "not found"? */
 static bool may_be_text(const struct fetch_result *r)
 {
