@@ -37,7 +37,7 @@ static const struct option_spec live_options[] = {
 	OPT_TEXT(live_args, policy, "auto", "SPEC",
 	         "any other policy; auto is evidence, which learns from URLs and links"),
 	OPT_SHARE(live_args, sample, NULL, "most pages of the random sample that the estimate rests "
-	          "on; default: until 200 live, at least 100 and 1 %, at most 10 %"),
+	          "on; default: until 200 live, at least 100 and 1 %, at most 15 %"),
 	OPT_TEXT(live_args, part, NULL, "I/P",
 	         "be the I-th of P crawlers that share a static or sample-based order"),
 	OPT_FLAG(live_args, sample_only, "end when the random sample is tested"),

@@ -51,7 +51,7 @@ static void set_sample(struct crawl *c)
 	c->report->live.pages = n;
 	if (o->target <= 0 && !o->sample_only && !o->estimate)
 		return;
-	most = o->sample.value > 0 ? share_of(o->sample, n) : n / 10;
+	most = o->sample.value > 0 ? share_of(o->sample, n) : n * 15 / 100;
 	if (most < LIVE_SAMPLE_LEAST && o->sample.value <= 0)
 		most = LIVE_SAMPLE_LEAST;
 	if (most > c->budget / 4)

@@ -33,7 +33,7 @@
 struct live_opts {
 	double target;                  /* share of the living to find; 0: test everything */
 	bool estimate;                  /* begin with a sample; a target needs it */
-	struct share sample;            /* most pages of the sample; 0: 10 % */
+	struct share sample;            /* most pages of the sample; 0: 15 % */
 	bool sample_only;               /* end when the sample is tested */
 	bool get_first;                 /* no HEAD */
 	bool again;                     /* begin anew, though the last run can be gone on with */
