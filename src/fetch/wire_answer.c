@@ -15,6 +15,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#define RESERVE_MAX (256 << 10)
+
 static void hold(struct transfer *t)
 {
 	struct lane *w = t->lane;
@@ -88,6 +90,9 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 	if (n <= 2 && (data[0] == '\r' || data[0] == '\n')) {
 		t->head_done = true;
 		t->first = wire_now();
+		/* room at once, as far as a length may be believed */
+		if (t->length > 0 && t->length <= RESERVE_MAX)
+			(void)buf_room(&t->body, (size_t)t->length);
 	}
 	hold(t);
 	return n;
