@@ -5,8 +5,9 @@
  *
  * Order.  A systematic sample over the sorted URLs (1 %) opens, in which a page
  * counts by the root of its directory's pages: its first pages are tested at once,
- * and 3 % of every later batch come from the rest of it.  (How much is alive is
- * estimated by the engine, from a sample of its own.)  Everything else is
+ * and later one of the rest for every ten chosen pages that were dead: while the
+ * choice is good there is no need to look elsewhere.  (How much is alive is estimated
+ * by the engine, from a sample of its own.)  Everything else is
  * the highest score, in batches of a tenth of what was tested and at most 0.1 % of
  * the pages, from single pages on: small batches matter more than any feature.
  * Within a batch hosts take turns.
@@ -27,7 +28,8 @@
 
 static const struct option_spec evidence_options[] = {
 	OPT_DOUBLE(evidence_opts, sample, 0.01, 0, 1, "share of the systematic sample"),
-	OPT_DOUBLE(evidence_opts, share, 0.03, 0, 1, "part of a batch that comes from it"),
+	OPT_DOUBLE(evidence_opts, share, 0.1, 0, 1,
+	           "pages of it tested for each chosen page that was dead"),
 	OPT_DOUBLE(evidence_opts, voice, 3, 0.1, 1e9,
 	           "tests for which a directory speaks in its parent"),
 	OPT_FLAG(evidence_opts, nourl, "do not look at URLs"),
@@ -122,12 +124,18 @@ static void take_in_turn(struct plan *plan, struct pick *v, size_t n)
 		plan_take(plan, v[i].page, v[i].score, NAN, REASON_CHANCE);
 }
 
+/* Tests of the opening. */
+static double opening(const struct view *v)
+{
+	return fmax(20, 0.0015 * v->n_pages);
+}
+
 static void evidence_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	struct evidence_state *s = p->state;
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
-	double first = fmax(20, 0.0015 * v->n_pages), t = (double)s->tests.n, b;
+	double first = opening(v), t = (double)s->tests.n, b;
 	struct pick *picks;
 	uint32_t n = 0;
 
@@ -141,7 +149,7 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 	}
 	b = floor(fmax(1, fmin(0.1 * t, 0.001 * v->n_pages)));
 	plan_limit(plan, (uint32_t)b);
-	take_sample(s, v, plan, (uint32_t)(floor(o->share * (t + b)) - floor(o->share * t)));
+	take_sample(s, v, plan, (uint32_t)fmin(s->owed, b));
 	picks = mem_array(plan_room(plan), sizeof *picks);
 	while (n < plan_room(plan)) {
 		struct pick *k = &picks[n];
@@ -158,11 +166,17 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 
 static void evidence_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
+	struct evidence_state *s = p->state;
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
 
-	if (seen->known)
-		evidence_learn(p->state, &r, o, seen->page, seen->hit);
+	if (!seen->known)
+		return;
+	if (seen->reason == REASON_CHANCE && !seen->hit)
+		s->owed += o->share;
+	else if (seen->reason == REASON_SAMPLE && (double)s->tests.n >= opening(v))
+		s->owed = fmax(0, s->owed - 1);
+	evidence_learn(s, &r, o, seen->page, seen->hit);
 }
 
 static void evidence_release(struct policy *p)

@@ -65,6 +65,7 @@ struct evidence_state {
 	float *cocited, *cociting;      /* by page: over neighbours, by root of degree */
 	float *near;                    /* by page: of tested URLs beside its own */
 	double weight[EVIDENCE_FEATURES];
+	double owed;                    /* pages of the sample, for misses */
 	uint64_t next_fit;
 	float *rows;
 	uint8_t *row_hit;
