@@ -198,7 +198,7 @@ void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint3
 {
 	collect(p, v, (size_t)n * WALK);
 	take_best(p, v, plan, n);
-	for (uint32_t k = 0; k < n_explore; k++) {
+	for (uint32_t k = 0; k < n_explore && v->n_pages; k++) {
 		uint64_t draw = rng_draw(v->seed, v->cycle, ((uint64_t)v->round << 32) + k,
 		                         RNG_EXPLORE);
 		uint32_t page = draw_page(p, v, draw);
