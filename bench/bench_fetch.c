@@ -16,7 +16,7 @@
  * of what nobody can leave out over bodies that are in memory: SHA-1 and gzip, as
  * OpenSSL and ISA-L do them.
  *
- * wget2 costs 50 to 80 us a page here, whether it has one host or 64, its files in
+ * wget2 costs 50 to 90 us a page here, whether it has one host or 64, its files in
  * one folder or, by -x, in 64, is quiet or not, has 16 threads or 64.
  *
  * With FRESHET_BENCH_PAGES=N the number of pages is N.  An argument "fetch", "bare",
