@@ -4,15 +4,14 @@
  * histories, and how many of them to make.
  */
 #include <stdio.h>
+#include <unistd.h>
 
-#include "base/input.h"
 #include "cli/cluster_print.h"
 #include "cli/report.h"
 #include "cli/repository.h"
+#include "engine/import_words.h"
 #include "engine/resume.h"
 #include "engine/trace.h"
-
-#define WORDS_FILE_MAX ((size_t)64 << 20)
 
 struct cluster_cli_opts {
 	int64_t k, folds, most, top, trials, refine;
@@ -37,8 +36,8 @@ static const struct option_spec cluster_options[] = {
 	OPT_INT(cluster_cli_opts, folds, 10, 2, 100, "of the cross-validation"),
 	OPT_INT(cluster_cli_opts, most, 1000, 2, 100000, "largest k of the cross-validation"),
 	OPT_TEXT(cluster_cli_opts, words, NULL, "FILE",
-	         "names of the content's words, one a line; default: words.txt beside the "
-	         "first file"),
+	         "names of the content's words, one a line; default: the repository's, or "
+	         "words.txt beside the first file"),
 	OPT_TEXT(cluster_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_END
 };
@@ -48,6 +47,8 @@ struct origin {
 	struct store *store;
 	struct resumed resumed;
 	struct history history;
+	struct import_words words;      /* the repository's */
+	struct lexicon list;            /* of a file */
 	struct pages own_pages;
 	struct visits own_visits;
 	struct copies own_copies;
@@ -114,44 +115,27 @@ static void origin_close(struct origin *o)
 		pages_release(&o->own_pages);
 	}
 	history_release(&o->history);
+	import_words_release(&o->words);
+	lexicon_release(&o->list);
 }
 
-static int read_words(const char *path, bool must, struct vocabulary *ret, struct err *err)
-{
-	struct buf text;
-	struct input *in;
-	int rc = input_open(&in, path, err);
-	long n = 0;
-
-	if (rc < 0)
-		return must ? rc : 0;
-	buf_init(&text, WORDS_FILE_MAX);
-	do {
-		char *room = buf_room(&text, 65536);
-
-		n = room ? input_read(in, room, 65536, err) : 0;
-		text.size += n > 0 ? (size_t)n : 0;
-	} while (n > 0);
-	rc = n < 0 ? (int)n : vocabulary_read(ret, buf_text(&text), text.size, path, err);
-	input_close(in);
-	buf_release(&text);
-	return rc;
-}
-
-static int find_words(const struct cluster_cli_opts *o, int n_args, char **args,
-                      struct vocabulary *ret, struct err *err)
+/* Names of the words: a list that was given, the repository's or that of the files. */
+static int find_words(struct origin *from, const struct cluster_cli_opts *o, int n_args,
+                      char **args, struct err *err)
 {
 	char path[4096];
 	const char *slash;
 
 	if (o->words)
-		return read_words(o->words, true, ret, err);
+		return lexicon_read(&from->list, o->words, err);
 	if (!n_args)
+		return import_words_load(&from->words, from->store, NULL, false, err);
+	if (from->history.lexicon.words.n)
 		return 0;
 	slash = strrchr(args[0], '/');
 	snprintf(path, sizeof path, "%.*swords.txt", slash ? (int)(slash - args[0] + 1) : 0,
 	         args[0]);
-	return read_words(path, false, ret, err);
+	return access(path, R_OK) ? 0 : lexicon_read(&from->list, path, err);
 }
 
 static void run_choose(const struct cluster_cli_opts *o, const struct rows *here,
@@ -258,13 +242,12 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 {
 	const struct cluster_cli_opts *o = opts;
 	struct origin from = { 0 };
-	struct vocabulary words = { 0 };
 	struct bisect_options bo = {
 		.k = (uint32_t)o->k, .seed = (uint64_t)cli->common.seed,
 		.choose = (enum bisect_choose)o->choose, .trials = (unsigned)o->trials,
 		.refine = o->choose_k ? 0 : (unsigned)o->refine,
 	};
-	struct cluster_output out = { .set = (enum feature_set)o->features, .words = &words.words,
+	struct cluster_output out = { .set = (enum feature_set)o->features,
 	                              .top = (uint32_t)o->top };
 	struct rows rows, here;
 	int rc = report_check(o->report, err);
@@ -273,13 +256,15 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 		rc = n_args ? open_files(&from, cli, n_args, args, err)
 		            : open_repository(&from, cli, err);
 	if (rc == 0)
-		rc = find_words(o, n_args, args, &words, err);
+		rc = find_words(&from, o, n_args, args, err);
 	if (rc == 0) {
 		out.features = &from.copies->features;
 		out.pages = from.pages;
 		features_rows(&from.copies->features, from.view, out.set, &rows);
 		features_rows_here(&rows, from.view, &here);
 		out.n_pages = here.n;
+		out.words = from.list.words.n ? &from.list.words :
+		            n_args ? &from.history.lexicon.words : &from.words.words.words;
 		if (o->choose_k)
 			run_choose(o, &here, &bo, &out);
 		else
@@ -293,7 +278,6 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 	clusters_release(&out.clusters);
 	free(out.described);
 	free(out.points);
-	vocabulary_release(&words);
 	origin_close(&from);
 	return rc;
 }

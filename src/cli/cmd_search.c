@@ -34,34 +34,11 @@ struct found { uint32_t page; double score, stale; int64_t seen; char title[160]
 struct searching {
 	struct store *store;
 	struct resumed r;
-	struct lexicon words;
+	struct import_words words;
 	struct search_set set;
 	struct search_index index;
 	struct site_status *sites;
 };
-
-static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
-{
-	struct lexicon *l = arg;
-
-	(void)err;
-	if (number != l->words.n)
-		return 0;
-	strtab_intern(&l->words, word.s, word.size, NULL);
-	return 0;
-}
-
-/* The repository's words, and how they are counted. */
-static int load_words(struct searching *s, struct err *err)
-{
-	char *language = NULL;
-	int rc = import_words_stem(s->store, &language, err);
-
-	if (rc == 0 && language)
-		rc = stemmer_new(&s->words.stemmer, language, err);
-	free(language);
-	return rc < 0 ? rc : store_words(s->store, read_word, &s->words, err);
-}
 
 /* The words of the query as rows of the set: rising numbers, each once. */
 static int make_set(struct searching *s, const struct search_cli_opts *o, int n, char **words,
@@ -78,7 +55,7 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 			*p = (char)tolower((unsigned char)*p);
 		size = strlen(words[i]);
 		stem = stemmer_stem(s->words.stemmer, words[i], &size);
-		number = strtab_find(&s->words.words, stem, size);
+		number = strtab_find(&s->words.words.words, stem, size);
 		if (number == MAP_NONE)
 			continue;
 		for (at = n_numbers; at > 0 && numbers[at - 1] > number; at--)
@@ -106,14 +83,15 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 	return 0;
 }
 
-/* Captures come by page and time: the newest good one of a page stays. */
+/* Captures come by page and time: the newest good one of a page stays, and with it
+ * nothing of those before, whether it has words or not; unless nobody counted them. */
 static int index_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct searching *s = arg;
 	struct term_vector v = { 0 };
 	struct page_facts f = { .words = (float)c->words };
 
-	if (c->status < 200 || c->status > 299 || !c->terms.s || c->words <= 0)
+	if (c->status < 200 || c->status > 299 || (!c->terms.s && c->words) || c->words < 0)
 		return 0;
 	if (terms_parse(&v, c->terms.s, c->terms.size, err) == 0) {
 		f.terms = v.terms.v;
@@ -198,7 +176,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 
 	if (rc < 0)
 		return rc;
-	if ((rc = load_words(&s, err)) == 0 &&
+	if ((rc = import_words_load(&s.words, s.store, NULL, false, err)) == 0 &&
 	    (rc = resume(&s.r, s.store, &ro, err)) == 0 &&
 	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
 		search_index_init(&s.index, &s.set, s.r.loaded.pages.n);
@@ -216,8 +194,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		print_results(cli, &s, found, n);
 	search_index_release(&s.index);
 	search_set_release(&s.set);
-	stemmer_free(s.words.stemmer);
-	lexicon_release(&s.words);
+	import_words_release(&s.words);
 	free(s.sites);
 	if (s.r.policy)
 		resume_release(&s.r);
@@ -230,8 +207,9 @@ const struct command command_search = {
 	.arguments = "WORD...",
 	.summary = "copies that match, with when they were seen and how likely they are stale",
 	.description =
-		"Searches the newest copies by the words that were counted in them (archives bring\n"
-		"them: extended CDXJ with terms, or WARC), ranked by text and PageRank.",
+		"Searches the newest copies by the words that were counted in them, ranked by text and\n"
+		"PageRank. Archives bring words (extended CDXJ with terms, or WARC), and so do cycles\n"
+		"on the live web from then on; `freshet set words yes` has them count from the start.",
 	.examples = "  freshet -C crawl search security update\n",
 	.options = search_options,
 	.opts_size = sizeof(struct search_cli_opts),

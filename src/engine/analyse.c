@@ -102,8 +102,10 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (!x.data)
 		x.data = "";
 	x.url = buf_text(&a->url);
-	a->options.word = a->lexicon ? lexicon_word : a->options.word;
-	a->options.arg = a->lexicon ? a->lexicon : a->options.arg;
+	a->options.word = a->words ? word_counter_add : NULL;
+	a->options.arg = a->words;
+	if (a->words)
+		word_counter_begin(a->words);
 	if (a->rules)
 		a->options.ignore = ignore_list_find(a->rules, a->url.data, a->url.size);
 	page = extract_page(&a->extract, &x, &a->options);
@@ -121,6 +123,4 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (page->title_size)
 		r->title = (struct slice){ page->title, page->title_size };
 	r->links = (struct slice){ buf_text(&a->links), a->links.size };
-	if (a->lexicon)
-		r->terms.s = lexicon_terms(a->lexicon, &r->terms.size);
 }

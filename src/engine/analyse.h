@@ -18,9 +18,9 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "engine/ignore.h"
-#include "engine/lexicon.h"
 #include "engine/record.h"
 #include "web/extract.h"
+#include "web/terms.h"
 
 struct analyse_input {
 	struct slice url;               /* canonical */
@@ -33,7 +33,8 @@ struct analyser {                       /* after analyser_init() */
 	struct extract extract;
 	struct extract_options options; /* what the digests leave out; may be changed */
 	const struct ignore_list *rules;        /* set: elements left out, by site */
-	struct lexicon *lexicon;        /* set: the record gets its terms by it */
+	struct word_counter *words;     /* set: counts the words of the page; only if the
+	                                   record got its facts they are of this one */
 	struct buf url, type, decoded, links;
 	struct map seen;
 	char prose[17], tags[17];

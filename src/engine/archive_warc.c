@@ -26,6 +26,7 @@
 #include "base/mem.h"
 #include "engine/analyse.h"
 #include "engine/archive.h"
+#include "engine/lexicon.h"
 #include "warc/warc.h"
 #include "web/url.h"
 
@@ -36,6 +37,7 @@ struct reading {
 	struct warc_reader warc;
 	struct warc_content content;
 	struct analyser analyser;
+	struct word_counter words;
 	struct buf url, page;
 	struct map raw;                 /* digest as written -> computed ones */
 	VEC(struct warc_digest) computed;
@@ -147,6 +149,8 @@ static void fill(struct reading *d, struct record *r)
 	r->length = (int64_t)c->body_size;
 	if (r->status >= 200 && r->status <= 399)
 		analyse(&d->analyser, &in, r);
+	if (d->out->lexicon && r->facts.words >= 0)
+		r->terms.s = lexicon_terms(d->out->lexicon, &d->words.page, &r->terms.size);
 }
 
 /* Our own archives say which page redirects led from. */
@@ -226,7 +230,8 @@ int archive_read_warc(struct archive_reader *a, struct input *in, struct err *er
 	d.warc.report_arg = a->arg;
 	warc_content_init(&d.content, EXTRACT_SIZE_MAX);
 	analyser_init(&d.analyser);
-	d.analyser.lexicon = a->lexicon;
+	d.analyser.words = a->lexicon ? &d.words : NULL;
+	d.words.stemmer = a->lexicon ? a->lexicon->stemmer : NULL;
 	d.analyser.rules = a->rules;
 	if (a->detector)
 		detector_options(a->detector, &d.analyser.options);
@@ -238,6 +243,7 @@ int archive_read_warc(struct archive_reader *a, struct input *in, struct err *er
 	warc_close(&d.warc);
 	warc_content_release(&d.content);
 	analyser_release(&d.analyser);
+	word_counter_release(&d.words);
 	buf_release(&d.url);
 	buf_release(&d.page);
 	map_release(&d.raw);

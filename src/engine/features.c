@@ -260,7 +260,7 @@ static double similarity(const struct page_facts *a, const struct page_facts *b)
 	struct term_vector x = { { (struct term *)(uintptr_t)a->terms, a->n_terms, 0 } };
 	struct term_vector y = { { (struct term *)(uintptr_t)b->terms, b->n_terms, 0 } };
 
-	return terms_cosine(&x, &y, NULL, 0, 0);
+	return terms_cosine(&x, &y);
 }
 
 static void to_copy(struct feature_copy *ret, const struct page_facts *f, float pagerank,

@@ -295,7 +295,7 @@ static void report_archive(void *arg, const char *text)
 static int import_archive(struct archiving *a, struct archive_reader *reader,
                           struct input *in, struct err *err)
 {
-	int rc = import_words_load(&a->words, a->i->store, a->i->stem, err), kept;
+	int rc = import_words_load(&a->words, a->i->store, a->i->stem, true, err), kept;
 
 	buf_init(&a->told, PLACE_SIZE_MAX);
 	buf_init(&a->place, PLACE_SIZE_MAX);

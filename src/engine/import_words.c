@@ -21,46 +21,38 @@ static int read_word(void *arg, uint32_t number, struct text word, struct err *e
 	return 0;
 }
 
-int import_words_stem(struct store *s, char **ret, struct err *err)
-{
-	int rc = store_setting_get(s, STATE_KEY, ret, err);
-
-	if (rc > 0 && strcmp(*ret, NO_STEMS) == 0) {
-		free(*ret);
-		rc = 0;
-	}
-	if (rc <= 0)
-		*ret = NULL;
-	return rc < 0 ? rc : 0;
-}
-
 /* Words and stems in one list would be counted for each other. */
-static int check_stem(struct import_words *w, struct store *s, struct err *err)
+static int settle_stem(struct import_words *w, struct store *s, const char *stem, bool must,
+                       struct err *err)
 {
-	const char *wanted = w->stem ? w->stem : NO_STEMS;
+	const char *wanted = stem && *stem ? stem : NO_STEMS;
 	char *had = NULL;
-	int rc = import_words_stem(s, &had, err);
-	const char *there = had ? had : NO_STEMS;
+	int rc = store_setting_get(s, STATE_KEY, &had, err);
+	const char *there = rc > 0 ? had : NO_STEMS;
 
+	rc = rc < 0 ? rc : 0;
+	if (w->n_stored && !must)
+		wanted = there;
+	if (rc == 0 && strcmp(wanted, NO_STEMS)) {
+		w->stem = mem_strdup(wanted);
+		rc = stemmer_new(&w->stemmer, wanted, err);
+	}
 	if (rc == 0 && w->n_stored && strcmp(there, wanted))
 		rc = err_set(err, E_USAGE, "stem: the repository's words are counted with \"%s\", "
 		             "not \"%s\"; another needs another repository", there, wanted);
+	w->words.stemmer = w->stemmer;
 	free(had);
 	return rc;
 }
 
-int import_words_load(struct import_words *w, struct store *s, const char *stem,
+int import_words_load(struct import_words *w, struct store *s, const char *stem, bool must,
                       struct err *err)
 {
 	int rc;
 
 	buf_init(&w->text, BUF_NO_LIMIT);
-	w->stem = stem && *stem && strcmp(stem, NO_STEMS) ? stem : NULL;
-	rc = w->stem ? stemmer_new(&w->stemmer, w->stem, err) : 0;
-	w->words.stemmer = w->stemmer;
-	if (rc == 0)
-		rc = store_words(s, read_word, w, err);
-	return rc < 0 ? rc : check_stem(w, s, err);
+	rc = store_words(s, read_word, w, err);
+	return rc < 0 ? rc : settle_stem(w, s, stem, must, err);
 }
 
 /* Find the list beside the index, and where its words are in ours. */
@@ -142,6 +134,7 @@ void import_words_release(struct import_words *w)
 {
 	lexicon_release(&w->words);
 	stemmer_free(w->stemmer);
+	free(w->stem);
 	free(w->to);
 	buf_release(&w->text);
 	*w = (struct import_words){ 0 };

@@ -3,14 +3,15 @@
  * import_words.h - one word list for a repository, whatever its archives count by.
  *
  * The terms of an index are numbers of a list, words.txt beside it; pages of a
- * WARC are counted by the repository's own.  The first list becomes the
+ * WARC and pages just fetched are counted by the repository's own.  The first list becomes the
  * repository's; numbers of another are translated, its new words added.  Without
  * a list numbers are kept as they came, and of a repository that has one already
  * they are dropped: nobody could say what they mean.
  *
  * A repository may count stems instead of words (the setting stem).  Which of both
  * is settled by its first words and written down beside them (state.stem); from
- * then on other counts are refused, and terms of an index, which are words, dropped.
+ * then on other counts are refused where they are asked for (import), and terms of
+ * an index, which are words, dropped.
  */
 #ifndef ENGINE_IMPORT_WORDS_H
 #define ENGINE_IMPORT_WORDS_H
@@ -25,15 +26,16 @@ struct import_words {           /* zeroed, then import_words_load() */
 	uint32_t *to;                   /* number in the archive's list -> ours */
 	uint32_t n_to;
 	bool looked, translate, drop;
-	const char *stem;               /* language of stems; NULL: words */
+	char *stem;                     /* language of stems; NULL: words */
 	struct stemmer *stemmer;
 	struct buf text;
 };
 
+/* The words of the store.  Where there are none yet, new ones will be stems of this
+ * language (NULL or "none": words); where there are, another is E_USAGE if `must`,
+ * else theirs goes before it. */
 MUST_CHECK int import_words_load(struct import_words *w, struct store *s, const char *stem,
-                                 struct err *err);
-/* The language whose stems the store's words are, or NULL; free it. */
-MUST_CHECK int import_words_stem(struct store *s, char **ret, struct err *err);
+                                 bool must, struct err *err);
 /* The terms of a record of the index `path` in our numbers, good until the next
  * call.  A list that cannot be used is told in *ret_why, once. */
 struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,

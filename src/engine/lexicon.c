@@ -7,48 +7,38 @@
 
 #define LINE_MAX_SIZE 1024
 
-void lexicon_word(void *arg, const char *word, size_t size, uint64_t hash)
+static int by_number(const void *va, const void *vb)
 {
-	struct lexicon *l = arg;
-	uint32_t n;
+	const struct term *a = va, *b = vb;
 
-	(void)hash;
-	if (size < 2 || terms_is_stop_word(word, size))
-		return;
-	word = stemmer_stem(l->stemmer, word, &size);
-	n = l->words.n < TERMS_VOCABULARY_MAX ? strtab_intern(&l->words, word, size, NULL) :
-	    strtab_find(&l->words, word, size);
-	if (n == MAP_NONE || n >= TERMS_VOCABULARY_MAX)
-		return;
-	if (n >= l->count_cap) {
-		size_t had = l->count_cap;
-
-		mem_grow((void **)&l->count, &l->count_cap, (size_t)n + 1, sizeof *l->count);
-		memset(l->count + had, 0, (l->count_cap - had) * sizeof *l->count);
-	}
-	if (!l->count[n]++)
-		vec_push(&l->seen, n);
+	return (a->id > b->id) - (a->id < b->id);
 }
 
-static int compare_numbers(const void *pa, const void *pb)
+static uint32_t number_of(struct lexicon *l, const char *word, size_t size)
 {
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	return a < b ? -1 : a > b;
+	return l->words.n < TERMS_VOCABULARY_MAX ? strtab_intern(&l->words, word, size, NULL) :
+	       strtab_find(&l->words, word, size);
 }
 
-const char *lexicon_terms(struct lexicon *l, size_t *ret_size)
+const char *lexicon_terms(struct lexicon *l, const struct word_counts *page,
+                          size_t *ret_size)
 {
 	if (!l->text.max)
 		buf_init(&l->text, BUF_NO_LIMIT);
 	buf_clear(&l->text);
-	if (l->seen.n)
-		qsort(l->seen.v, l->seen.n, sizeof *l->seen.v, compare_numbers);
-	for (size_t i = 0; i < l->seen.n; i++) {
-		buf_printf(&l->text, "%s%u:%u", i ? " " : "", l->seen.v[i], l->count[l->seen.v[i]]);
-		l->count[l->seen.v[i]] = 0;
+	l->page.terms.n = 0;
+	for (size_t i = 0; i < page->words.n; i++) {
+		const struct word_count *w = &page->words.v[i];
+		struct term t = { number_of(l, page->pool.data + w->at, w->size), w->count };
+
+		if (t.id < TERMS_VOCABULARY_MAX)
+			vec_push(&l->page.terms, t);
 	}
-	l->seen.n = 0;
+	if (l->page.terms.n)
+		qsort(l->page.terms.v, l->page.terms.n, sizeof *l->page.terms.v, by_number);
+	for (size_t i = 0; i < l->page.terms.n; i++)
+		buf_printf(&l->text, "%s%u:%u", i ? " " : "", l->page.terms.v[i].id,
+		           l->page.terms.v[i].count);
 	*ret_size = l->text.size;
 	return buf_text(&l->text);
 }
@@ -76,8 +66,7 @@ int lexicon_read(struct lexicon *l, const char *path, struct err *err)
 void lexicon_release(struct lexicon *l)
 {
 	strtab_release(&l->words);
-	free(l->count);
-	vec_release(&l->seen);
+	term_vector_release(&l->page);
 	buf_release(&l->text);
 	*l = (struct lexicon){ 0 };
 }

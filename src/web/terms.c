@@ -1,16 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terms.c - vocabularies, and counting the words of a page.
+ * terms.c - the words of a page counted, and term vectors read and compared.
  *
- * A page's words arrive with their hashes, so without stemming a word costs one
- * look into a table of 64-bit keys; two words of one hash are taken as the same.
+ * A page's words arrive with their hashes, so a word that was there before costs one
+ * look into a small table of 64-bit keys; whether it is a stop word, and its stem, is
+ * asked once a page.  Two words of one hash are taken as the same.
  */
 #include "web/terms.h"
 
 #include <libstemmer.h>
+#include <math.h>
 #include <string.h>
 
-#include "web/words.h"
+static const char *const stop_words[] = {
+#define STOP(word) #word,
+#include "web/terms_stop.def"
+#undef STOP
+};
+
+bool terms_is_stop_word(const char *word, size_t size)
+{
+	size_t lo = 0, hi = sizeof stop_words / sizeof stop_words[0];
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		int order = strncmp(stop_words[mid], word, size);
+
+		if (!order)
+			order = stop_words[mid][size] != '\0';
+		if (!order)
+			return true;
+		if (order < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
 
 struct stemmer {
 	struct sb_stemmer *snowball;
@@ -46,176 +72,135 @@ const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size)
 	return (const char *)stem;
 }
 
-int vocabulary_init(struct vocabulary *v, const char *language, struct err *err)
+#define IS_STEM 1               /* seed of a stem's hash: it is no word */
+#define NOT_COUNTED (MAP_NONE - 1)
+
+void word_counts_release(struct word_counts *c)
 {
-	memset(v, 0, sizeof *v);
-	return language && *language ? stemmer_new(&v->stemmer, language, err) : 0;
+	vec_release(&c->words);
+	buf_release(&c->pool);
 }
 
-void vocabulary_release(struct vocabulary *v)
+void word_counter_begin(struct word_counter *c)
 {
-	strtab_release(&v->words);
-	map_release(&v->by_hash);
-	stemmer_free(v->stemmer);
-	v->stemmer = NULL;
+	if (!c->page.pool.max)
+		buf_init(&c->page.pool, BUF_NO_LIMIT);
+	buf_clear(&c->page.pool);
+	c->page.words.n = 0;
+	map_clear(&c->seen);
 }
 
-static void add_word(struct vocabulary *v, const char *word, size_t size)
+void word_counter_release(struct word_counter *c)
 {
-	bool new;
-	uint32_t id = strtab_intern(&v->words, word, size, &new);
-
-	if (new)
-		map_put(&v->by_hash, words_hash(word, size), id);
+	word_counts_release(&c->page);
+	map_release(&c->seen);
 }
 
-int vocabulary_read(struct vocabulary *v, const char *data, size_t size, const char *name,
-                    struct err *err)
+/* The place of a word that the page did not have so far. */
+static uint32_t place_of(struct word_counter *c, const char *word, size_t size)
 {
-	const char *p = data, *end = data + size;
-	size_t line = 0;
+	uint32_t next = (uint32_t)c->page.words.n;
+	struct word_count w = { .at = (uint32_t)c->page.pool.size };
+	bool fresh = true;
 
-	while (p < end) {
-		const char *eol = memchr(p, '\n', (size_t)(end - p));
-		size_t n = (size_t)((eol ? eol : end) - p);
-
-		line++;
-		if (n && p[n - 1] == '\r')
-			n--;
-		if (!n || n > WORD_SIZE_MAX || line > TERMS_VOCABULARY_MAX)
-			return err_set(err, n && n <= WORD_SIZE_MAX ? E_LIMIT : E_PARSE,
-			               "%s:%zu: %s", name, line, !n ? "empty line" :
-			               n > WORD_SIZE_MAX ? "word too long" : "too many words");
-		if (strtab_find(&v->words, p, n) != MAP_NONE)
-			return err_set(err, E_PARSE, "%s:%zu: the word is there already", name, line);
-		add_word(v, p, n);
-		p = eol ? eol + 1 : end;
+	if (size < 2 || terms_is_stop_word(word, size))
+		return NOT_COUNTED;
+	if (c->stemmer) {
+		word = stemmer_stem(c->stemmer, word, &size);
+		next = map_intern(&c->seen, hash_bytes(word, size, IS_STEM), next, &fresh);
 	}
+	if (fresh) {
+		w.size = (uint32_t)size;
+		buf_add(&c->page.pool, word, size);
+		vec_push(&c->page.words, w);
+	}
+	return next;
+}
+
+void word_counter_add(void *arg, const char *word, size_t size, uint64_t hash)
+{
+	struct word_counter *c = arg;
+	uint32_t n = map_get(&c->seen, hash);
+
+	if (n == MAP_NONE) {
+		n = place_of(c, word, size);
+		map_put(&c->seen, hash, n);
+	}
+	if (n != NOT_COUNTED)
+		c->page.words.v[n].count++;
+}
+
+void term_vector_release(struct term_vector *v)
+{
+	vec_release(&v->terms);
+}
+
+/* Decimal digits at *p; false if there are none or too many. */
+static bool get_decimal(const char **p, const char *end, uint32_t *ret)
+{
+	const char *from = *p;
+	uint64_t x = 0;
+
+	while (*p < end && **p >= '0' && **p <= '9' && x <= UINT32_MAX)
+		x = x * 10 + (uint64_t)(*(*p)++ - '0');
+	*ret = (uint32_t)x;
+	return *p > from && x <= UINT32_MAX;
+}
+
+static int by_id(const void *va, const void *vb)
+{
+	const struct term *a = va, *b = vb;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+int terms_parse(struct term_vector *ret, const char *s, size_t size, struct err *err)
+{
+	const char *end = s + size;
+	struct term_vector v = { 0 };
+
+	for (; s < end; s += s < end && *s == ' ') {
+		struct term t;
+
+		if (!get_decimal(&s, end, &t.id) || s == end || *s++ != ':' ||
+		    !get_decimal(&s, end, &t.count) || (s < end && *s != ' ') ||
+		    !t.count || t.id >= TERMS_VOCABULARY_MAX) {
+			term_vector_release(&v);
+			return err_set(err, E_PARSE, "terms are not \"id:count id:count\"");
+		}
+		vec_push(&v.terms, t);
+	}
+	if (v.terms.n)
+		qsort(v.terms.v, v.terms.n, sizeof *v.terms.v, by_id);
+	for (size_t i = 1; i < v.terms.n; i++)
+		if (v.terms.v[i].id == v.terms.v[i - 1].id) {
+			term_vector_release(&v);
+			return err_set(err, E_PARSE, "terms name one id twice");
+		}
+	term_vector_release(ret);
+	*ret = v;
 	return 0;
 }
 
-void vocabulary_write(const struct vocabulary *v, struct buf *out)
+double terms_cosine(const struct term_vector *a, const struct term_vector *b)
 {
-	for (uint32_t i = 0; i < v->words.n; i++) {
-		buf_add(out, strtab_get(&v->words, i), strtab_size(&v->words, i));
-		buf_byte(out, '\n');
+	double dot = 0, aa = 0, bb = 0;
+	size_t i = 0, k = 0;
+
+	while (i < a->terms.n || k < b->terms.n) {
+		const struct term *x = i < a->terms.n ? &a->terms.v[i] : NULL;
+		const struct term *y = k < b->terms.n ? &b->terms.v[k] : NULL;
+		uint32_t id = !y || (x && x->id < y->id) ? x->id : y->id;
+		double fa = x && x->id == id ? x->count : 0;
+		double fb = y && y->id == id ? y->count : 0;
+
+		i += fa > 0;
+		k += fb > 0;
+		dot += fa * fb;
+		aa += fa * fa;
+		bb += fb * fb;
 	}
-}
-
-void terms_begin(struct term_count *c, const struct vocabulary *v)
-{
-	*c = (struct term_count){ .vocabulary = v };
-	c->counts = mem_zalloc(v->words.n + 1u, sizeof *c->counts);
-}
-
-void terms_word(void *arg, const char *word, size_t size, uint64_t hash)
-{
-	struct term_count *c = arg;
-	uint32_t id;
-
-	if (c->vocabulary->stemmer) {
-		word = stemmer_stem(c->vocabulary->stemmer, word, &size);
-		hash = words_hash(word, size);
-	}
-	id = map_get(&c->vocabulary->by_hash, hash);
-	if (id == MAP_NONE)
-		return;
-	if (!c->counts[id]++)
-		vec_push(&c->seen, id);
-}
-
-static int by_number(const void *va, const void *vb)
-{
-	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
-
-	return (a > b) - (a < b);
-}
-
-void terms_end(struct term_count *c, struct term_vector *ret)
-{
-	ret->terms.n = 0;
-	if (c->seen.n)
-		qsort(c->seen.v, c->seen.n, sizeof *c->seen.v, by_number);
-	for (size_t i = 0; i < c->seen.n; i++) {
-		uint32_t id = c->seen.v[i];
-
-		vec_push(&ret->terms, ((struct term){ id, c->counts[id] }));
-		c->counts[id] = 0;
-	}
-	c->seen.n = 0;
-}
-
-void terms_release(struct term_count *c)
-{
-	free(c->counts);
-	c->counts = NULL;
-	vec_release(&c->seen);
-}
-
-void counter_begin_page(struct term_counter *c)
-{
-	c->page++;
-}
-
-void counter_word(void *arg, const char *word, size_t size, uint64_t hash)
-{
-	struct term_counter *c = arg;
-	uint32_t id;
-	bool new;
-
-	(void)hash;
-	if (size < 2 || terms_is_stop_word(word, size))
-		return;
-	if (c->vocabulary)
-		word = stemmer_stem(c->vocabulary->stemmer, word, &size);
-	if (c->words.n >= TERMS_COUNTER_MAX) {
-		id = strtab_find(&c->words, word, size);
-		if (id == MAP_NONE)
-			return;
-		new = false;
-	} else {
-		id = strtab_intern(&c->words, word, size, &new);
-	}
-	if (new) {
-		vec_push(&c->pages, 0);
-		vec_push(&c->last_page, 0);
-	}
-	if (c->last_page.v[id] != c->page) {
-		c->last_page.v[id] = c->page;
-		c->pages.v[id]++;
-	}
-}
-
-struct choice {
-	uint32_t pages, id;
-	const char *word;
-};
-
-static int by_pages(const void *va, const void *vb)
-{
-	const struct choice *a = va, *b = vb;
-
-	if (a->pages != b->pages)
-		return a->pages < b->pages ? 1 : -1;
-	return strcmp(a->word, b->word);
-}
-
-void counter_choose(const struct term_counter *c, size_t n, struct vocabulary *v)
-{
-	size_t all = c->words.n;
-	struct choice *list = mem_array(all + 1, sizeof *list);
-
-	for (uint32_t i = 0; i < all; i++)
-		list[i] = (struct choice){ c->pages.v[i], i, strtab_get(&c->words, i) };
-	qsort(list, all, sizeof *list, by_pages);
-	for (size_t i = 0; i < all && i < n && i < TERMS_VOCABULARY_MAX; i++)
-		add_word(v, list[i].word, strtab_size(&c->words, list[i].id));
-	free(list);
-}
-
-void counter_release(struct term_counter *c)
-{
-	strtab_release(&c->words);
-	vec_release(&c->pages);
-	vec_release(&c->last_page);
+	if (aa == 0 || bb == 0)
+		return aa == bb;
+	return fmin(1, dot / sqrt(aa * bb));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* terms_test.c - vocabularies, term vectors, and the 48 features. */
+/* terms_test.c - words counted, term vectors, and the 48 features. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,58 +23,86 @@ static const struct page *read_page(const char *text, void (*word)(void *, const
 	return extract_page(&x, &in, &o);
 }
 
-static void vector_of(const struct vocabulary *v, const char *text, struct term_vector *ret)
+/* "word:count word:count", by first sight. */
+static void check_counts(struct word_counter *c, const char *text, const char *expected)
 {
-	struct term_count c;
-
-	terms_begin(&c, v);
-	read_page(text, terms_word, &c);
-	terms_end(&c, ret);
-	terms_release(&c);
-}
-
-static void check_vector(const struct vocabulary *v, const char *text, const char *expected)
-{
-	struct term_vector t = { 0 }, back = { 0 };
 	struct buf b;
 
 	buf_init(&b, BUF_NO_LIMIT);
-	vector_of(v, text, &t);
-	terms_print(&t, &b);
+	word_counter_begin(c);
+	read_page(text, word_counter_add, c);
+	for (size_t i = 0; i < c->page.words.n; i++) {
+		const struct word_count *w = &c->page.words.v[i];
+
+		buf_printf(&b, "%s%.*s:%u", i ? " " : "", (int)w->size, c->page.pool.data + w->at,
+		           w->count);
+	}
 	assert_string_equal(buf_text(&b), expected);
-	assert_int_equal(terms_parse(&back, expected, strlen(expected), NULL), 0);
-	assert_int_equal(back.terms.n, t.terms.n);
-	buf_clear(&b);
-	terms_pack(&t, &b);
-	assert_int_equal(terms_unpack(&back, b.data, b.size, NULL), 0);
-	assert_int_equal(back.terms.n, t.terms.n);
-	for (size_t i = 0; i < t.terms.n; i++)
-		assert_memory_equal(&back.terms.v[i], &t.terms.v[i], sizeof *t.terms.v);
-	term_vector_release(&t);
-	term_vector_release(&back);
 	buf_release(&b);
 }
 
-static void test_vectors(void **state)
+static void test_counts(void **state)
 {
-	static const char words[] = "river\nfresh\ncaf\xc3\xa9\nnever\n";
-	struct vocabulary v, stems;
-	struct buf b;
+	struct word_counter c = { 0 }, stems = { 0 };
+	struct word_counts taken;
+	struct err err;
 
 	(void)state;
-	assert_int_equal(vocabulary_init(&v, NULL, NULL), 0);
-	assert_int_equal(vocabulary_read(&v, words, sizeof words - 1, "words", NULL), 0);
-	check_vector(&v, "<p>Fresh RIVER, <b>fr</b>esh caf&eacute; rivers", "0:1 1:2 2:1");
-	check_vector(&v, "nothing of it", "");
-	buf_init(&b, BUF_NO_LIMIT);
-	vocabulary_write(&v, &b);
-	assert_string_equal(buf_text(&b), words);
-	buf_release(&b);
-	assert_int_equal(vocabulary_init(&stems, "english", NULL), 0);
-	assert_int_equal(vocabulary_read(&stems, "river\nconnect", 13, "words", NULL), 0);
-	check_vector(&stems, "rivers connected connecting connections", "0:1 1:3");
-	vocabulary_release(&v);
-	vocabulary_release(&stems);
+	check_counts(&c, "<p>Fresh RIVER, <b>fr</b>esh x and the caf&eacute; and rivers",
+	             "fresh:2 river:1 caf\xc3\xa9:1 rivers:1");
+	check_counts(&c, "the and a", "");
+	check_counts(&c, "river 12 river 13", "river:2 12:1 13:1");
+	taken = c.page;                 /* it is the caller's now */
+	c.page = (struct word_counts){ 0 };
+	check_counts(&c, "zebra", "zebra:1");
+	assert_int_equal(taken.words.n, 3);
+	assert_memory_equal(taken.pool.data, "river", 5);
+	word_counts_release(&taken);
+	assert_int_equal(stemmer_new(&stems.stemmer, "english", NULL), 0);
+	check_counts(&stems, "rivers connected and connecting river connections",
+	             "river:2 connect:3");
+	/* the word "agre" is not the stem "agre" */
+	check_counts(&stems, "agree agreed agre", "agre:2 agr:1");
+	assert_int_equal(stemmer_new(&stems.stemmer, "klingon", &err), E_USAGE);
+	stemmer_free(stems.stemmer);
+	word_counter_release(&c);
+	word_counter_release(&stems);
+}
+
+/* Many words against a plain list, in one page and the next. */
+static void test_many(void **state)
+{
+	struct word_counter c = { 0 };
+	char *text = mem_alloc(5000 * 8 + 1), word[16];
+
+	(void)state;
+	for (unsigned page = 0; page < 2; page++) {
+		char *end = text;
+
+		for (unsigned i = 0; i < 5000; i++)
+			end += sprintf(end, "w%u ", (i * i + page) % 997);
+		word_counter_begin(&c);
+		read_page(text, word_counter_add, &c);
+		for (unsigned n = 0, at = 0; n < 997; n++) {
+			unsigned i = 0, count = 0;
+
+			/* the at-th word is the at-th number that was not there before */
+			for (; n < 5000 && i < n; i++)
+				if ((i * i + page) % 997 == (n * n + page) % 997)
+					break;
+			if (i < n)
+				continue;
+			for (i = 0; i < 5000; i++)
+				count += (i * i + page) % 997 == (n * n + page) % 997;
+			snprintf(word, sizeof word, "w%u", (n * n + page) % 997);
+			assert_int_equal(c.page.words.v[at].size, strlen(word));
+			assert_memory_equal(c.page.pool.data + c.page.words.v[at].at, word, strlen(word));
+			assert_int_equal(c.page.words.v[at++].count, count);
+		}
+		assert_int_equal(c.page.words.n, 499);  /* squares of a prime, and 0 */
+	}
+	free(text);
+	word_counter_release(&c);
 }
 
 static void test_bad(void **state)
@@ -82,46 +110,16 @@ static void test_bad(void **state)
 	static const char *const bad[] = { "1", "1:", ":1", "1:0", "1:1,2:1", "1:1 1:2",
 		"99999999999:1", "1000000:1", "x:1" };
 	struct term_vector t = { 0 };
-	struct vocabulary v;
 	struct err err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		if (terms_parse(&t, bad[i], strlen(bad[i]), &err) != E_PARSE)
 			fail_msg("\"%s\" was taken", bad[i]);
-	assert_int_equal(terms_unpack(&t, "\x80", 1, &err), E_PARSE);
-	assert_int_equal(terms_unpack(&t, "\1", 1, &err), E_PARSE);
-	assert_int_equal(terms_unpack(&t, "\1\0", 2, &err), E_PARSE);
-	assert_int_equal(terms_unpack(&t, "\xff\xff\xff\xff\x0f\1", 6, &err), E_PARSE);
-	assert_int_equal(vocabulary_init(&v, "klingon", &err), E_USAGE);
-	assert_int_equal(vocabulary_init(&v, NULL, NULL), 0);
-	assert_int_equal(vocabulary_read(&v, "a\n\nb", 4, "w", &err), E_PARSE);
-	assert_int_equal(vocabulary_read(&v, "c\nd\nc", 5, "w", &err), E_PARSE);
-	vocabulary_release(&v);
-}
-
-/* Words in most pages first, ties by name, no stop words. */
-static void test_choose(void **state)
-{
-	struct term_counter c = { 0 };
-	struct vocabulary v;
-	struct buf b;
-	static const char *const pages[] = { "the zebra and the apple", "zebra zebra zebra x",
-		"an apple", "zebra mango" };
-
-	(void)state;
-	for (int i = 0; i < 4; i++) {
-		counter_begin_page(&c);
-		read_page(pages[i], counter_word, &c);
-	}
-	assert_int_equal(vocabulary_init(&v, NULL, NULL), 0);
-	counter_choose(&c, 3, &v);
-	buf_init(&b, BUF_NO_LIMIT);
-	vocabulary_write(&v, &b);
-	assert_string_equal(buf_text(&b), "zebra\napple\nmango\n");
-	buf_release(&b);
-	vocabulary_release(&v);
-	counter_release(&c);
+	assert_int_equal(terms_parse(&t, "7:1 2:3", 7, &err), 0);
+	assert_int_equal(t.terms.n, 2);
+	assert_true(t.terms.v[0].id == 2 && t.terms.v[0].count == 3 && t.terms.v[1].id == 7);
+	term_vector_release(&t);
 }
 
 static void test_stop_words(void **state)
@@ -143,28 +141,18 @@ static void test_stop_words(void **state)
 	assert_false(terms_is_stop_word("zebra", 5));
 }
 
-static void test_weights(void **state)
+static void test_cosine(void **state)
 {
 	struct term_vector a = { 0 }, b = { 0 }, none = { 0 };
-	uint32_t df[3] = { 0 };
 
 	(void)state;
 	assert_int_equal(terms_parse(&a, "0:3 1:4", 7, NULL), 0);
 	assert_int_equal(terms_parse(&b, "1:4 2:3", 7, NULL), 0);
 	/* (3,4,0).(0,4,3) = 16 of 25 */
-	assert_true(fabs(terms_cosine(&a, &b, NULL, 0, 0) - 0.64) < 1e-12);
-	assert_true(terms_cosine(&a, &a, NULL, 0, 0) == 1);
-	assert_true(terms_cosine(&none, &none, NULL, 0, 0) == 1);
-	assert_true(terms_cosine(&a, &none, NULL, 0, 0) == 0);
-	terms_count_document(df, 3, &a, 1);
-	terms_count_document(df, 3, &b, 1);
-	assert_true(df[0] == 1 && df[1] == 2 && df[2] == 1);
-	assert_true(terms_weight(df, 3, 2, 1) == 0);
-	assert_true(fabs(terms_weight(df, 3, 2, 0) - log(2)) < 1e-12);
-	/* term 1 is everywhere and weighs nothing: no common word is left */
-	assert_true(terms_cosine(&a, &b, df, 3, 2) == 0);
-	terms_count_document(df, 3, &a, -1);
-	assert_true(df[0] == 0 && df[1] == 1 && df[2] == 1);
+	assert_true(fabs(terms_cosine(&a, &b) - 0.64) < 1e-12);
+	assert_true(terms_cosine(&a, &a) == 1);
+	assert_true(terms_cosine(&none, &none) == 1);
+	assert_true(terms_cosine(&a, &none) == 0);
 	term_vector_release(&a);
 	term_vector_release(&b);
 }
@@ -223,9 +211,9 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_vectors), cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_choose), cmocka_unit_test(test_stop_words),
-		cmocka_unit_test(test_weights), cmocka_unit_test(test_features),
+		cmocka_unit_test(test_counts), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_bad), cmocka_unit_test(test_stop_words),
+		cmocka_unit_test(test_cosine), cmocka_unit_test(test_features),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, release);
