@@ -10,9 +10,10 @@
 
 struct cycle_opts {
 	struct web_opts web;
-	const char *policy, *detect;
+	const char *policy, *detect, *stem;
 	struct share budget;
 	int64_t every, max_age, cycles, confirmations;
+	int words;
 	bool no_requests;
 	struct share discover;
 	int64_t discover_per_directory, discover_per_site;
@@ -36,6 +37,12 @@ struct cycle_opts {
 	SETTING(cycle_opts, "ignore", ignore, OPTION_LIST, NULL, "RULES", \
 	        "elements that are no change, as in `#clock, .ad`, for all sites or " \
 	        "`HOST: RULES`"), \
+	{ .name = "words", .type = OPTION_CHOICE, .def = "auto", .choices = "auto|no|yes", \
+	  .arg = "auto|no|yes", .setting = true, .offset = offsetof(struct cycle_opts, words), \
+	  .help = "count the words of pages, for search and clusters; auto: if there are " \
+	          "words already, or the policy needs them" }, \
+	SETTING(cycle_opts, "stem", stem, OPTION_TEXT, NULL, "LANGUAGE", \
+	        "count stems of words (english, french, ...); settled by the first words"), \
 	SETTING(cycle_opts, "discover", discover, OPTION_SHARE, NULL, "N|N%", \
 	        "requests of a cycle that are for new pages of the same sites"), \
 	SETTING_RANGED(cycle_opts, "discover_per_directory", discover_per_directory, \
@@ -71,6 +78,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	if (rc == 0)
 		rc = detector_parse(&c->crawl.detect, o->detect, err);
 	c->crawl.policy = o->policy;
+	c->crawl.words = (enum crawl_words)o->words;
+	c->crawl.stem = o->stem;
 	c->crawl.no_requests = o->no_requests;
 	c->crawl.discover = (struct discover_opts){ o->discover,
 		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site };

@@ -384,19 +384,40 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	return rc < 0 ? rc : rc2;
 }
 
+/* Find out whether words are counted, and load those there are. */
+static int load_words(struct crawl *c, struct err *err)
+{
+	enum crawl_words how = c->opts->words;
+	int rc;
+
+	if (how == CRAWL_WORDS_NO)
+		return 0;
+	rc = import_words_load(&c->words, c->store, c->opts->stem, false, err);
+	c->count_words = how == CRAWL_WORDS_YES || c->words.n_stored ||
+		(policy_needs(c->resumed->policy) & NEED_WORDS);
+	return rc;
+}
+
 /* Threads for all processors but the one that the loop keeps busy. */
-static void start_reading(struct crawl *c)
+static int start_reading(struct crawl *c, struct err *err)
 {
 	unsigned n = pool_threads();
+	const struct import_words *words = c->count_words ? &c->words : NULL;
+	int rc = 0;
 
 	c->n_readers = n < THREADS_MAX ? n : THREADS_MAX;
 	c->readers = mem_zalloc(c->n_readers, sizeof *c->readers);
 	c->answers = mem_zalloc(PLACES, sizeof *c->answers);
-	for (unsigned i = 0; i < c->n_readers; i++)
-		crawl_reader_init(&c->readers[i], c->opts);
+	for (unsigned i = 0; i < c->n_readers; i++) {
+		int made = crawl_reader_init(&c->readers[i], c->opts, words, err);
+
+		rc = made < 0 ? made : rc;
+	}
 	for (unsigned i = 0; i < PLACES; i++)
 		crawl_answer_init(&c->answers[i]);
-	c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
+	if (rc == 0)
+		c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
+	return rc;
 }
 
 /* A number may pass that of the pages: redirects want requests, too. */
@@ -471,10 +492,9 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 	set_budget(c, last->any && last->cycle.open);
 	if (o->goal == GOAL_ALIVE)
 		return 0;
-	rc = open_archive(c, err);
-	if (rc == 0)
-		start_reading(c);
-	return rc;
+	if ((rc = load_words(c, err)) < 0 || (rc = open_archive(c, err)) < 0)
+		return rc;
+	return start_reading(c, err);
 }
 
 static void release(struct crawl *c)
@@ -492,6 +512,7 @@ static void release(struct crawl *c)
 		crawl_answer_release(&c->answers[i]);
 	free(c->readers);
 	free(c->answers);
+	import_words_release(&c->words);
 }
 
 int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_report *ret,

@@ -24,6 +24,10 @@
 #include "fetch/fetch.h"
 #include "web/change.h"
 
+/* Are the words of pages counted?  By itself: if the repository has words already, or
+ * the policy needs them. */
+enum crawl_words { CRAWL_WORDS_AUTO, CRAWL_WORDS_NO, CRAWL_WORDS_YES };
+
 struct crawl_opts {
 	enum goal goal;                 /* alive: tests of life, see live.h */
 	struct live_opts live;
@@ -39,6 +43,8 @@ struct crawl_opts {
 	struct discover_opts discover;
 	struct detector detect;
 	struct ignore_list ignore;      /* elements that are no change */
+	enum crawl_words words;
+	const char *stem;               /* language, for the first words of all; or NULL */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
 	/* Set by who runs cycle after cycle: the fetcher, with what it knows of hosts,
 	 * is taken from here and left here, for the caller to free. */

@@ -15,6 +15,7 @@
 #include "engine/analyse.h"
 #include "engine/crawl.h"
 #include "engine/cycle.h"
+#include "engine/import_words.h"
 #include "warc/warc_write.h"
 
 /* Our copy of a page, as far as an answer is compared with it. */
@@ -30,6 +31,7 @@ struct crawl_copy {
 /* What reading takes: one for each thread. */
 struct crawl_reader {
 	struct analyser analyser;
+	struct word_counter words;      /* used if words are counted */
 	struct warc_hasher hasher;
 	struct warc_packer *packer;
 	struct buf head, request, decoded;
@@ -51,6 +53,7 @@ struct crawl_answer {
 	struct err err;
 	char mime[128], digest[WARC_DIGEST_TEXT], prose[16], tags[16];
 	struct buf links, title;
+	struct word_counts words;       /* not yet numbers: those are given in order */
 };
 
 struct crawl {
@@ -62,6 +65,8 @@ struct crawl {
 	struct discover *discover;
 	bool rests;                     /* state.rests is not empty */
 	bool apart;                     /* requests made now are not of the budget */
+	bool count_words;
+	struct import_words words;      /* the repository's; new ones are kept with a batch */
 	struct warc_writer *warc;
 	struct line *line;
 	struct crawl_reader *readers;   /* one a thread */
@@ -124,7 +129,9 @@ static inline double crawl_seconds(void)
 
 struct crawl_copy *crawl_copy_new(const struct store_capture *row);
 
-void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o);
+/* words: NULL, or those that pages are counted for. */
+MUST_CHECK int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o,
+                                 const struct import_words *words, struct err *err);
 void crawl_reader_release(struct crawl_reader *r);
 void crawl_answer_init(struct crawl_answer *a);
 void crawl_answer_release(struct crawl_answer *a);

@@ -84,9 +84,20 @@ static struct store_capture to_capture(const struct record *rec)
 		.bytes_text = rec->facts.text, .words = rec->facts.words,
 		.images = rec->facts.images, .tables = rec->facts.tables,
 		.emails = rec->facts.emails, .outlinks = rec->facts.outlinks,
-		.links = to_text(rec->links), .terms = to_text(rec->terms),
+		.links = to_text(rec->links),
 		.offset = -1, .size = -1,
 	};
+}
+
+/* The words of a page get their numbers here, where the order is that of the visits:
+ * so it does not matter how many threads counted, nor who was first. */
+static struct text number_words(struct crawl *c, const struct crawl_answer *a)
+{
+	struct text terms = { 0 };
+
+	if (c->count_words && a->record.facts.words >= 0)
+		terms.s = lexicon_terms(&c->words.words, &a->words, &terms.size);
+	return terms;
 }
 
 static bool equal(struct text a, struct text b)
@@ -136,8 +147,10 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 			row.target = (struct text){ a->result.url, strlen(a->result.url) };
 		if (a->record.revisit)
 			row.digest = a->copy->digest;
-		if (v.outcome <= OUTCOME_GONE)
+		if (v.outcome <= OUTCOME_GONE) {
+			row.terms = number_words(c, a);
 			v.capture = &row;
+		}
 	}
 	if (rc == 0 && v.outcome == OUTCOME_SAME &&
 	    (a->record.revisit || a->result.status == 304))
@@ -166,6 +179,8 @@ int crawl_commit(struct crawl *c, struct err *err)
 		         (unsigned long long)c->last.end);
 		rc = store_setting_put(c->store, STATE_KEY, state, err);
 	}
+	if (rc == 0)
+		rc = import_words_keep(&c->words, c->store, err);
 	if (rc == 0)
 		rc = crawl_rests_save(c, err);
 	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||

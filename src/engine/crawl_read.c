@@ -21,7 +21,8 @@
 
 #define KEEP_MEMORY (64 << 10)  /* larger buffers are given back after use */
 
-void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o)
+int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o,
+                      const struct import_words *words, struct err *err)
 {
 	buf_init(&r->head, BUF_NO_LIMIT);
 	buf_init(&r->request, BUF_NO_LIMIT);
@@ -30,11 +31,15 @@ void crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o)
 	detector_options(&o->detect, &r->analyser.options);
 	r->analyser.rules = &o->ignore;
 	r->packer = warc_packer_new();
+	r->analyser.words = words ? &r->words : NULL;
+	return words && words->stem ? stemmer_new(&r->words.stemmer, words->stem, err) : 0;
 }
 
 void crawl_reader_release(struct crawl_reader *r)
 {
 	analyser_release(&r->analyser);
+	stemmer_free(r->words.stemmer);
+	word_counter_release(&r->words);
 	warc_hasher_release(&r->hasher);
 	warc_packer_free(r->packer);
 	buf_release(&r->head);
@@ -53,6 +58,8 @@ void crawl_answer_release(struct crawl_answer *a)
 {
 	buf_release(&a->links);
 	buf_release(&a->title);
+	word_counts_release(&a->words);
+	a->words = (struct word_counts){ 0 };
 	warc_packed_release(&a->packed);
 }
 
@@ -119,9 +126,13 @@ static bool same_content(const struct detector *d, const struct crawl_copy *copy
 }
 
 /* What the analyser found, into the answer's own memory. */
-static void own(struct crawl_answer *a)
+static void own(struct crawl_reader *t, struct crawl_answer *a)
 {
 	struct record *rec = &a->record;
+	struct word_counts words = a->words;
+
+	a->words = t->words.page;
+	t->words.page = words;          /* its memory, for the next page */
 
 	if (rec->prose.s)
 		rec->prose.s = memcpy(a->prose, rec->prose.s, rec->prose.size);
@@ -172,7 +183,7 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 	if (r->status >= 200 && r->status <= 399 && r->status != 304 &&
 	    !(a->copy && same_text(a->copy->digest, rec->digest))) {
 		analyse(&t->analyser, &in, rec);
-		own(a);
+		own(t, a);
 	}
 }
 
@@ -274,7 +285,8 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	struct fetch_result *r = &a->result;
 	struct warc_digest payload;
 
-	if (a->packed.members.cap > KEEP_MEMORY || a->links.cap > KEEP_MEMORY) {
+	if (a->packed.members.cap > KEEP_MEMORY || a->links.cap > KEEP_MEMORY ||
+	    a->words.pool.cap > KEEP_MEMORY) {
 		crawl_answer_release(a);
 		crawl_answer_init(a);
 	}

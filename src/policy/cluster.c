@@ -88,8 +88,10 @@ static const struct option_spec cluster_options[] = {
 
 static unsigned cluster_needs(const void *opts)
 {
-	(void)opts;
-	return NEED_CLUSTERS;
+	const struct cluster_opts *o = opts;
+	bool words = o->features != SET_URL && o->features != SET_STATIC;
+
+	return NEED_CLUSTERS | (words ? NEED_WORDS : 0u);
 }
 
 static enum stat_weights weights_of(const struct cluster_opts *o)

@@ -78,7 +78,7 @@ static unsigned neighbour_needs(const void *opts)
 	const struct neighbour_opts *o = opts;
 
 	return (o->by == NEAR_LINK ? NEED_LINKS : 0u) |
-	       (o->by == NEAR_CLUSTER ? NEED_CLUSTERS : 0u) |
+	       (o->by == NEAR_CLUSTER ? NEED_CLUSTERS | NEED_WORDS : 0u) |
 	       (o->phi == PHI_PAGERANK ? NEED_PAGERANK : 0u);
 }
 

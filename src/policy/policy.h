@@ -35,6 +35,7 @@ enum policy_needs {
 	NEED_CLUSTERS = 1 << 3,
 	NEED_TRUTH    = 1 << 4, /* replay only */
 	NEED_SIZES    = 1 << 5,
+	NEED_WORDS    = 1 << 6, /* of the copies, as far as they were counted */
 };
 
 enum reason {

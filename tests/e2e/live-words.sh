@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# The words of live pages: found by `freshet search` after a cycle, new ones in the
+# place of old ones after a change, clusters named by them; off unless asked for.
+set -eu
+cd "$TMP"
+
+cat > origin.py <<'PY'
+import http.server, os, socketserver
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
+    def do_GET(self):
+        state, path, status = open("state").read().split(), self.path, 200
+        text = {"/boats": "Harbours, sailing boats" if "new" not in state else "Airports, flying boats",
+                "/trees": "An oak, a birch, sailing seeds"}.get(path, "")
+        if path == "/empty": text = "pelican" if "new" not in state else "the"
+        if not text: status = 404
+        body = ("<title>%s</title><p>%s</p>" % (path, text)).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *a): pass
+class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
+s = S(("127.0.0.1", 0), H)
+open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
+s.serve_forever()
+PY
+echo old > state
+python3 origin.py & origin=$!
+trap 'kill $origin' EXIT
+for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
+url=http://127.0.0.1:$(cat port)
+unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+printf "$url/%s\n" boats trees empty > urls
+
+begin() { # repository
+	"$FRESHET" init "$1" 2> /dev/null
+	"$FRESHET" -C "$1" import urls > /dev/null
+	"$FRESHET" -C "$1" set contact mailto:test@example.org
+	"$FRESHET" -C "$1" set allow-net 127.0.0.1/32
+	"$FRESHET" -C "$1" set delay 0
+}
+cycle() { "$FRESHET" -C "$1" cycle --budget 100 --now "$2" "${@:3}" > out 2> err || { cat out err; exit 1; }; }
+found() { # repository word: the paths, in order
+	"$FRESHET" -C "$1" search "$2" --now 20230201 --json 2> err | python3 -c '
+import json, sys, urllib.parse
+print(*sorted(urllib.parse.urlsplit(r["url"]).path for r in json.load(sys.stdin)["results"]))' 2> /dev/null || echo none
+}
+is() { [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; exit 1; }; }
+
+# nobody asked for words: none
+begin quiet
+cycle quiet 20230101
+is "$(found quiet sailing)" none
+
+begin r
+"$FRESHET" -C r set words yes
+if "$FRESHET" -C r set words perhaps 2> err; then exit 1; fi
+cycle r 20230101
+is "$(found r sailing)" "/boats /trees"
+is "$(found r harbours)" /boats
+is "$(found r pelican)" /empty
+is "$(found r harbour)" none
+is "$(found r airports)" none
+cycle r 20230102                        # nothing changed, nothing is lost
+is "$(found r harbours)" /boats
+echo new > state
+"$FRESHET" -C r set words               # there are words: they are kept up
+cycle r 20230103
+is "$(found r sailing)" /trees
+is "$(found r airports)" /boats
+is "$(found r harbours)" ""             # a word that no copy has now
+is "$(found r pelican)" ""
+"$FRESHET" -C r cluster --features content --k 2 > out
+grep -q oak out && grep -q airports out
+
+# the same by stems, settled by the first words
+echo old > state
+begin s
+"$FRESHET" -C s set words yes
+"$FRESHET" -C s set stem english
+cycle s 20230101
+is "$(found s sails)" "/boats /trees"
+"$FRESHET" -C s set stem
+echo new > state
+cycle s 20230102
+is "$(found s sails)" /trees
+is "$(found s airport)" /boats
+mkdir told; "$FRESHET" -C s export cdxj --extended -o told/s.cdxj
+grep -qx airport told/words.txt
+! grep -qx airports told/words.txt
+
+# a policy that looks at words has them counted; `no` is no
+begin p
+cycle p 20230101 --policy cluster:features=content,k=2
+is "$(found p oak)" /trees
+begin n
+cycle n 20230101 --policy cluster:features=content,k=2 --words no
+is "$(found n oak)" none
+echo ok
