@@ -20,6 +20,35 @@ static uint32_t number_of(struct lexicon *l, const char *word, size_t size)
 	       strtab_find(&l->words, word, size);
 }
 
+static char *put_number(char *at, uint32_t x)
+{
+	char digits[10];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + x % 10);
+	while (x /= 10);
+	while (n)
+		*at++ = digits[--n];
+	return at;
+}
+
+/* A page has hundreds of terms, and printf would be most of their cost. */
+static void put_term(struct buf *out, struct term t)
+{
+	char *room = buf_room(out, 22), *at = room;
+
+	if (!room)
+		return;
+	if (out->size)
+		*at++ = ' ';
+	at = put_number(at, t.id);
+	*at++ = ':';
+	at = put_number(at, t.count);
+	*at = '\0';
+	out->size += (size_t)(at - room);
+}
+
 const char *lexicon_terms(struct lexicon *l, const struct word_counts *page,
                           size_t *ret_size)
 {
@@ -37,8 +66,7 @@ const char *lexicon_terms(struct lexicon *l, const struct word_counts *page,
 	if (l->page.terms.n)
 		qsort(l->page.terms.v, l->page.terms.n, sizeof *l->page.terms.v, by_number);
 	for (size_t i = 0; i < l->page.terms.n; i++)
-		buf_printf(&l->text, "%s%u:%u", i ? " " : "", l->page.terms.v[i].id,
-		           l->page.terms.v[i].count);
+		put_term(&l->text, l->page.terms.v[i]);
 	*ret_size = l->text.size;
 	return buf_text(&l->text);
 }

@@ -120,11 +120,14 @@ static uint32_t place_of(struct word_counter *c, const char *word, size_t size)
 void word_counter_add(void *arg, const char *word, size_t size, uint64_t hash)
 {
 	struct word_counter *c = arg;
-	uint32_t n = map_get(&c->seen, hash);
+	uint32_t next = (uint32_t)c->page.words.n, n;
+	bool fresh;
 
-	if (n == MAP_NONE) {
+	n = map_intern(&c->seen, hash, next, &fresh);
+	if (fresh) {
 		n = place_of(c, word, size);
-		map_put(&c->seen, hash, n);
+		if (n != next)
+			map_put(&c->seen, hash, n);
 	}
 	if (n != NOT_COUNTED)
 		c->page.words.v[n].count++;
