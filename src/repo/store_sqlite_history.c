@@ -221,10 +221,14 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	bind_real(q, 8, (double)v->score);
 	bind_real(q, 9, (double)v->probability);
 	sqlite3_bind_int64(q, 10, (int64_t)v->capture);
-	if (v->order)           /* else the next number */
+	/* A cycle's visits have numbers of its own: others (imports) must not take those
+	 * that it needs when it is gone on with. */
+	if (v->order)           /* else the next of the cycle */
 		sqlite3_bind_int64(q, 11, ((int64_t)v->cycle << 32) + v->order);
 	else
 		sqlite3_bind_null(q, 11);
+	sqlite3_bind_int64(q, 12, (int64_t)v->cycle << 32);
+	sqlite3_bind_int64(q, 13, ((int64_t)v->cycle + 1) << 32);
 	return sql_run(s, q, err);
 }
 

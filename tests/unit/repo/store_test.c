@@ -181,6 +181,37 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	assert_int_equal(out[1].page, UINT32_MAX);
 }
 
+static int count_orders(void *arg, const struct store_visit *v, struct err *err)
+{
+	uint32_t *n = arg;
+
+	(void)err;
+	assert_int_equal(v->order, ++*n);
+	return 0;
+}
+
+/* What is imported between two parts of a cycle takes no number of its visits. */
+static void test_imported_visits_leave_room_for_a_cycle(void **state)
+{
+	static const struct { uint32_t cycle, order; } v[] = { { 0, 0 }, { 1, 1 }, { 1, 2 },
+		{ 0, 0 }, { 0, 0 }, { 1, 3 }, { 2, 0 }, { 2, 0 }, { 1, 4 }, { 3, 1 } };
+	struct store *s = *state;
+	uint32_t n = 0;
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://a.example/", 1, 0);
+	for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+		struct store_visit row = { .cycle = v[i].cycle, .order = v[i].order, .time = 5 };
+
+		if (store_visit_add(s, &row, &err) < 0)
+			fail_msg("visit %zu: %s", i, err.text);
+	}
+	assert_int_equal(store_commit(s, &err), 0);
+	assert_int_equal(store_visits(s, STORE_NONE, 1, 2, count_orders, &n, &err), 0);
+	assert_int_equal(n, 4);
+}
+
 static void test_settings(void **state)
 {
 	struct store *s = *state;
@@ -224,6 +255,56 @@ static void test_refuses_what_it_does_not_know(void **state)
 	assert_int_equal(store_check(*state, &err), 0);
 }
 
+static void execute(const char *sql)
+{
+	sqlite3 *db;
+	char *why = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s", why);
+	sqlite3_close(db);
+}
+
+/* As the first and the second schema had it: what was there stays, what is new has a
+ * value that says nothing. */
+static void test_an_old_database_is_brought_up(void **state)
+{
+	struct store *s = *state;
+	struct err err;
+
+	for (int version = 1; version <= 2; version++) {
+		struct store_hint h = { 9, 9, 9, 9 };
+		struct store_capture c;
+		struct store_page p;
+
+		store_close(s);
+		unlink(path);
+		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
+		store_close(s);
+		execute("ALTER TABLE pages DROP COLUMN found; ALTER TABLE captures DROP COLUMN target;"
+		        "ALTER TABLE hints DROP COLUMN read; PRAGMA user_version = 2");
+		if (version == 1)
+			execute("ALTER TABLE cycles DROP COLUMN goal; PRAGMA user_version = 1");
+		execute("INSERT INTO pages (id, key, url, added, capture) VALUES (1, 1, "
+		        "'http://old.example/', 3, 1);"
+		        "INSERT INTO captures (id, page, time, status, revisit, digest) VALUES "
+		        "(1, 1, 4, 200, 0, 'OLD'); INSERT INTO hints VALUES ('old.example', 5, 4, 3)");
+		assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
+		*state = s;
+		assert_int_equal(store_page_get(s, 0, &p, &err), 1);
+		assert_int_equal(p.added, 3);
+		assert_int_equal(p.found, 0);
+		assert_int_equal(store_capture_get(s, 1, &c, &err), 1);
+		assert_int_equal(c.status, 200);
+		assert_null(c.target.s);
+		assert_int_equal(store_hint_get(s, text("old.example"), &h, &err), 1);
+		assert_int_equal(h.checks, 5);
+		assert_int_equal(h.read, 0);
+		assert_int_equal(store_check(s, &err), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +313,8 @@ int main(void)
 		T(test_an_open_batch_is_as_if_never),
 		T(test_a_capture_comes_back_whole),
 		T(test_visits_in_order_by_cycle_and_page),
+		T(test_imported_visits_leave_room_for_a_cycle),
+		T(test_an_old_database_is_brought_up),
 		T(test_settings),
 		T(test_refuses_what_it_does_not_know),
 	};
