@@ -83,8 +83,10 @@ static int see_page(void *arg, const struct store_page *p, struct err *err)
 	buf_clear(&d->name);
 	url_site(p->url.s, p->url.size, false, &d->name);
 	site = strtab_intern(&d->sites, d->name.data, d->name.size, &fresh);
-	if (fresh)
+	if (fresh) {
 		vec_push(&d->site_found, 0);
+		vec_push(&d->site_seen, 0);
+	}
 	url_split(p->url.s, p->url.size, &parts);
 	strtab_intern(&d->origins, p->url.s, parts.path, NULL);
 	map_put(&d->known, discover_key(p->url.s, p->url.size), i);
@@ -132,6 +134,7 @@ void discover_free(struct discover *d)
 	map_release(&d->dir_found);
 	map_release(&d->shape_found);
 	map_release(&d->by_key);
+	map_release(&d->dated);
 	strtab_release(&d->sites);
 	strtab_release(&d->origins);
 	strtab_release(&d->urls);
@@ -142,6 +145,7 @@ void discover_free(struct discover *d)
 	free(d->yield);
 	vec_release(&d->pending);
 	vec_release(&d->site_found);
+	vec_release(&d->site_seen);
 	vec_release(&d->candidates);
 	vec_release(&d->chosen);
 	vec_release(&d->dates);
@@ -247,6 +251,7 @@ static void forget_candidates(struct discover *d)
 	strtab_release(&d->urls);
 	vec_release(&d->candidates);
 	vec_release(&d->dates);
+	map_release(&d->dated);
 }
 
 int discover_run(struct discover *d, uint32_t budget, struct fetch *f,
@@ -280,8 +285,12 @@ int discover_recall(struct discover *d, struct discovery *ret, struct err *err)
 
 	*ret = (struct discovery){ .on = true };
 	d->report = ret;
-	if (rc <= 0)
+	if (rc < 0)
 		return rc;
+	if (!rc) {                      /* no cycle ever began with it */
+		*ret = (struct discovery){ 0 };
+		return 0;
+	}
 	number = (uint32_t)strtoul(text, &s, 10);
 	d->last_capture = strtoull(s, &s, 10);
 	for (size_t i = 0; i < sizeof into / sizeof *into; i++)

@@ -28,7 +28,8 @@
 #include "web/trap.h"
 
 #define DISCOVER_SHAPE 10               /* caps of directories alike, in directories */
-#define DISCOVER_URLS_MAX 500000        /* candidates of a cycle */
+#define DISCOVER_URLS_MAX 500000        /* candidates of a cycle, */
+#define DISCOVER_SITE_URLS_MAX 50000    /* of one site: it must not crowd out others */
 #define DISCOVER_ORIGINS_MAX 10000      /* whose sitemaps are read in a cycle */
 #define DISCOVER_SITEMAPS_MAX 50        /* files of a site and cycle */
 #define DISCOVER_SITEMAP_AGE 86400      /* seconds until a site's are read again */

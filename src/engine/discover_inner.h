@@ -37,6 +37,7 @@ struct discover {
 	VEC(uint32_t) pending;                  /* added before, never asked for */
 	struct strtab sites, origins;           /* "host:port"; "scheme://host:port" */
 	VEC(uint32_t) site_found;               /* pages ever added, by site */
+	VEC(uint32_t) site_seen;                /* candidates, by site */
 	struct map dir_found, shape_found;
 
 	/* candidates */
@@ -44,7 +45,8 @@ struct discover {
 	VEC(struct candidate) candidates;       /* by number in urls */
 	struct map by_key;                      /* as `known` */
 	VEC(uint32_t) chosen;
-	VEC(struct dated) dates;
+	VEC(struct dated) dates;                /* one a page, */
+	struct map dated;                       /* from which its place in `dates` */
 	VEC(uint32_t) sites_read;
 	struct buf url, name;
 	VEC(struct offer) offers;

@@ -43,7 +43,8 @@ void discover_see(struct discover *d, const char *url, size_t size, uint32_t pag
 			d->report->outside++;
 			return;
 		}
-		if (d->urls.n >= DISCOVER_URLS_MAX) {
+		if (d->urls.n >= DISCOVER_URLS_MAX ||
+		    d->site_seen.v[site] >= DISCOVER_SITE_URLS_MAX) {
 			d->report->refused[REFUSED_MANY]++;
 			return;
 		}
@@ -55,6 +56,7 @@ void discover_see(struct discover *d, const char *url, size_t size, uint32_t pag
 		number = strtab_intern(&d->urls, url, size, NULL);
 		map_put(&d->by_key, key, number);
 		vec_push(&d->candidates, c);
+		d->site_seen.v[site]++;
 		d->report->found++;
 		d->report->refused[c.refusal] += c.refusal != 0;
 	}
@@ -195,7 +197,7 @@ static int see_capture(void *arg, const struct store_capture *c, struct err *err
 		l->sum = YIELD_KEEP * l->sum + fresh;
 		l->weight = YIELD_KEEP * l->weight + 1;
 	}
-	l->any |= c->links.s != NULL;
+	l->any |= c->links.s && c->status < 300;
 	return 0;
 }
 

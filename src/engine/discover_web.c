@@ -95,6 +95,20 @@ static void robots_known(struct reading *r, size_t at)
 	vec_push(&r->d->sites_read, t.site);
 }
 
+/* However often a page is listed, it has one date: the newest. */
+static void see_date(struct discover *d, uint32_t page, int64_t lastmod)
+{
+	bool fresh;
+	uint32_t i = map_intern(&d->dated, page, (uint32_t)d->dates.n, &fresh);
+
+	if (fresh) {
+		vec_push(&d->dates, ((struct dated){ page, lastmod }));
+		d->report->dates++;
+	} else if (lastmod > d->dates.v[i].lastmod) {
+		d->dates.v[i].lastmod = lastmod;
+	}
+}
+
 static int see_entry(void *context, const struct sitemap_entry *e, struct err *err)
 {
 	struct reading *r = context;
@@ -107,10 +121,8 @@ static int see_entry(void *context, const struct sitemap_entry *e, struct err *e
 		return 0;
 	}
 	page = map_get(&d->known, discover_key(e->url, e->url_size));
-	if (page != MAP_NONE && e->has_lastmod && e->lastmod > 0) {
-		vec_push(&d->dates, ((struct dated){ page, e->lastmod }));
-		d->report->dates++;
-	}
+	if (page != MAP_NONE && e->has_lastmod && e->lastmod > 0)
+		see_date(d, page, e->lastmod);
 	discover_see(d, e->url, e->url_size, STORE_NONE);
 	return 0;
 }

@@ -72,8 +72,9 @@ static void dated(const struct stage *s, const struct origin_request *q,
 		buf_str(&r->body, "<urlset>");
 		for (i = 0; i < 30; i++) {
 			when_iso(START + changed_on((int)i, s->day) * DAY - 5, date);
-			buf_printf(&r->body, "<url><loc>/l/%u</loc><lastmod>%s</lastmod></url>", i,
-			           date);
+			buf_printf(&r->body, "<url><loc>/l/%u</loc><lastmod>%s</lastmod></url>"
+			           "<url><loc>/l/%u</loc><lastmod>2001-01-01</lastmod></url>", i, date,
+			           i);
 		}
 		buf_str(&r->body, "</urlset>");
 	}
@@ -109,6 +110,14 @@ static void hostile(const struct stage *s, const struct origin_request *q,
 			buf_printf(&r->body, "<sitemap><loc>/%zu-%d.xml</loc></sitemap>",
 			           strlen(q->path), i);
 		buf_str(&r->body, "</sitemapindex>");
+	} else if (host == 15 && !strcmp(q->path, "/sitemap.xml")) {
+		buf_str(&r->body, "<sitemapindex><sitemap><loc>/1.xml</loc></sitemap>"
+		        "<sitemap><loc>/2.xml</loc></sitemap></sitemapindex>");
+	} else if (host == 15) {        /* more URLs than a site may show in a cycle */
+		buf_str(&r->body, "<urlset>");
+		for (int i = 0; i < DISCOVER_SITE_URLS_MAX / 2 + 100; i++)
+			buf_printf(&r->body, "<url><loc>%s/%d</loc></url>", q->path, i);
+		buf_str(&r->body, "</urlset>");
 	} else {
 		r->status = 302;
 		buf_printf(&r->headers, "Location: http://127.0.5.1:%u/maps/a.xml.gz\n",
@@ -431,6 +440,29 @@ static void test_same_seed_same_pages(void **state)
 	assert_true(hash[0] == hash[1]);
 }
 
+/* One site cannot take the place of all others. */
+static void test_a_site_of_many_urls(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+	char url[64];
+	uint32_t number;
+	struct err err;
+
+	(void)state;
+	setup(&s);
+	snprintf(url, sizeof url, "http://127.0.5.15:%u/", origin_port(s.origin));
+	assert_int_equal(store_begin(s.store, &err), 0);
+	assert_int_equal(store_page_add(s.store, (struct text){ url, strlen(url) }, 1, &number,
+	                                &err), 1);
+	assert_int_equal(store_commit(s.store, &err), 0);
+	r = cycle(&s, 0);
+	assert_int_equal(r.discovery.refused[REFUSED_MANY], 200);
+	assert_true(r.discovery.found > DISCOVER_SITE_URLS_MAX);
+	assert_true(r.discovery.found < DISCOVER_SITE_URLS_MAX + 100);
+	teardown(&s);
+}
+
 static void test_hostile_sitemaps(void **state)
 {
 	struct crawl_report r;
@@ -587,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_caps_hold),
 		cmocka_unit_test(test_same_seed_same_pages),
 		cmocka_unit_test(test_hostile_sitemaps),
+		cmocka_unit_test(test_a_site_of_many_urls),
 		cmocka_unit_test(test_trusted_dates),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_killed_at_any_moment),
