@@ -179,9 +179,10 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		rec->etag = (struct slice){ v, n };
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n))
 		rec->modified = (struct slice){ v, n };
-	/* the same bytes say the same: a revisit tells no more than a 304 does */
+	/* the same bytes say the same, if they were ever read: of a copy out of an index
+	 * (CDX) we know no more than its digest */
 	if (r->status >= 200 && r->status <= 399 && r->status != 304 &&
-	    !(a->copy && same_text(a->copy->digest, rec->digest))) {
+	    !(a->copy && a->copy->has_simhash && same_text(a->copy->digest, rec->digest))) {
 		analyse(&t->analyser, &in, rec);
 		own(t, a);
 	}

@@ -133,6 +133,52 @@ static const char *request_of(struct stage *s, const char *path, int n)
 	return NULL;
 }
 
+/* Out of an index (CDX) we know a copy's digest and nothing else: the same bytes are a
+ * revisit, but what they say is read all the same. */
+static int see_links(void *arg, const struct store_capture *c, struct err *err)
+{
+	(void)err;
+	if (c->revisit) {
+		++*(int *)arg;
+		assert_int_equal(c->links.size, 2);
+		assert_memory_equal(c->links.s, "/v", 2);
+		assert_int_equal(c->title.size, 5);
+	}
+	return 0;
+}
+
+static void test_a_copy_that_was_never_read_is(void **state)
+{
+	struct store_capture c = { .time = 5, .status = 200, .length = -1, .bytes_text = -1,
+		.words = -1, .images = -1, .tables = -1, .emails = -1, .outlinks = -1,
+		.offset = -1, .size = -1, .digest = { "BF6P5WE6JCXZ6DX5KZJWTVJNQJCA24VO", 32 } };
+	struct crawl_report r;
+	struct store_page p;
+	struct stage s;
+	struct err err;
+	char url[64];
+	int n = 0;
+
+	(void)state;
+	setup(&s);
+	snprintf(url, sizeof url, "http://127.0.0.1:%u/c", origin_tape_port(s.origin));
+	assert_int_equal(store_begin(s.store, &err), 0);
+	assert_int_equal(store_page_add(s.store, (struct text){ url, strlen(url) }, 1, &c.page,
+	                                &err), 1);
+	assert_int_equal(store_capture_add(s.store, &c, &err), 1);
+	assert_int_equal(store_page_get(s.store, c.page, &p, &err), 1);
+	p.capture = c.id;
+	assert_int_equal(store_page_update(s.store, &p, &err), 0);
+	assert_int_equal(store_commit(s.store, &err), 0);
+	s.opts.now = START;
+	if (crawl_cycle(s.store, &s.opts, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(r.cycle.same, 1);
+	assert_int_equal(store_captures(s.store, c.page, see_links, &n, &err), 0);
+	assert_int_equal(n, 1);
+	teardown(&s);
+}
+
 static void test_validators_follow_the_server(void **state)
 {
 	struct stage s;
@@ -359,6 +405,7 @@ static void test_archive_reads_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_copy_that_was_never_read_is),
 		cmocka_unit_test(test_validators_follow_the_server),
 		cmocka_unit_test(test_archive_is_complete),
 		cmocka_unit_test(test_archive_reads_back),
