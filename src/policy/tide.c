@@ -162,7 +162,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 	oldest = (uint32_t)s->owed_oldest;
 	s->owed_oldest -= oldest;
 	s->owed += o->explore * (b - oldest);
-	explore = (uint32_t)s->owed;
+	explore = (uint32_t)fmin(s->owed, b - oldest);  /* sums of shares are rounded */
 	s->owed -= explore;
 	tide_batch(p, v, plan, b - oldest - explore, explore);
 	if (oldest)

@@ -28,6 +28,7 @@
 #define USUAL_SIZE 67.f         /* 300 words, as a size_class() */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
+#define ODDS_HUGE 1e30f
 
 /* What the weights are drawn to where visits do not say; the means are the fit
  * on half of the sites of our data. */
@@ -188,6 +189,8 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 		for (int f = 0; f < N_FAMILIES; f++)
 			if (s->family[f])
 				odds *= 1 + s->family[f][v->family[f][page]].factor;
+		/* weights that ran away must not make inf / inf */
+		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
 		h->chance = odds / (1 + odds);
 	}
 }

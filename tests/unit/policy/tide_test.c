@@ -14,6 +14,7 @@
 
 #include "base/rng.h"
 #include "policy/logistic.h"
+#include "policy/tide.h"
 #include "policy/tide_model.h"
 #include "../../lib/stage.h"
 
@@ -404,6 +405,33 @@ static void told_is_as_good_as_asked(void **state)
 	stage_close(&s);
 }
 
+/* Chances stay chances with weights that no sane fit gives. */
+static void chances_of_mad_weights(void **state)
+{
+	static const double mad[] = { 1000, -1000 };
+	struct stage s;
+
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		struct tide_state *t;
+
+		lab_pages(&s, GROUPED, 200);
+		stage_play(&s, "tide:nofit=1");
+		stage_cycle(&s, 20);
+		t = s.policy->state;
+		for (int i = 0; i < TIDE_FEATURES; i++)
+			t->weight[i] = mad[k];
+		stage_cycle(&s, 20);
+		for (uint32_t i = 0; i < s.r.pages.n; i++) {
+			const struct tide_page *h = policy_page(s.policy, i);
+
+			if (!(h->chance >= 0 && h->chance <= 1))
+				fail_msg("page %u has chance %g", i, (double)h->chance);
+		}
+		stage_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +440,7 @@ int main(void)
 		cmocka_unit_test(finds_a_constant_rate),
 		cmocka_unit_test(a_burst_is_remembered),
 		cmocka_unit_test(rings_turn),
+		cmocka_unit_test(chances_of_mad_weights),
 		cmocka_unit_test(regression_finds_weights),
 		cmocka_unit_test(grouped_bursts),
 		cmocka_unit_test(directories_shuffled),
