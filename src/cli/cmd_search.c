@@ -16,8 +16,11 @@
 #include "engine/import_words.h"
 #include "engine/search.h"
 #include "engine/sites.h"
+#include "web/encoding.h"
+#include "web/words.h"
 
 #define PRIOR_VISITS 4.0        /* changes added to both */
+#define QUERY_MAX 65536         /* bytes of an argument that are looked at */
 
 struct search_cli_opts { int64_t k, now; double text_weight; };
 
@@ -40,33 +43,62 @@ struct searching {
 	struct site_status *sites;
 };
 
-/* The words of the query as rows of the set: rising numbers, each once. */
+/* Rising numbers of the query's words, each once. */
+struct query {
+	struct import_words *words;
+	uint32_t number[SEARCH_TERMS_MAX], n;
+};
+
+/* False: no page has it. */
+static bool query_add(struct query *q, const char *word, size_t size)
+{
+	uint32_t number, at;
+	const char *stem = stemmer_stem(q->words->stemmer, word, &size);
+
+	number = strtab_find(&q->words->words.words, stem, size);
+	if (number == MAP_NONE)
+		return false;
+	for (at = 0; at < q->n && q->number[at] < number; at++)
+		;
+	if (q->n == SEARCH_TERMS_MAX || (at < q->n && q->number[at] == number))
+		return true;
+	memmove(&q->number[at + 1], &q->number[at], (q->n - at) * sizeof *q->number);
+	q->number[at] = number;
+	q->n++;
+	return true;
+}
+
+static void query_each(void *arg, const char *word, size_t size, uint64_t hash)
+{
+	(void)hash;
+	query_add(arg, word, size);
+}
+
+/* The words of the query as rows of the set.  An argument that is no word of a page
+ * as it stands, such as a quoted query, is taken apart as pages are. */
 static int make_set(struct searching *s, const struct search_cli_opts *o, int n, char **words,
                     struct err *err)
 {
-	uint32_t numbers[SEARCH_TERMS_MAX], n_numbers = 0;
+	struct query q = { .words = &s->words };
+	struct words split = { .no_simhash = true, .each = query_each, .arg = &q };
+	struct encoding encoding = { 0 };
+	const uint32_t *numbers = q.number;
+	uint32_t n_numbers;
 
-	for (int i = 0; i < n && n_numbers < SEARCH_TERMS_MAX; i++) {
-		uint32_t number, at;
-		const char *stem;
+	for (int i = 0; i < n; i++) {
+		const char *text;
 		size_t size;
 
 		for (char *p = words[i]; *p; p++)
 			*p = (char)tolower((unsigned char)*p);
-		size = strlen(words[i]);
-		stem = stemmer_stem(s->words.stemmer, words[i], &size);
-		number = strtab_find(&s->words.words.words, stem, size);
-		if (number == MAP_NONE)
+		if (query_add(&q, words[i], strlen(words[i])))
 			continue;
-		for (at = n_numbers; at > 0 && numbers[at - 1] > number; at--)
-			numbers[at] = numbers[at - 1];
-		numbers[at] = number;
-		n_numbers++;
-		if (at > 0 && numbers[at - 1] == number) {
-			memmove(&numbers[at], &numbers[at + 1], (n_numbers - at - 1) * sizeof *numbers);
-			n_numbers--;
-		}
+		encoding_decode(&encoding, words[i], strlen(words[i]), "utf-8", 5, QUERY_MAX, &text,
+		                &size);
+		words_add(&split, text, size);
 	}
+	encoding_release(&encoding);
+	n_numbers = q.n;
 	if (!n_numbers)
 		return err_set(err, E_FAIL, "no page of the repository has any of these words");
 	s->set.opts = (struct search_opts){ .k = (uint32_t)o->k, .weight_text = o->text_weight,

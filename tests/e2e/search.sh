@@ -35,6 +35,9 @@ $f -C r search alpha --now 20220701 | grep -q '^ 1\. http://a.example/'
 $f -C r search gamma beta --json --now 20220701 | python3 -c '
 import json, sys
 r = json.load(sys.stdin)["results"]; assert len(r) == 10 and 0 <= r[0]["stale"] <= 1 and r[0]["last_seen"].startswith("2022"), r'
+$f -C r search gamma beta --now 20220701 >apart
+$f -C r search 'Beta,  gamma' --now 20220701 | cmp - apart
+$f -C r search 'zebra beta' gamma --now 20220701 | cmp - apart
 if $f -C r search zebra >/dev/null 2>err; then exit 1; fi
 grep -q 'any of these words' err
 
