@@ -173,6 +173,7 @@ struct explanation {
 	size_t rank, n;
 	uint32_t cycles;                /* until its turn */
 	bool late;                      /* not in the next cycle */
+	double probability;             /* of the next cycle; NAN: not known */
 	struct store_page page;
 };
 
@@ -193,8 +194,8 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 		printf("would come   in about %u cycles, if nothing changed meanwhile\n", x->cycles);
 	printf("reason       %s\nscore        %.4f\n", reason_text(x->seen->reason),
 	       (double)x->seen->score);
-	if (!isnan(x->seen->probability))
-		printf("probability  %.4f\n", (double)x->seen->probability);
+	if (!isnan(x->probability))
+		printf("probability  %.4f\n", x->probability);
 	printf("visits       %u, %u of them found a change\n", x->page.visits, x->page.changes);
 	if (x->page.last_visit) {
 		when_iso(x->page.last_visit, t);
@@ -217,7 +218,7 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 		json_kint(&j, "of", (int64_t)x->n);
 		json_kint(&j, "cycles", x->cycles);
 		json_knum(&j, "score", (double)x->seen->score);
-		json_knum(&j, "probability", (double)x->seen->probability);
+		json_knum(&j, "probability", x->probability);
 		json_kstr(&j, "reason", reason_name(x->seen->reason));
 		json_kstr(&j, "because", reason_text(x->seen->reason));
 	}
@@ -271,6 +272,8 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		x.late = true;
 	}
 	if (rc == 0) {
+		/* in a plan of everything each page is sure to come: that says nothing */
+		x.probability = x.seen && !x.late ? (double)x.seen->probability : (double)NAN;
 		x.cycles = p.budget ? (uint32_t)((x.rank + p.budget - 1) / p.budget) : 0;
 		if (x.late && x.cycles < 2)
 			x.cycles = 2;
@@ -290,7 +293,11 @@ const struct command command_plan = {
 	.description =
 		"A policy that looks at its first downloads before it goes on is shown as if nothing\n"
 		"could be learnt from them. Another crawler can do the fetching: give it\n"
-		"`--format urls` or `--format jsonl`, and hand its outcomes to `freshet tell`.",
+		"`--format urls` or `--format jsonl`, and hand its outcomes to `freshet tell`.\n"
+		"\n"
+		"The score is the policy's own: a chance of change, an age, a rate; policies that mix\n"
+		"reasons or add noise do not list by falling score. The probability is that with which\n"
+		"chance chose the page; - where it cannot be told. `freshet replay --logged` rests on it.",
 	.examples =
 		"  freshet -C crawl plan --budget 100 --policy site\n"
 		"  freshet -C crawl plan --format jsonl > plan.jsonl\n",
