@@ -73,7 +73,7 @@ void cluster_print_table(const struct cluster_output *o)
 	table_print(t, stdout);
 	table_free(t);
 	if (o->clusters.k > o->top)
-		printf("... and %u smaller ones (--top, --json)\n", o->clusters.k - o->top);
+		printf("... and %u more (--top, --json)\n", o->clusters.k - o->top);
 }
 
 void cluster_print_curve(const struct cluster_output *o)

@@ -209,7 +209,9 @@ static void print_text(const struct crawl_report *r)
 			if (!r->reasons[i])
 				continue;
 			printf("%s%u %s", between, r->reasons[i],
-			       i ? fetch_error_name((enum fetch_error)i) : "by status");
+			       i == FETCH_OK ? "by the status of the answer" :
+			       i == FETCH_GATE ? "for an address that is not public" :
+			       fetch_error_name((enum fetch_error)i));
 			between = ", ";
 		}
 		putchar('\n');
@@ -218,8 +220,9 @@ static void print_text(const struct crawl_report *r)
 		discovery_text(&r->discovery);
 	if (r->unasked)
 		printf("redirects took the requests of %u pages that were planned\n", r->unasked);
-	if (c->blocked)
-		printf("the requests of %u blocked pages went to others\n", c->blocked);
+	if (c->blocked && c->downloads)
+		printf("the requests of %u blocked page%s went to others\n", c->blocked,
+		       c->blocked == 1 ? "" : "s");
 }
 
 static int write_report(struct crawling *l, const struct cli *cli,

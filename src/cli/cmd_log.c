@@ -96,9 +96,9 @@ static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 		       "a good answer%s\n", c->number, t, l->policy, c->downloads, c->same, c->gone,
 		       c->failed, c->open ? " (not ended)" : "");
 	} else {
-		printf("cycle %u  %s  %s  budget %u: %u downloads, %u changed, %u same, %u gone, "
-		       "%u failed%s\n", c->number, t, l->policy, c->budget, c->downloads, c->changed,
-		       c->same, c->gone, c->failed, c->open ? " (not ended)" : "");
+		printf("cycle %u  %s  %s  budget %u: %u downloads, %u new, %u changed, %u same, "
+		       "%u gone, %u failed%s\n", c->number, t, l->policy, c->budget, c->downloads,
+		       c->fresh, c->changed, c->same, c->gone, c->failed, c->open ? " (not ended)" : "");
 	}
 	if (visits)
 		rc = store_visits(l->store, STORE_NONE, c->number, c->number + 1, show_visit, l, err);

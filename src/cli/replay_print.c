@@ -38,9 +38,10 @@ static void print_head(const struct replay_output *o, FILE *out)
 	when_iso(r->start, from);
 	when_iso(r->end, to);
 	duration_format(r->opts.cycle_seconds, length);
-	fprintf(out, "%s%u pages of %u sites, %.10s to %.10s, %u cycles of %s, budget %u "
+	fprintf(out, "%s%u pages of %u site%s, %.10s to %.10s, %u cycles of %s, budget %u "
 	        "(%.1f %%), %u seed%s, observing %s\n\n", o->first ? "" : "\n", r->n_repository,
-	        r->pages.tree.n_sites, from, to, r->n_cycles, length, r->budget,
+	        r->pages.tree.n_sites, r->pages.tree.n_sites == 1 ? "" : "s", from, to,
+	        r->n_cycles, length, r->budget,
 	        100.0 * r->budget / r->n_repository, o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
 	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
 }

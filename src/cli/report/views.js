@@ -126,7 +126,7 @@ function clusterView(d) {
 		title: "Clusters of pages", of: "cluster", axis: "changes of a page in 30 days", digits: 3, wide: true,
 		note: d.clusters.length + " clusters of " + show(d.pages) + " pages by their " + d.features + " features; the liveliest first.",
 		bars: top.map(c => ({ name: (c.largest_sites.length ? c.largest_sites[0][0] : "cluster " + c.cluster) +
-		                      " \u00b7 " + show(c.pages) + " pages", value: c.changes_30d, series: 5 })),
+		                      " \u00b7 " + show(c.pages) + (c.pages === 1 ? " page" : " pages"), value: c.changes_30d, series: 5 })),
 		heads: [{ name: "cluster", left: true }, { name: "pages" }, { name: "cosine", digits: 3 },
 		        { name: "changes in 30 days", digits: 3 }, { name: "largest sites", left: true }, { name: "stands out", left: true }],
 		rows: d.clusters.map(c => [c.cluster, c.pages, c.cosine, c.changes_30d, sites(c), c.stands_out.map(t => t[0]).join(" ")]),
