@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crawl.c - a cycle on the live web; see crawl.h.
+ * crawl.c - a cycle on the live web, around the source of its pages (crawl_source.c);
+ * see crawl.h.
  *
- * The budget.  A page that is handed to the fetcher takes one request of it; a
- * redirect hop or a retry takes one more, asked for by the fetcher before it is
- * made.  Pages are handed over as the budget allows, so that the hops of the
- * first pages come out of the share of the last: these are then left unasked.
- * A page that was never asked of its server gives its request back.
+ * The cycle's row is written with every batch and is open until the last.  A row that
+ * is open at the start is gone on with: its policy, seed, time and budget, and the
+ * visits it made, which the policy is told.
  */
 #include "engine/crawl_inner.h"
 #include "engine/live_inner.h"
@@ -17,200 +16,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/pool.h"
-
-#define BATCH 200
-#define BATCH_SECONDS 5
-#define WINDOW 4096             /* pages at the fetcher at a time */
-#define PLACES 64               /* answers in the line, */
-#define BYTES_IN_LINE (8 << 20) /* or so many bytes of them and one more */
-#define THREADS_MAX 16
 
 static bool may_spend(void *arg)
 {
 	return crawl_may_spend(arg);
 }
-
-/* May another page be handed over?  A little of the budget is held back for the
- * redirects of those under way, as many as there have been so far and one; the
- * last page goes when nobody can need it any more. */
-static bool may_ask(const struct crawl *c)
-{
-	uint64_t pending = crawl_pending(c), reserve = 1;
-
-	if (c->report->visits)
-		reserve += pending * c->extras / c->report->visits;
-	return !crawl_stopped(c) && pending < WINDOW &&
-		(pending ? c->spent + reserve < c->budget : c->spent < c->budget);
-}
-
-/* Hand a page to the fetcher, with the validators of our copy. */
-static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, struct err *err)
-{
-	struct fetch_request q = { .page = o->page, .site = index };
-	struct store_capture copy;
-	struct store_page p;
-	struct buf etag, modified;
-	int rc = store_page_get(c->store, o->page, &p, err);
-
-	if (rc <= 0)
-		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", o->page);
-	buf_init(&etag, 4096);
-	buf_init(&modified, 4096);
-	q.url = pages_url(&c->resumed->loaded.pages, o->page);
-	if (p.capture && (rc = store_capture_get(c->store, p.capture, &copy, err)) > 0) {
-		if (copy.etag.s)
-			buf_add(&etag, copy.etag.s, copy.etag.size);
-		if (copy.modified.s)
-			buf_add(&modified, copy.modified.s, copy.modified.size);
-		q.etag = etag.size ? etag.data : NULL;
-		q.last_modified = modified.size ? modified.data : NULL;
-		c->copies[index] = crawl_copy_new(&copy);
-	}
-	if (rc >= 0)
-		fetch_add(c->fetch, &q);
-	buf_release(&etag);
-	buf_release(&modified);
-	return rc < 0 ? rc : 0;
-}
-
-static void forget_copy(struct crawl *c, uint32_t index)
-{
-	free(c->copies[index]);
-	c->copies[index] = NULL;
-}
-
-static void read_place(void *arg, unsigned thread, uint32_t place)
-{
-	struct crawl *c = arg;
-
-	crawl_read(c->opts, &c->readers[thread], &c->answers[place]);
-}
-
-/* Put what was fetched into the line; false if nothing was. */
-static bool take_outcome(struct crawl *c, double wait)
-{
-	const struct fetch_result *r;
-	struct crawl_answer *a;
-
-	if (fetch_next(c->fetch, wait, &r) != FETCH_GOT)
-		return false;
-	if (r->error == FETCH_STOPPED) {
-		c->spent -= r->requests == 0;
-		forget_copy(c, r->site);
-		return true;
-	}
-	a = &c->answers[line_place(c->line)];
-	a->result = *r;
-	a->held = fetch_hold(c->fetch);
-	a->copy = c->copies[r->site];
-	a->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
-	a->ids = warc_writer_ids(c->warc, r->n_hops + 1);
-	if (crawl_is_blocked(r)) {      /* at once: a redirect may wait for it */
-		c->spent--;
-		c->given_back++;
-	}
-	c->bytes_in_line += r->body_size;
-	line_put(c->line);
-	return true;
-}
-
-/* Write the oldest answer in the line: 1, or 0 if there is none that is read. */
-static int keep_outcome(struct crawl *c, const struct offer *offers, struct delivery *ret,
-                        bool wait, struct err *err)
-{
-	const struct fetch_result *r;
-	struct crawl_answer *a;
-	uint32_t place, site;
-	int rc;
-
-	if (!line_take(c->line, wait, &place))
-		return 0;
-	a = &c->answers[place];
-	r = &a->result;
-	site = r->site;
-	c->given_back -= crawl_is_blocked(r);
-	rc = crawl_keep(c, &offers[site], c->placed + site + 1, a, &ret[site], err);
-	c->bytes_in_line -= r->body_size;
-	fetch_drop(c->fetch, a->held);
-	forget_copy(c, site);
-	if (rc < 0)
-		return rc;
-	ret[site].extra = r->requests > 1 ? r->requests - 1 : 0;
-	c->extras += ret[site].extra;
-	crawl_discover_count(c, offers[site].reason, ret[site].outcome);
-	c->report->visits++;
-	c->report->answered += r->status > 0;
-	c->in_batch++;
-	if (c->opts->progress)
-		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);
-	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
-	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
-		rc = crawl_commit(c, err);
-	return rc < 0 ? rc : 1;
-}
-
-static void stop_reading(struct crawl *c)
-{
-	line_free(c->line);
-	c->line = NULL;
-}
-
-/* One step: the wire if the line has room, then what is read; never idle while
- * there is something to do. */
-static int step(struct crawl *c, const struct offer *offers, struct delivery *ret,
-                struct err *err)
-{
-	bool full = line_full(c->line) || c->bytes_in_line > BYTES_IN_LINE, took = false;
-	int rc;
-
-	if (!full && fetch_pending(c->fetch))
-		took = take_outcome(c, line_count(c->line) ? 0 : 0.2);
-	rc = keep_outcome(c, offers, ret, !took, err);
-	while (rc > 0)
-		rc = keep_outcome(c, offers, ret, false, err);
-	return rc;
-}
-
-static int deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,
-                   struct err *err)
-{
-	struct crawl *c = self;
-	uint32_t next = 0;
-	int rc = 0;
-
-	for (size_t i = 0; i < n; i++)
-		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
-	c->copies = mem_zalloc(n, sizeof *c->copies);
-	while (rc == 0) {
-		for (; rc == 0 && next < n && may_ask(c); next++) {
-			rc = ask_page(c, &offers[next], next, err);
-			c->spent++;
-		}
-		if (crawl_stopped(c))
-			fetch_stop(c->fetch);
-		if (rc < 0 || !crawl_pending(c))
-			break;
-		rc = step(c, offers, ret, err);
-	}
-	if (rc < 0)
-		stop_reading(c);        /* copies are still looked at */
-	for (size_t i = 0; i < next; i++)
-		free(c->copies[i]);
-	free(c->copies);
-	if (rc == 0)
-		rc = crawl_commit(c, err);
-	c->report->unasked += (uint32_t)n - next;
-	c->placed += (uint32_t)n;
-	if (rc == 0 && crawl_stopped(c)) {
-		c->report->stopped = true;
-		rc = err_set(err, E_STOP, "stopped; what was fetched is kept, the next start "
-		             "goes on with this cycle");
-	}
-	return rc;
-}
-
-/* ---- the cycle around it ---- */
 
 struct last { struct store_cycle cycle; char policy[256]; bool any; };
 
@@ -334,7 +144,7 @@ static int run_engine(struct crawl *c, struct err *err)
 	struct made made = { .goal = c->opts->goal };
 	int rc = 0;
 
-	e->source = (struct source){ .self = c, .deliver = deliver };
+	e->source = (struct source){ .self = c, .deliver = crawl_deliver };
 	if (made.goal == GOAL_ALIVE)
 		rc = live_start(c, err);
 	e->max_age = c->opts->max_age;
@@ -395,28 +205,6 @@ static int load_words(struct crawl *c, struct err *err)
 	rc = import_words_load(&c->words, c->store, c->opts->stem, false, err);
 	c->count_words = how == CRAWL_WORDS_YES || c->words.n_stored ||
 		(policy_needs(c->resumed->policy) & NEED_WORDS);
-	return rc;
-}
-
-/* Threads for all processors but the one that the loop keeps busy. */
-static int start_reading(struct crawl *c, struct err *err)
-{
-	unsigned n = pool_threads();
-	const struct import_words *words = c->count_words ? &c->words : NULL;
-	int rc = 0;
-
-	c->n_readers = n < THREADS_MAX ? n : THREADS_MAX;
-	c->readers = mem_zalloc(c->n_readers, sizeof *c->readers);
-	c->answers = mem_zalloc(PLACES, sizeof *c->answers);
-	for (unsigned i = 0; i < c->n_readers; i++) {
-		int made = crawl_reader_init(&c->readers[i], c->opts, words, err);
-
-		rc = made < 0 ? made : rc;
-	}
-	for (unsigned i = 0; i < PLACES; i++)
-		crawl_answer_init(&c->answers[i]);
-	if (rc == 0)
-		c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
 	return rc;
 }
 
@@ -494,24 +282,19 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 		return 0;
 	if ((rc = load_words(c, err)) < 0 || (rc = open_archive(c, err)) < 0)
 		return rc;
-	return start_reading(c, err);
+	return crawl_start_reading(c, err);
 }
 
 static void release(struct crawl *c)
 {
 	live_free(c->live);
-	stop_reading(c);
+	crawl_stop_reading(c);
 	if (c->opts->keep && c->fetch && !fetch_pending(c->fetch))
 		*c->opts->keep = c->fetch;
 	else
 		fetch_free(c->fetch);
 	discover_free(c->discover);
-	for (unsigned i = 0; i < c->n_readers; i++)
-		crawl_reader_release(&c->readers[i]);
-	for (unsigned i = 0; c->answers && i < PLACES; i++)
-		crawl_answer_release(&c->answers[i]);
-	free(c->readers);
-	free(c->answers);
+	crawl_free_readers(c);
 	import_words_release(&c->words);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crawl_inner.h - what crawl.c (the cycle), crawl_read.c (what an answer means) and
- * crawl_keep.c (one outcome into archive and store) share.
+ * crawl_inner.h - what crawl.c (the cycle), crawl_source.c (asking), crawl_read.c (what
+ * an answer means) and crawl_keep.c (one outcome into archive and store) share.
  *
  * An answer goes from the fetcher into the line, where threads read, judge and
  * pack it, and out of the line, in the order it came in, to archive and store.
@@ -141,6 +141,13 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
                           const struct crawl_answer *a, struct delivery *ret,
                           struct err *err);
+/* In crawl_source.c: the engine's source, whose `self` is the crawl; and the threads that
+ * read answers, which stop before what they look at is freed. */
+MUST_CHECK int crawl_deliver(void *crawl, const struct offer *offers, size_t n,
+                             struct delivery *ret, struct err *err);
+MUST_CHECK int crawl_start_reading(struct crawl *c, struct err *err);
+void crawl_stop_reading(struct crawl *c);
+void crawl_free_readers(struct crawl *c);
 /* In crawl_rests.c: hosts that must not be asked yet, from the store and to it. */
 MUST_CHECK int crawl_rests_load(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
