@@ -88,7 +88,8 @@ const struct command command_report = {
 		"What the cycles found, the sites and how often they change, and the clusters of\n"
 		"pages, as charts with the tables behind them. The file is complete in itself: it\n"
 		"opens without a server and asks nothing of the network. `replay`, `rank`, `cluster`,\n"
-		"`cycle`, `run` and `demo` write such a file of their results with --report FILE.",
+		"`cycle`, `run`, `live` and `demo` write such a file of their results with --report\n"
+		"FILE.",
 	.examples =
 		"  freshet report crawl --out crawl.html\n"
 		"  freshet -C crawl report --clusters 0\n",

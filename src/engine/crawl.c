@@ -17,6 +17,8 @@
 
 #include "base/mem.h"
 
+#define KEEP_HOSTS 4000000      /* some 200 bytes each */
+
 static bool may_spend(void *arg)
 {
 	return crawl_may_spend(arg);
@@ -285,11 +287,20 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 	return crawl_start_reading(c, err);
 }
 
+/* Redirects may lead to ever new hosts, and a fetcher forgets none. */
+static bool may_keep_fetch(const struct crawl *c)
+{
+	size_t most = c->opts->keep_hosts ? c->opts->keep_hosts : KEEP_HOSTS;
+
+	return c->opts->keep && c->fetch && !fetch_pending(c->fetch) &&
+		fetch_known(c->fetch) <= most;
+}
+
 static void release(struct crawl *c)
 {
 	live_free(c->live);
 	crawl_stop_reading(c);
-	if (c->opts->keep && c->fetch && !fetch_pending(c->fetch))
+	if (may_keep_fetch(c))
 		*c->opts->keep = c->fetch;
 	else
 		fetch_free(c->fetch);

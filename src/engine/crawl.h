@@ -49,6 +49,8 @@ struct crawl_opts {
 	/* Set by who runs cycle after cycle: the fetcher, with what it knows of hosts,
 	 * is taken from here and left here, for the caller to free. */
 	struct fetch **keep;
+	size_t keep_hosts;              /* of them at most, else it is made anew; 0: a good
+	                                 * number */
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
 	/* Or NULL.  Requests of the budget; of goal alive, found of what is to be. */

@@ -401,6 +401,11 @@ size_t fetch_pending(const struct fetch *f)
 	return f->n_pending - (f->delivered != NULL);
 }
 
+size_t fetch_known(const struct fetch *f)
+{
+	return f->places.n + f->origins.n;
+}
+
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret)
 {
 	*ret = f->stats;

@@ -172,6 +172,7 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
  * are no longer followed, nothing is tried again. */
 void fetch_stop(struct fetch *f);
 size_t fetch_pending(const struct fetch *f);    /* added and not come out */
+size_t fetch_known(const struct fetch *f);      /* hosts and origins it remembers */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
 
 /* Hosts that are to be left alone, with the seconds they still want; and such a host

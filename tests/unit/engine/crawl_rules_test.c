@@ -160,6 +160,15 @@ static void test_rest_is_kept(void **state)
 	}
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 3);
 	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);
+	/* one that knows too many hosts is not: what rests is in the store */
+	s.opts.keep_hosts = 3;          /* two hosts, and an origin each */
+	r = cycle(&s);
+	assert_null(fetch);
+	s.opts.keep_hosts = 4;
+	r = cycle(&s);
+	assert_non_null(fetch);
+	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 4);
+	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);
 	fetch_free(fetch);
 	teardown(&s);
 }
