@@ -5,8 +5,8 @@
  *
  * 20,000 pages of real sizes (mean 20 KB, 1 to 260 KB, log-normal; FRESHET_DATA:
  * real pages out of WARCs) lie in a folder in memory; nginx serves them on 64
- * loopback addresses.  Ours fetches them over 64 connections with delays off and
- * hashes every body; wget2 (16 threads) writes them to files in memory.  Rounds
+ * loopback addresses.  Ours fetches them over 64 connections with delays off into
+ * memory, bytes counted; wget2 (16 threads) writes them to files in memory.  Rounds
  * alternate, the best of each counts; CPU time is the client's own, user and
  * system, and beside it the server's.
  *
@@ -33,7 +33,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -90,7 +89,7 @@ static struct score run_ours(const struct world *w)
 	struct fetch *f;
 	struct err err;
 	double t = clock_of(CLOCK_MONOTONIC), c = cpu(RUSAGE_SELF), s = server_cpu(w);
-	uint64_t bytes = 0, hash = 0;
+	uint64_t bytes = 0;
 	char url[96];
 	unsigned next = 0, done = 0;
 
@@ -113,12 +112,11 @@ static struct score run_ours(const struct world *w)
 			exit(1);
 		}
 		bytes += r->decoded_size;
-		hash ^= XXH3_64bits(r->decoded, r->decoded_size);
 		done++;
 	}
 	fetch_free(f);
 	gate_release(&gate);
-	if (bytes != w->bytes || !hash) {
+	if (bytes != w->bytes) {
 		fprintf(stderr, "bytes differ\n");
 		exit(1);
 	}

@@ -200,6 +200,7 @@ static struct transfer *new_transfer(struct lane *w)
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)(o->connect_timeout * 1000));
 	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 65536L);
 	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, 60L);
+	curl_easy_setopt(e, CURLOPT_NOPROXY, "");       /* proxy.c has decided */
 	wire_answer_setup(t);
 	if (o->ca_file)
 		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
