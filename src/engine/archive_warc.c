@@ -55,6 +55,17 @@ static bool is_web(const struct field *f)
 	       (f->value_size > 8 && !strncasecmp(f->value, "https://", 8));
 }
 
+/* Crawlers archive it beside the pages; it is no page to be kept fresh. */
+static bool is_robots(const struct field *f)
+{
+	static const char path[] = "/robots.txt";
+	size_t size = f->value_size, tail = sizeof path - 1, slashes = 0;
+
+	for (size_t i = 0; i < size; i++)
+		slashes += f->value[i] == '/';
+	return slashes == 3 && size > tail && !memcmp(f->value + size - tail, path, tail);
+}
+
 /* The type without parameters, in lower case. */
 static struct slice mime_of(struct reading *d, const struct field *f)
 {
@@ -210,7 +221,7 @@ static int next_record(struct reading *d, struct err *err)
 		return rc;
 	if ((rec->type != WARC_RESPONSE && rec->type != WARC_RESOURCE &&
 	     rec->type != WARC_REVISIT) || !rec->target_uri || !is_web(rec->target_uri) ||
-	    fields_find(&rec->fields, WARC_FIELD_HOP_OF)) {
+	    is_robots(rec->target_uri) || fields_find(&rec->fields, WARC_FIELD_HOP_OF)) {
 		d->out->stats.n_other++;
 		return 1;
 	}

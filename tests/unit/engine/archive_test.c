@@ -225,10 +225,13 @@ static void revisits_and_others(void **state)
 	put_http(&file, "request", "http://a.example/", 6, "", "GET / HTTP/1.1\r\n\r\n");
 	put(&file, "resource", "metadata://gnu.org/software/wget", 6, TYPE, "x", 1);
 	put(&file, "response", "dns:a.example", 6, "Content-Type: text/dns\r\n", "x", 1);
+	put_http(&file, "response", "http://a.example/robots.txt", 6, "", "HTTP/1.0 200 OK\r\n\r\n");
+	put_http(&file, "response", "http://a.example/a/robots.txt", 7, "",
+	         "HTTP/1.0 404 No\r\n\r\nno");
 	put_http(&file, "response", "http://a.example/gone", 7, "", "HTTP/1.0 404 No\r\n\r\nno");
 	stats = read_all(&s, &file);
-	assert_int_equal(stats.n_other, 4);
-	assert_int_equal(s.v.n, 6);
+	assert_int_equal(stats.n_other, 5);
+	assert_int_equal(s.v.n, 7);
 	for (int i = 0; i < 3; i++) {
 		assert_true(s.v.v[i].revisit);
 		assert_string_equal(s.v.v[i].mime, "warc/revisit");
@@ -242,8 +245,9 @@ static void revisits_and_others(void **state)
 	assert_string_equal(s.v.v[3].digest, digest);
 	assert_string_equal(s.v.v[4].digest, digest);
 	assert_true(s.v.v[4].revisit);
-	assert_int_equal(s.v.v[5].status, 404);
-	assert_false(s.v.v[5].has_simhash);
+	assert_string_equal(s.v.v[5].url, "http://a.example/a/robots.txt");
+	assert_int_equal(s.v.v[6].status, 404);
+	assert_false(s.v.v[6].has_simhash);
 	buf_release(&file);
 	vec_release(&s.v);
 }
