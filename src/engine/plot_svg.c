@@ -334,6 +334,7 @@ static void draw_area(struct svg *g)
 			g->x.lo = fmin(g->x.lo, p->x[i]), g->x.hi = fmax(g->x.hi, p->x[i]);
 		if (!(g->x.hi > g->x.lo))
 			g->x.hi = g->x.lo + 1;
+		g->x.log = p->x_log && g->x.lo > 0;     /* 0 has no logarithm */
 	}
 	g->width = fmax(title_width(p), left + AREA_WIDTH + 20 + legend_width(p));
 	n = caption(g, 0, false);

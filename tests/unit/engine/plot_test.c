@@ -213,10 +213,30 @@ static void tables(void **state)
 	plot_release(&p);
 }
 
+/* A logarithmic axis cannot begin at 0: it is drawn evenly, and ends. */
+static void no_logarithm_of_zero(void **state)
+{
+	struct plot p;
+	struct buf svg;
+
+	(void)state;
+	plot_init(&p, PLOT_LINES, 1, 3);
+	p.x_log = true;
+	for (size_t i = 0; i < 3; i++)
+		p.x[i] = p.series[0].y[i] = (double)i;
+	buf_init(&svg, PLOT_SVG_MAX);
+	plot_svg(&p, &svg);
+	buf_byte(&svg, 0);
+	assert_non_null(strstr((const char *)svg.data, "M76.0 372.0L356.0 212.0L636.0 52.0"));
+	buf_release(&svg);
+	plot_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scales), cmocka_unit_test(steps_and_ticks), cmocka_unit_test(ranges),
+		cmocka_unit_test(no_logarithm_of_zero),
 		cmocka_unit_test(lines), cmocka_unit_test(bars), cmocka_unit_test(tables),
 	};
 
