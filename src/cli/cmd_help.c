@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_help.c - the list of commands; man pages and completion from the tables. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -45,8 +46,8 @@ static void print_overview(FILE *out)
 
 void command_print_help(const struct command *c, FILE *out)
 {
-	fprintf(out, "usage: freshet %s %s%s\n\n%s\n", c->name, c->options ? "[options] " : "",
-	        c->arguments, c->summary);
+	fprintf(out, "usage: freshet %s%s%s%s\n\n%s\n", c->name, c->options ? " [options]" : "",
+	        *c->arguments ? " " : "", c->arguments, c->summary);
 	if (c->description)
 		fprintf(out, "\n%s\n", c->description);
 	if (c->options) {
@@ -84,7 +85,10 @@ static void roff_text(FILE *out, const char *s, bool literal)
 
 void command_print_man(const struct command *c, FILE *out)
 {
-	fprintf(out, ".TH FRESHET-%s 1 \"\" \"freshet " FRESHET_VERSION "\" \"Freshet\"\n", c->name);
+	fputs(".TH FRESHET-", out);
+	for (const char *s = c->name; *s; s++)
+		fputc(toupper((unsigned char)*s), out);
+	fputs(" 1 \"\" \"freshet " FRESHET_VERSION "\" \"Freshet\"\n", out);
 	fprintf(out, ".SH NAME\nfreshet-%s \\- ", c->name);
 	roff_text(out, c->summary, false);
 	fprintf(out, ".SH SYNOPSIS\n.B freshet %s\n[options] ", c->name);

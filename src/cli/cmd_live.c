@@ -37,7 +37,8 @@ static const struct option_spec live_options[] = {
 	OPT_TEXT(live_args, policy, "auto", "SPEC",
 	         "any other policy; auto is evidence, which learns from URLs and links"),
 	OPT_SHARE(live_args, sample, NULL, "most pages of the random sample that the estimate rests "
-	          "on; default: until 200 live, at least 100 and 1 %, at most 15 %"),
+	          "on; default: until 200 live, at least 100 and 1 %, "
+	          "at most 15 % (or 100, if that is more)"),
 	OPT_TEXT(live_args, part, NULL, "I/P",
 	         "be the I-th of P crawlers that share a static or sample-based order"),
 	OPT_FLAG(live_args, sample_only, "end when the random sample is tested"),

@@ -40,7 +40,7 @@ struct replay_cli_opts {
 static const struct option_spec replay_options[] = {
 	OPT_LIST(replay_cli_opts, policy, "SPEC",
 	         "a policy: name or name:key=value,...; a range d=-2..4 stands for each value; "
-	         "`all` for every policy"),
+	         "`all` for every policy; default: some well-known ones"),
 	OPT_TEXT(replay_cli_opts, cycle, "2w", "DURATION[,...]", "length of a cycle"),
 	OPT_TEXT(replay_cli_opts, budget, "2%", "N|N%[,...]",
 	         "downloads of a cycle, as a number or a share of the pages at the start"),
@@ -386,7 +386,11 @@ const struct command command_replay = {
 		"repositories (folders with freshet.db), several as one history. Cuts\n"
 		"their time into cycles, and lets every policy spend the same budget in each. A\n"
 		"download sees the page as it was then. All measures are means over the cycles,\n"
-		"with the standard error over seeds.\n\n"
+		"with the standard error over seeds (+-).\n\n"
+		"ChangeRatio is the share of downloads that found the page other than our copy; cycle,\n"
+		"other than it was one cycle ago; weighted, by PageRank. Freshness is the share of\n"
+		"copies that are true after a cycle, age d how many days the stale ones have been so,\n"
+		"unvisited d the longest time without a visit, plan s the time a run spent planning.\n\n"
 		"With --logged nothing is simulated: the visits that a repository made, each logged\n"
 		"with the probability with which it was chosen, say how often the plans of another\n"
 		"policy would have hit, with an interval; or that the log cannot tell, and why.",

@@ -34,13 +34,15 @@ static void print_head(const struct replay_output *o, FILE *out)
 {
 	const struct replay *r = o->x->replay;
 	char from[21], to[21], length[24];
+	/* days, and of short cycles the time of day, too */
+	int shown = r->opts.cycle_seconds < DAY_SECONDS ? 16 : 10;
 
 	when_iso(r->start, from);
 	when_iso(r->end, to);
 	duration_format(r->opts.cycle_seconds, length);
-	fprintf(out, "%s%u pages of %u site%s, %.10s to %.10s, %u cycles of %s, budget %u "
+	fprintf(out, "%s%u pages of %u site%s, %.*s to %.*s, %u cycles of %s, budget %u "
 	        "(%.1f %%), %u seed%s, observing %s\n\n", o->first ? "" : "\n", r->n_repository,
-	        r->pages.tree.n_sites, r->pages.tree.n_sites == 1 ? "" : "s", from, to,
+	        r->pages.tree.n_sites, r->pages.tree.n_sites == 1 ? "" : "s", shown, from, shown, to,
 	        r->n_cycles, length, r->budget,
 	        100.0 * r->budget / r->n_repository, o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
 	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
@@ -70,8 +72,12 @@ static void print_search(const struct experiment *x, const size_t *order, FILE *
 	for (int k = 0; k < N_SEARCH_KINDS && x->n_results > 1; k++) {
 		fprintf(out, "\nt-values of %s, row against column (* p < %.2f)\n",
 		        search_kind_name((enum search_kind)k), STAR_P);
+		fprintf(out, "%-34s", "");
+		for (size_t b = 0; b + 1 < x->n_results; b++)
+			fprintf(out, " %7zu. ", b + 1);
+		fputc('\n', out);
 		for (size_t a = 0; a < x->n_results; a++) {
-			fprintf(out, "%-34.34s", x->results[order[a]].spec);
+			fprintf(out, "%2zu. %-30.30s", a + 1, x->results[order[a]].spec);
 			for (size_t b = 0; b < a; b++) {
 				struct stat_test s = experiment_compare_search(x, order[a], order[b],
 				                                               (enum search_kind)k);
