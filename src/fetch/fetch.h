@@ -60,6 +60,7 @@ struct fetch_options {
 	double slow_seconds;            /* a window of this length with less than */
 	double slow_rate;               /* this many bytes/s ends the transfer */
 	size_t max_head, max_body, max_decoded, max_memory;
+	size_t max_rules;               /* bytes of robots.txt held, of all origins */
 	unsigned max_redirects;
 	unsigned retries;               /* after 429/503, within polite.max_wait */
 	double robots_age, dns_age;     /* seconds that what was learnt stays true */
@@ -86,6 +87,7 @@ struct fetch_options {
 	.connect_timeout = 10, .head_timeout = 30, .whole_timeout = 120, \
 	.slow_seconds = 20, .slow_rate = 100, .max_head = 128 << 10, \
 	.max_body = 10 << 20, .max_decoded = 32 << 20, .max_memory = 64 << 20, \
+	.max_rules = 256 << 20, \
 	.max_redirects = 5, .retries = 1, .robots_age = 86400, .dns_age = 600, \
 	.decode = true }
 

@@ -80,6 +80,7 @@ struct fetch {
 	size_t n_done, n_pending, n_parked;
 	unsigned n_handed;              /* outcomes since the last look at the wire */
 	size_t hops_held;               /* bytes */
+	size_t rules_held;              /* bytes of origins' rules */
 	bool stopped;
 	uint64_t draws;
 	struct job *delivered;

@@ -18,6 +18,7 @@
 #include "warc/http.h"
 #include "web/robots.h"
 
+#define RULES_ALWAYS (16 << 10) /* bytes of one origin's rules that always have room */
 #define ROBOTS_FAILED_AGE 600   /* seconds until a failed robots.txt is tried again */
 
 void origin_release(struct origin *o)
@@ -68,7 +69,24 @@ bool robots_ask(struct fetch *f, struct job *j, double now)
 	return false;
 }
 
-static void set_rules(struct fetch *f, struct origin *o, const struct transfer *t)
+static size_t rules_size(const struct robots *r)
+{
+	return sizeof *r + r->text.size + r->rules.n * sizeof *r->rules.v;
+}
+
+static void no_rules(struct fetch *f, struct origin *o)
+{
+	if (!o->rules)
+		return;
+	f->rules_held -= rules_size(o->rules);
+	robots_release(o->rules);
+	free(o->rules);
+	o->rules = NULL;
+}
+
+/* False: they are large, and there is no room.  Rules of an ordinary size always have
+ * some, or those who send large ones could keep us from all others. */
+static bool set_rules(struct fetch *f, struct origin *o, const struct transfer *t)
 {
 	struct robots *rules = mem_zalloc(1, sizeof *rules);
 	const char *value, *data = buf_text(&t->body);
@@ -85,18 +103,16 @@ static void set_rules(struct fetch *f, struct origin *o, const struct transfer *
 	}
 	robots_parse(rules, data, size, cut, f->opt.robots_name);
 	buf_release(&plain);
-	if (o->rules)
-		robots_release(o->rules);
-	free(o->rules);
+	n = rules_size(rules);
+	if (n > RULES_ALWAYS && f->rules_held + n > f->opt.max_rules) {
+		robots_release(rules);
+		free(rules);
+		return false;
+	}
+	no_rules(f, o);
+	f->rules_held += n;
 	o->rules = rules;
-}
-
-static void no_rules(struct origin *o)
-{
-	if (o->rules)
-		robots_release(o->rules);
-	free(o->rules);
-	o->rules = NULL;
+	return true;
 }
 
 static void failed(struct origin *o, enum fetch_error error, const char *why, double now)
@@ -127,19 +143,19 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 	o->until = now + f->opt.robots_age;
 	snprintf(why, sizeof why, "%s", t && error ? t->why : j->why ? j->why : "");
 	if (error == FETCH_REDIRECT || error == FETCH_BAD_URL) {
-		no_rules(o);            /* leads nowhere: not available, RFC 9309 2.3.1.2 */
+		no_rules(f, o);         /* leads nowhere: not available, RFC 9309 2.3.1.2 */
 	} else if (error != FETCH_OK && !(t && t->head_done && t->status == 200)) {
 		failed(o, error, why, now);
 	} else {
 		enum robots_access access = robots_policy(t->status, 0);
 
 		snprintf(why, sizeof why, "status %d", t->status);
-		if (access == ROBOTS_READ)
-			set_rules(f, o, t);
-		else if (access == ROBOTS_ALLOW_ALL)
-			no_rules(o);
-		else
+		if (access == ROBOTS_ALLOW_ALL)
+			no_rules(f, o);
+		else if (access != ROBOTS_READ)
 			failed(o, FETCH_ROBOTS, why, now);
+		else if (!set_rules(f, o, t))
+			failed(o, FETCH_ROBOTS, "too many large ones are held", now);
 	}
 	parked = o->parked;
 	o->parked = (struct list){ NONE, NONE };

@@ -68,6 +68,11 @@ static void robots_answer(void *arg, const struct origin_request *q, struct orig
 		pack_gzip(&r->body, text, sizeof text);
 		break;
 	}
+	case 21: case 22: case 23:      /* large ones */
+		buf_str(&r->body, "User-agent: *\n");
+		for (int i = 0; i < 3000; i++)
+			buf_printf(&r->body, "Disallow: /%d/%d\n", i, i);
+		break;
 	default: r->status = 503;
 	}
 }
@@ -117,6 +122,34 @@ static void test_robots_variants(void **state)
 	r = client_take(&b);
 	assert_int_equal(r->error, FETCH_ROBOTS);
 	assert_int_equal(r->n_hops, 1);
+	client_release(&b);
+}
+
+/* Large files of many origins cannot take all memory, nor keep us from small ones. */
+static void test_rules_held_are_bounded(void **state)
+{
+	const struct fetch_result *r;
+	unsigned good = 0, refused = 0;
+	char port[8];
+	struct client b;
+
+	(void)state;
+	client_init(&b, robots_answer, port);
+	snprintf(port, sizeof port, "%u", origin_port(b.origin));
+	b.opt.max_rules = 150000;
+	client_go(&b);
+	for (int i = 21; i < 24; i++)
+		client_ask(&b, "http://127.0.3.%d:%s/yes", i, port);
+	while (fetch_next(b.fetch, 20, &r) == FETCH_GOT) {
+		good += r->error == FETCH_OK;
+		refused += r->error == FETCH_ROBOTS && strstr(r->why, "too many large") != NULL;
+	}
+	assert_int_equal(good, 1);
+	assert_int_equal(refused, 2);
+	client_ask(&b, "http://127.0.3.4:%s/yes", port);
+	assert_int_equal(client_take(&b)->error, FETCH_OK);
+	client_ask(&b, "http://127.0.3.4:%s/no/x", port);
+	assert_int_equal(client_take(&b)->error, FETCH_ROBOTS);
 	client_release(&b);
 }
 
@@ -261,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_robots_variants),
+		cmocka_unit_test(test_rules_held_are_bounded),
 		cmocka_unit_test(test_names_and_rebinding),
 		cmocka_unit_test(test_behind_a_proxy),
 	};
