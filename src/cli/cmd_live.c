@@ -82,7 +82,7 @@ static int import_files(struct crawling *c, struct cli *cli, int n, char **files
 
 /* The policy: --policy, or the order as one; the part is an option of it. */
 static int make_spec(const struct live_args *o, const struct cli *cli, struct buf *spec,
-                     unsigned *ret_parts, struct err *err)
+                     struct err *err)
 {
 	unsigned part = 0, parts = 0;
 	char end;
@@ -105,12 +105,11 @@ static int make_spec(const struct live_args *o, const struct cli *cli, struct bu
 		               "that learns from every answer no part is known beforehand");
 	buf_printf(spec, "%spart=%u,parts=%u", strchr(buf_text(spec), ':') ? "," : ":", part - 1,
 	           parts);
-	*ret_parts = parts;
 	return 0;
 }
 
 static int set_live(struct crawling *c, struct cli *cli, const struct live_args *o,
-                    const char *policy, unsigned parts, struct err *err)
+                    const char *policy, struct err *err)
 {
 	int rc = crawling_set(c, cli, &o->web, err);
 
@@ -122,7 +121,7 @@ static int set_live(struct crawling *c, struct cli *cli, const struct live_args 
 		.target = o->budget.value > 0 && !is_given(cli, "target") ? 0 : o->target,
 		.estimate = !is_given(cli, "target") || o->target > 0, .sample = o->sample,
 		.sample_only = o->sample_only, .get_first = o->method == 1,
-		.again = o->again, .parts = parts,
+		.again = o->again,
 	};
 	return rc;
 }
@@ -177,7 +176,6 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	struct crawling c = { 0 };
 	struct crawl_report r = { 0 };
 	struct err listing;
-	unsigned parts = 0;
 	struct buf spec;
 	struct json j;
 	int rc = report_check(o->report, err), rc2;
@@ -190,9 +188,9 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (rc == 0)
 		rc = repository_settings(cli, c.store, &c.keep, err);
 	if (rc == 0)
-		rc = make_spec(o, cli, &spec, &parts, err);
+		rc = make_spec(o, cli, &spec, err);
 	if (rc == 0)
-		rc = set_live(&c, cli, o, buf_text(&spec), parts, err);
+		rc = set_live(&c, cli, o, buf_text(&spec), err);
 	if (rc == 0)
 		rc = import_files(&c, cli, n_args, args, err);
 	if (rc == 0) {

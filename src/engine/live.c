@@ -13,6 +13,8 @@
  */
 #include "engine/live_inner.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "web/url.h"
 
@@ -27,6 +29,15 @@ void live_fetch_options(struct fetch_options *o)
 	o->head = live_reconsider;
 }
 
+/* Crawlers that share the list.  The policy says it, for the one that a run goes on with
+ * may not be that of the options. */
+static uint32_t parts_of(const char *policy)
+{
+	const char *s = strncmp(policy, "liverank:", 9) ? NULL : strstr(policy, "parts=");
+
+	return s ? (uint32_t)strtoul(s + 6, NULL, 10) : 1;
+}
+
 static void begin(struct crawl *c)
 {
 	struct live *l = mem_zalloc(1, sizeof *l);
@@ -34,6 +45,7 @@ static void begin(struct crawl *c)
 	analyser_init(&l->analyser);
 	buf_init(&l->url, URL_SIZE_MAX);
 	l->free_slot = LIVE_NONE;
+	l->parts = parts_of(c->report->policy);
 	l->verdict = mem_zalloc(c->resumed->loaded.pages.n + 1ul, 1);
 	c->live = l;
 }
@@ -198,7 +210,7 @@ int live_start(struct crawl *c, struct err *err)
 	if (c->report->resumed && (rc = live_state(c, err)) == 0)
 		rc = store_visits(c->store, STORE_NONE, cycle, cycle + 1, recall_visit, c, err);
 	set_sample(c);
-	e->no_fill = c->opts->live.parts > 1;   /* the rest is for the other crawlers */
+	e->no_fill = c->live->parts > 1;        /* the rest is for the other crawlers */
 	e->source = (struct source){ .self = c, .deliver = deliver, .enough = live_enough };
 	return rc;
 }

@@ -37,7 +37,6 @@ struct live_opts {
 	bool sample_only;               /* end when the sample is tested */
 	bool get_first;                 /* no HEAD */
 	bool again;                     /* begin anew, though the last run can be gone on with */
-	uint32_t parts;                 /* crawlers that share the list; 0 or 1: this one */
 };
 
 struct live_report {

@@ -52,6 +52,7 @@ struct live {
 	VEC(struct live_slot) slots;
 	uint32_t free_slot;
 	size_t n_open;                  /* slots in use */
+	uint32_t parts;                 /* crawlers that share the list, this one included */
 	uint8_t *verdict;
 	const struct offer *offers;     /* of the round */
 	struct delivery *ret;

@@ -242,7 +242,7 @@ void live_estimate(struct crawl *c)
 	r->ended = !rest;
 	/* one of several crawlers finds its share of what lies behind the sample */
 	bound = (double)r->sample_hits +
-		(double)(r->high - r->sample_hits) / (o->parts > 1 ? o->parts : 1);
+		(double)(r->high - r->sample_hits) / (l->parts > 1 ? l->parts : 1);
 	r->reached = o->target > 0 && l->bounded && (double)r->hits >= o->target * bound - 1e-9;
 }
 

@@ -453,7 +453,7 @@ static void test_parts_are_disjoint_and_whole(void **state)
 			assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
 			snprintf(policy, sizeof policy, "%s,part=%d,parts=%d", orders[k], part, PARTS);
 			s.opts.policy = policy;
-			s.opts.live = (struct live_opts){ .parts = PARTS };
+			s.opts.live = (struct live_opts){ 0 };
 			/* the first is stopped half-way and gone on with */
 			s.opts.budget = (struct share){ part ? 0 : 300, false };
 			r = run(&s);
