@@ -150,9 +150,23 @@ static int schema_version(struct store_sqlite *s, int *ret, struct err *err)
 	return 0;
 }
 
-static int migrate(struct store_sqlite *s, struct err *err)
+/* One version up, unless another program has just done it. */
+static int migrate_once(struct store_sqlite *s, int version, struct err *err)
 {
 	char done[64];
+	int now = version, rc = execute(s, "BEGIN IMMEDIATE", err);
+
+	snprintf(done, sizeof done, "PRAGMA user_version = %d", version + 1);
+	if (rc < 0 || (rc = schema_version(s, &now, err)) < 0 ||
+	    (now == version && ((rc = execute(s, migrations[version], err)) < 0 ||
+	                        (rc = execute(s, done, err)) < 0)) ||
+	    (rc = execute(s, "COMMIT", err)) < 0)
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+static int migrate(struct store_sqlite *s, struct err *err)
+{
 	int version = 0, rc = schema_version(s, &version, err);
 
 	if (rc < 0)
@@ -160,16 +174,9 @@ static int migrate(struct store_sqlite *s, struct err *err)
 	if (version > STORE_SCHEMA)
 		return err_set(err, E_STORE, "%s: made by a newer freshet (schema %d, this one knows "
 		               "%d): upgrade", s->path, version, STORE_SCHEMA);
-	for (; version < STORE_SCHEMA; version++) {
-		snprintf(done, sizeof done, "PRAGMA user_version = %d; COMMIT", version + 1);
-		if ((rc = execute(s, "BEGIN IMMEDIATE", err)) < 0 ||
-		    (rc = execute(s, migrations[version], err)) < 0 ||
-		    (rc = execute(s, done, err)) < 0) {
-			sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-			return rc;
-		}
-	}
-	return 0;
+	for (; rc == 0 && version < STORE_SCHEMA; version++)
+		rc = migrate_once(s, version, err);
+	return rc;
 }
 
 static void sqlite_close(struct store *base)

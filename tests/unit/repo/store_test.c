@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -266,6 +267,33 @@ static void execute(const char *sql)
 	sqlite3_close(db);
 }
 
+/* Several programs that come to it together: one brings it up, all open it. */
+static void open_at_once(void)
+{
+	pid_t child[8];
+	int gate[2], status;
+	char byte;
+
+	assert_int_equal(pipe(gate), 0);
+	for (int i = 0; i < 8; i++) {
+		child[i] = fork();
+		if (!child[i]) {
+			struct store *s;
+			struct err err;
+
+			close(gate[1]);
+			(void)!read(gate[0], &byte, 1); /* until all are there */
+			_exit(store_open(&s, path, STORE_EXISTING, &err) ? 1 : 0);
+		}
+	}
+	close(gate[0]);
+	close(gate[1]);
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+		assert_int_equal(status, 0);
+	}
+}
+
 /* As the first and the second schema had it: what was there stays, what is new has a
  * value that says nothing. */
 static void test_an_old_database_is_brought_up(void **state)
@@ -290,6 +318,7 @@ static void test_an_old_database_is_brought_up(void **state)
 		        "'http://old.example/', 3, 1);"
 		        "INSERT INTO captures (id, page, time, status, revisit, digest) VALUES "
 		        "(1, 1, 4, 200, 0, 'OLD'); INSERT INTO hints VALUES ('old.example', 5, 4, 3)");
+		open_at_once();
 		assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
 		*state = s;
 		assert_int_equal(store_page_get(s, 0, &p, &err), 1);
