@@ -269,6 +269,9 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 			run_choose(o, &here, &bo, &out);
 		else
 			run_clusters(&from, &rows, &bo, &out);
+		if (!o->choose_k && out.n_pages > 1 && out.clusters.k == out.n_pages)
+			log_info("every page is a cluster of its own: give a smaller --k; --choose-k "
+			         "finds one");
 		print_output(&out, cli->common.json);
 		if (o->report)
 			rc = write_report(&out, cli, o->report, err);
