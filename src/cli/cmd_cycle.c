@@ -85,7 +85,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site };
 	c->crawl.budget = o->budget;
 	c->crawl.cycle_seconds = o->every;
-	c->crawl.max_age = o->max_age && o->every > 0 ? (uint32_t)(o->max_age / o->every) : 0;
+	if (rc == 0)
+		rc = guarantee_cycles(o->max_age, o->every, &c->crawl.max_age, err);
 	c->crawl.confirmations = (unsigned)o->confirmations;
 	return rc;
 }

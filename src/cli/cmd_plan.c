@@ -73,8 +73,9 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
 	rc = resume(&p->r, p->store, &ro, err);
 	if (rc < 0)
 		return rc;
-	if (o->max_age && o->every > 0)
-		p->r.engine.max_age = (uint32_t)(o->max_age / o->every);
+	rc = guarantee_cycles(o->max_age, o->every, &p->r.engine.max_age, err);
+	if (rc < 0)
+		return rc;
 	p->budget = (uint32_t)share_of(o->budget, p->r.loaded.n_here);
 	if (!o->now)
 		o->now = clock_now();
@@ -262,9 +263,11 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 	if (rc == 0 && !x.seen) {
 		struct resume_opts ro = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
 		                          .goal = (enum goal)o->goal, .cycle_seconds = o->every };
+		uint32_t max_age = p.r.engine.max_age;
 
 		resume_release(&p.r);
 		rc = resume(&p.r, p.store, &ro, err);
+		p.r.engine.max_age = max_age;
 		if (rc == 0)
 			rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
 		if (rc == 0)

@@ -22,6 +22,8 @@
 
 #include "base/rng.h"
 
+#define MAX_AGE_MOST 1000000    /* cycles; a longer age is kept as if it were this */
+
 void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
                  int64_t start)
 {
@@ -55,6 +57,8 @@ uint32_t guarantee_need(const struct view *v, uint32_t max_age)
 
 	if (!max_age)
 		return 0;
+	if (max_age > MAX_AGE_MOST)
+		max_age = MAX_AGE_MOST;
 	due = mem_zalloc((size_t)max_age + 1, sizeof *due);
 	for (uint32_t i = 0; i < v->n_pages; i++) {
 		uint32_t age = view_age(v, i);
@@ -71,6 +75,19 @@ uint32_t guarantee_need(const struct view *v, uint32_t max_age)
 	}
 	free(due);
 	return need > UINT32_MAX ? UINT32_MAX : (uint32_t)need;
+}
+
+int guarantee_cycles(int64_t max_age, int64_t cycle_seconds, uint32_t *ret, struct err *err)
+{
+	*ret = 0;
+	if (max_age <= 0 || cycle_seconds <= 0)
+		return 0;
+	if (max_age < cycle_seconds)
+		return err_set(err, E_USAGE, "max-age: shorter than one cycle: choose a longer age, or "
+		               "a shorter cycle");
+	max_age /= cycle_seconds;
+	*ret = (uint32_t)(max_age < MAX_AGE_MOST ? max_age : MAX_AGE_MOST);
+	return 0;
 }
 
 static void ask_reserved(struct engine *e)

@@ -91,4 +91,8 @@ void engine_recall(struct engine *e, int64_t now, uint32_t budget,
  * the largest over j of (pages due within j cycles) / j, rounded up. */
 uint32_t guarantee_need(const struct view *v, uint32_t max_age);
 
+/* --max-age in cycles; 0: none was asked for. */
+MUST_CHECK int guarantee_cycles(int64_t max_age, int64_t cycle_seconds, uint32_t *ret,
+                                struct err *err);
+
 #endif

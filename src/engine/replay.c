@@ -90,12 +90,8 @@ static int plan_cycles(struct replay *r, struct err *err)
 	if (n > CYCLES_MAX)
 		return err_set(err, E_USAGE, "%lld cycles: choose a longer --cycle", (long long)n);
 	r->n_cycles = (uint32_t)n;
-	r->max_age = o->max_age_cycles ? o->max_age_cycles :
-	             (uint32_t)(o->max_age / o->cycle_seconds);
-	if (o->max_age && !r->max_age)
-		return err_set(err, E_USAGE, "max-age: shorter than one cycle: choose a longer "
-		               "age, or a shorter --cycle");
-	return 0;
+	r->max_age = o->max_age_cycles;
+	return r->max_age ? 0 : guarantee_cycles(o->max_age, o->cycle_seconds, &r->max_age, err);
 }
 
 static void find_copies(struct replay *r)

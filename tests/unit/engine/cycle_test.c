@@ -126,6 +126,24 @@ static void need_is_the_least_even_pace(void **state)
 		assert_int_equal(guarantee_need(&v, max_age), pace);
 	}
 	assert_int_equal(guarantee_need(&v, 0), 0);
+	for (int i = 0; i < N; i++)
+		states[i] = PAGE_HERE;
+	assert_int_equal(guarantee_need(&v, UINT32_MAX), 1);    /* at once, in little memory */
+}
+
+static void an_age_in_cycles(void **state)
+{
+	struct err err;
+	uint32_t n = 7;
+
+	(void)state;
+	assert_int_equal(guarantee_cycles(0, 86400, &n, &err), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(guarantee_cycles(86400 * 3 - 1, 86400, &n, &err), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(guarantee_cycles(86399, 86400, &n, &err), E_USAGE);
+	assert_int_equal(guarantee_cycles(1ll << 40, 256, &n, &err), 0);
+	assert_true(n > 1000);          /* 2^32 cycles are not 0 */
 }
 
 static enum outcome often_blocked(void *arg, uint32_t page, uint32_t cycle)
@@ -365,6 +383,7 @@ static void a_source_can_have_enough(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_age_in_cycles),
 		cmocka_unit_test(no_page_grows_older_than_allowed),
 		cmocka_unit_test(need_is_the_least_even_pace),
 		cmocka_unit_test(blocked_pages_cost_nothing),
