@@ -35,6 +35,7 @@ static const struct option_spec diff_options[] = {
 struct choice {
 	int64_t from, to;
 	uint64_t before, after;         /* ids, 0: none */
+	char digest[100];               /* of `after` */
 };
 
 static int choose(void *arg, const struct store_capture *c, struct err *err)
@@ -50,7 +51,14 @@ static int choose(void *arg, const struct store_capture *c, struct err *err)
 		if (!w->to || c->time <= w->to)
 			w->after = c->id;
 	} else if (!w->to || c->time <= w->to) {
-		w->before = w->after;
+		char digest[sizeof w->digest];
+
+		snprintf(digest, sizeof digest, "%.*s", (int)c->digest.size,
+		         c->digest.s ? c->digest.s : "");
+		/* seen again as it was: the last change is what is asked for */
+		if (!*digest || strcmp(digest, w->digest))
+			w->before = w->after;
+		memcpy(w->digest, digest, sizeof digest);
 		w->after = c->id;
 	}
 	return 0;
@@ -78,9 +86,13 @@ static void print_text(const struct page_diff *d, const struct diff_opts *o,
 
 	when_iso(before->time, from);
 	when_iso(after->time, to);
-	printf("from %s to %s\nchanged by: bytes %s, text %s, tags %s, near:BITS with BITS below "
-	       "%u\n", from, to, d->view.bytes ? "yes" : "no", d->view.text ? "yes" : "no",
-	       d->view.tags ? "yes" : "no", d->view.bits);
+	printf("from %s to %s\nchanged by: bytes %s, text %s, tags %s, near:BITS ", from, to,
+	       d->view.bytes ? "yes" : "no", d->view.text ? "yes" : "no",
+	       d->view.tags ? "yes" : "no");
+	if (d->view.bits)
+		printf("with BITS below %u\n", d->view.bits);
+	else
+		puts("no");
 	for (size_t i = 0; i < d->items.n; i++) {
 		const struct diff_item *item = &d->items.v[i];
 
@@ -193,8 +205,8 @@ static int diff_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	    (rc = page_arg_find(s, args[0], &page, err)) == 0 &&
 	    (rc = store_captures(s, page.number, choose, &w, err)) == 0) {
 		if (!w.before || !w.after || w.before == w.after)
-			rc = err_set(err, E_USAGE, "%s: there are no two captures with content to "
-			             "compare; `freshet show` lists what there is", args[0]);
+			rc = err_set(err, E_USAGE, "%s: there are no two captures with different "
+			             "content; `freshet show` lists what there is", args[0]);
 		else if ((rc = store_page_get(s, page.number, &page, err)) > 0)
 			rc = compare(cli, o, s, &page, &w, err);
 	}
@@ -208,7 +220,7 @@ const struct command command_diff = {
 	.arguments = "URL",
 	.summary = "what changed between two captures of a page, and which detectors see it",
 	.description =
-		"Compares the newest two captures whose content is at hand (in WARC files), or the\n"
+		"Compares the newest two contents that are at hand (in WARC files) and differ, or the\n"
 		"ones named by --from and --to. Text is compared line by line; elements as what came\n"
 		"and went; what a screen reader reads aloud (alternative texts, labels, headings,\n"
 		"languages, roles, table headers) is named as such.",

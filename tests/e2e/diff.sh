@@ -11,6 +11,7 @@ def rec(day, body):
 one = "<html lang=en><body><h1>Hello</h1><img src=/x.png alt='a dog'><p id=clock>12:00</p><p>Same line</p></body></html>"
 open("a.warc.gz", "wb").write(rec(1, one) + rec(2, one.replace("12:00", "12:01")) +
     rec(3, one.replace("12:00", "12:02").replace("a dog", "a cat").replace("Hello", "Good bye").replace("<p>Same", "<div><p>Same")))
+open("again.warc.gz", "wb").write(rec(4, one) + rec(5, one.replace("Hello", "Bye")) + rec(6, one.replace("Hello", "Bye")))
 P
 $f init d 2>/dev/null; $f -C d import a.warc.gz | grep -q '^1 new page, 3 captures'
 $f -C d diff a.example/ >out
@@ -27,6 +28,10 @@ d = json.load(sys.stdin); assert d["bytes"] and not d["text"] and d["schema"] ==
 $f -C d set ignore 'b.example: #clock'
 $f -C d diff a.example/ --from 20240101 --to 20240102 | grep -q 'text yes'
 if $f -C d diff a.example/ --to 20240101 2>err; then exit 1; fi; grep -q 'no two captures' err
+# seen again as it was: the last change is shown, and nothing is called near nothing
+$f init e 2>/dev/null; $f -C e import again.warc.gz >/dev/null
+$f -C e diff a.example/ >out; grep -q '^from 2024-01-04T.* to 2024-01-06T' out; grep -q -- '+ Bye' out
+$f -C e diff a.example/ --from 20240105 --to 20240106 | grep -q 'bytes no, text no, tags no, near:BITS no$'
 [ "$($f -C d show a.example/ --features | wc -l)" = 48 ]
 $f -C d show a.example/ --features --json | python3 -c '
 import json, sys
