@@ -122,7 +122,7 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	                        "freshness", "age d", "unvisited d", "plan s", "" };
 	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
 	size_t *order = ranked(x);
-	bool broken = false;
+	bool broken = false, starred = false;
 
 	print_head(o, out);
 	for (size_t i = 0; i < x->n_results; i++) {
@@ -142,6 +142,7 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 		else
 			table_cell(t, "%.3f", p->plan_seconds);
 		table_cell(t, "%s", i && test.p < STAR_P ? "*" : "");
+		starred |= i && test.p < STAR_P;
 		for (uint32_t k = 0; k < x->n_seeds; k++)
 			for (uint32_t c = 0; c < p->runs[k].n_cycles; c++)
 				broken |= p->runs[k].cycles[c].guarantee_broken;
@@ -150,7 +151,7 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	table_free(t);
 	if (x->replay->opts.goal == GOAL_ALIVE)
 		print_costs(x, order, out);
-	if (x->n_results > 1)
+	if (starred)
 		fprintf(out, "\n* differs from the first row (paired t-test over cycles, p < %.2f)\n",
 		        STAR_P);
 	if (x->replay->search)
