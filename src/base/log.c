@@ -30,6 +30,12 @@ void log_at(enum log_level level, const char *fmt, ...)
 	fprintf(stderr, "freshet: %s%s\n", level == LOG_WARN ? "warning: " : "", line);
 }
 
+void log_warn_text(void *arg, const char *text)
+{
+	(void)arg;
+	log_warn("%s", text);
+}
+
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size)
 {
 	size_t o = 0;

@@ -22,6 +22,9 @@ void log_at(enum log_level level, const char *fmt, ...);
 #define log_info(...)  log_at(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)
 
+/* A warning, as the callback of what reads files; arg is not used. */
+void log_warn_text(void *arg, const char *text);
+
 /* s with control and non-ASCII bytes as \xNN, cut to fit, in out. */
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size);
 

@@ -85,34 +85,15 @@ static uint64_t fold(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* n <= 8 bytes, the first lowest; pieces overlap where n is no power of two. */
-static uint64_t load(const unsigned char *p, size_t n)
-{
-	uint32_t low, high;
-	uint64_t x;
-
-	if (n == 8) {
-		memcpy(&x, p, 8);
-		return x;
-	}
-	if (n >= 4) {
-		memcpy(&low, p, 4);
-		memcpy(&high, p + n - 4, 4);
-		return low | (uint64_t)high << 8 * (n - 4);
-	}
-	return n ? p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1)
-	         : 0;
-}
-
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed)
 {
 	const unsigned char *p = data;
 	uint64_t h = seed ^ 0xa0761d6478bd642fu, n = size;
 
 	for (; n > 16; n -= 16, p += 16)
-		h = fold(load(p, 8) ^ 0xe7037ed1a0b428dbu, load(p + 8, 8) ^ h);
-	h = fold(load(p, n > 8 ? 8 : n) ^ 0x8ebc6af09c88c6e3u,
-	         (n > 8 ? load(p + 8, n - 8) : 0) ^ h ^ 0x589965cc75374cc3u);
+		h = fold(hash_load(p, 8) ^ 0xe7037ed1a0b428dbu, hash_load(p + 8, 8) ^ h);
+	h = fold(hash_load(p, n > 8 ? 8 : n) ^ 0x8ebc6af09c88c6e3u,
+	         (n > 8 ? hash_load(p + 8, n - 8) : 0) ^ h ^ 0x589965cc75374cc3u);
 	return fold(h ^ size, 0x1d8e4e27c47d124fu);
 }
 

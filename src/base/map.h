@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MAP_NONE UINT32_MAX
 
@@ -49,5 +50,25 @@ void     strtab_release(struct strtab *t);
 
 /* 64-bit hash of bytes (wyhash-like multiply-fold); stable across runs. */
 uint64_t hash_bytes(const void *data, size_t size, uint64_t seed);
+
+/* n <= 8 bytes, the first lowest; pieces overlap where n is no power of two. */
+static inline uint64_t hash_load(const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint32_t low, high;
+	uint64_t x;
+
+	if (n == 8) {
+		memcpy(&x, p, 8);
+		return x;
+	}
+	if (n >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + n - 4, 4);
+		return low | (uint64_t)high << 8 * (n - 4);
+	}
+	return n ? p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1)
+	         : 0;
+}
 
 #endif

@@ -57,6 +57,14 @@ void progress_set(struct progress *p, uint64_t done)
 		draw(p, now);
 }
 
+void progress_bytes(void *progress, uint64_t done, uint64_t total)
+{
+	struct progress *p = progress;
+
+	p->total = total >> 20;
+	progress_set(p, done >> 20);
+}
+
 void progress_end(struct progress *p)
 {
 	if (p->on)

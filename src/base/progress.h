@@ -22,6 +22,8 @@ struct progress {
 
 void progress_start(struct progress *p, const char *what, const char *unit, uint64_t total);
 void progress_set(struct progress *p, uint64_t done);
+/* Callback of readers: bytes done of all, shown in MiB. */
+void progress_bytes(void *progress, uint64_t done, uint64_t total);
 void progress_end(struct progress *p);          /* clears the line */
 
 #endif

@@ -59,18 +59,12 @@ static bool is_given(const struct cli *cli, const char *name)
 	return cli->given[option_find(cli->options, name, strlen(name)) - cli->options];
 }
 
-static void show_bad(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
 /* What is in the files goes into the repository; twice does no harm. */
 static int import_files(struct crawling *c, struct cli *cli, int n, char **files,
                         struct err *err)
 {
 	struct import i = { .store = c->store, .folder = cli->common.repository,
-	                    .now = clock_now(), .report = show_bad };
+	                    .now = clock_now(), .report = log_warn_text };
 	int rc = 0;
 
 	for (int k = 0; k < n && rc >= 0; k++)

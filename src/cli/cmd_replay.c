@@ -99,20 +99,6 @@ static void show_done(void *arg, size_t n, size_t total)
 	progress_set(arg, n);
 }
 
-static void show_read(void *arg, uint64_t done, uint64_t total)
-{
-	struct progress *p = arg;
-
-	p->total = total >> 20;
-	progress_set(p, done >> 20);
-}
-
-static void show_bad(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
 /* "90d" or "6": in seconds or in cycles. */
 static int parse_max_age(const char *s, struct replay_opts *o, struct err *err)
 {
@@ -311,7 +297,7 @@ static int run_recorded(struct cli *cli, const struct replay_cli_opts *o,
                         struct err *err)
 {
 	struct progress progress;
-	struct trace_report report = { .report = show_bad, .progress = show_read,
+	struct trace_report report = { .report = log_warn_text, .progress = progress_bytes,
 	                               .arg = &progress };
 	struct history h = { 0 };
 	struct lexicon words = { 0 };

@@ -15,16 +15,10 @@ static const struct option_spec tell_options[] = {
 	OPT_END
 };
 
-static void show_bad(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
 static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct tell_opts *o = opts;
-	struct tell t = { .report = show_bad };
+	struct tell t = { .report = log_warn_text };
 	struct arena keep = { 0 };
 	struct json j;
 	int rc = repository_open(cli, &t.store, err);

@@ -10,20 +10,6 @@
 static const struct figure_paper *const papers[] = { &figures_paper1, &figures_paper2,
                                                      &figures_paper3, &figures_paper4 };
 
-static void show_read(void *arg, uint64_t done, uint64_t total)
-{
-	struct progress *p = arg;
-
-	p->total = total >> 20;
-	progress_set(p, done >> 20);
-}
-
-static void show_bad(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
 static const struct figure *figure_find(const struct figure_paper *p, const char *id,
                                         size_t n)
 {
@@ -71,7 +57,7 @@ static int load_history(struct figures *f, int n_args, char **args, struct err *
 {
 	const char *name = f->ask->detect ? f->ask->detect : f->paper->detect;
 	struct progress progress;
-	struct trace_report report = { .report = show_bad, .progress = show_read,
+	struct trace_report report = { .report = log_warn_text, .progress = progress_bytes,
 	                               .arg = &progress };
 	struct detector detect;
 	size_t n_alive = 0;

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "web/simd.h"
 #include "web/unicode.h"
 
@@ -41,37 +42,17 @@ static SIMD_INLINE uint64_t finish(uint64_t h)
 	return h ^ h >> 32;
 }
 
-/* n <= 8 bytes; pieces overlap where n is no power of two. */
-static inline uint64_t load(const char *s, size_t n)
-{
-	const unsigned char *p = (const unsigned char *)s;
-	uint32_t low, high;
-	uint64_t x;
-
-	if (n == 8) {
-		memcpy(&x, p, 8);
-		return x;
-	}
-	if (n >= 4) {
-		memcpy(&low, p, 4);
-		memcpy(&high, p + n - 4, 4);
-		return low | (uint64_t)high << 8 * (n - 4);
-	}
-	return n ? p[0] | (uint64_t)p[n / 2] << 8 * (n / 2) | (uint64_t)p[n - 1] << 8 * (n - 1)
-	         : 0;
-}
-
 /* Sixteen bytes at a time, the last ones filled up with NUL. */
 uint64_t words_hash(const char *word, size_t size)
 {
 	uint64_t h = size;
 
 	for (; size > 16; word += 16, size -= 16)
-		h = mix(h, load(word, 8), load(word + 8, 8));
+		h = mix(h, hash_load(word, 8), hash_load(word + 8, 8));
 	if (size > 8)
-		h = mix(h, load(word, 8), load(word + 8, size - 8));
+		h = mix(h, hash_load(word, 8), hash_load(word + 8, size - 8));
 	else
-		h = mix(h, load(word, size), 0);
+		h = mix(h, hash_load(word, size), 0);
 	return h;
 }
 
