@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/crawling.h"
+#include "cli/history_print.h"
 #include "cli/history_report.h"
 
 struct cycle_opts {
@@ -91,11 +92,6 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	return rc;
 }
 
-static double change_ratio(const struct store_cycle *c)
-{
-	return c->downloads ? (double)(c->changed + c->gone) / c->downloads : 0;
-}
-
 static void discovery_json(struct json *j, const struct discovery *d)
 {
 	json_key(j, "discovery");
@@ -148,15 +144,7 @@ static void print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "cycle", c->number);
 	json_kstr(j, "time", t);
 	json_kstr(j, "policy", r->policy);
-	json_kint(j, "budget", c->budget);
-	json_kint(j, "downloads", c->downloads);
-	json_kint(j, "new", c->fresh);
-	json_kint(j, "changed", c->changed);
-	json_kint(j, "same", c->same);
-	json_kint(j, "gone", c->gone);
-	json_kint(j, "failed", c->failed);
-	json_kint(j, "blocked", c->blocked);
-	json_knum(j, "change_ratio", change_ratio(c));
+	cycle_counts_json(j, c);
 	json_key(j, "seconds");
 	json_object(j);
 	json_knum(j, "plan", c->seconds_plan);
@@ -200,7 +188,7 @@ static void print_text(const struct crawl_report *r)
 	table_cell(t, "%u", c->gone);
 	table_cell(t, "%u", c->failed);
 	table_cell(t, "%u", c->blocked);
-	table_cell(t, "%.3f", change_ratio(c));
+	table_cell(t, "%.3f", cycle_change_ratio(c));
 	table_cell(t, "%.1f", c->seconds_total);
 	table_print(t, stdout);
 	table_free(t);

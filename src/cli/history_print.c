@@ -162,6 +162,24 @@ void sites_print_json(struct json *j, const struct site_status *rows, uint32_t n
 	cli_json_end(j);
 }
 
+double cycle_change_ratio(const struct store_cycle *c)
+{
+	return c->downloads ? (double)(c->changed + c->gone) / c->downloads : 0;
+}
+
+void cycle_counts_json(struct json *j, const struct store_cycle *c)
+{
+	json_kint(j, "budget", c->budget);
+	json_kint(j, "downloads", c->downloads);
+	json_kint(j, "new", c->fresh);
+	json_kint(j, "changed", c->changed);
+	json_kint(j, "same", c->same);
+	json_kint(j, "gone", c->gone);
+	json_kint(j, "failed", c->failed);
+	json_kint(j, "blocked", c->blocked);
+	json_knum(j, "change_ratio", cycle_change_ratio(c));
+}
+
 void cycle_print_json(struct json *j, const struct store_cycle *c)
 {
 	char t[15];
@@ -173,15 +191,6 @@ void cycle_print_json(struct json *j, const struct store_cycle *c)
 		json_kstr(j, "goal", "alive");
 	json_key(j, "policy");
 	json_strn(j, c->policy.s, c->policy.size);
-	json_kint(j, "budget", c->budget);
-	json_kint(j, "downloads", c->downloads);
-	json_kint(j, "new", c->fresh);
-	json_kint(j, "changed", c->changed);
-	json_kint(j, "same", c->same);
-	json_kint(j, "gone", c->gone);
-	json_kint(j, "failed", c->failed);
-	json_kint(j, "blocked", c->blocked);
-	json_knum(j, "change_ratio", c->downloads ?
-	          (double)(c->changed + c->gone) / c->downloads : 0);
+	cycle_counts_json(j, c);
 	json_kbool(j, "open", c->open);
 }

@@ -25,6 +25,9 @@ enum sites_order {
 void sites_sort(struct site_status *rows, uint32_t n, const struct pages *p,
                 enum sites_order by);
 
+double cycle_change_ratio(const struct store_cycle *c);
+/* Budget, outcomes and ratio, wherever a cycle is told as JSON. */
+void cycle_counts_json(struct json *j, const struct store_cycle *c);
 /* The members of a cycle inside an object of freshet.log/1. */
 void cycle_print_json(struct json *j, const struct store_cycle *c);
 
