@@ -80,6 +80,26 @@ static int parse_number(const struct option_spec *s, const char *value, double *
 	return 0;
 }
 
+static int parse_duration(const struct option_spec *s, const char *value, void *at,
+                          struct err *err)
+{
+	char shown[64];
+	double v;
+
+	option_display(s, shown);
+	if (!duration_parse_exact(value, &v))
+		return err_set(err, E_USAGE, "%s: '%s' is not a duration such as %s12h, 2w", shown,
+		               value, s->type == OPTION_SECONDS ? "250ms, 1.5s, " : "90s, ");
+	if (s->max > s->min && (v < s->min || v > s->max))
+		return err_set(err, E_USAGE, "%s: %s is outside %.12g .. %.12g seconds", shown,
+		               value, s->min, s->max);
+	if (s->type == OPTION_SECONDS)
+		*(double *)at = v;
+	else if (!duration_parse(value, at))
+		return err_set(err, E_USAGE, "%s: '%s' is less than a second", shown, value);
+	return 0;
+}
+
 static int parse_flag(const char *value, bool *ret)
 {
 	static const char *const yes[] = { "1", "yes", "true", "on" };
@@ -129,10 +149,8 @@ int option_set(const struct option_spec *s, void *opts, const char *value, struc
 		*(const char **)at = value;
 		return 0;
 	case OPTION_DURATION:
-		if (!duration_parse(value, at))
-			return err_set(err, E_USAGE, "%s: '%s' is not a duration such as 90s, "
-			               "12h, 2w", shown, value);
-		return 0;
+	case OPTION_SECONDS:
+		return parse_duration(s, value, at, err);
 	case OPTION_TIME:
 		if (!when_parse(value, strlen(value), at))
 			return err_set(err, E_USAGE, "%s: '%s' is not a time such as "

@@ -29,6 +29,7 @@ enum option_type {
 	OPTION_CHOICE,          /* int: index into the choices */
 	OPTION_TEXT,            /* const char * */
 	OPTION_DURATION,        /* int64_t seconds */
+	OPTION_SECONDS,         /* double: a duration, parts of a second, too */
 	OPTION_TIME,            /* int64_t seconds since the epoch */
 	OPTION_SHARE,           /* struct share */
 	OPTION_LIST,            /* struct option_list; may be given many times */

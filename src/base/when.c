@@ -234,7 +234,7 @@ static const struct { char unit; int64_t seconds; } units[] = {
 	{ 'w', 7 * DAY_SECONDS }, { 'd', DAY_SECONDS }, { 'h', 3600 }, { 'm', 60 }, { 's', 1 },
 };
 
-bool duration_parse(const char *s, int64_t *ret_seconds)
+bool duration_parse_exact(const char *s, double *ret_seconds)
 {
 	double total = 0;
 
@@ -250,6 +250,11 @@ bool duration_parse(const char *s, int64_t *ret_seconds)
 		v = strtod(s, &end);
 		if (end == s)
 			return false;
+		if (end[0] == 'm' && end[1] == 's') {
+			total += v / 1000;
+			s = end + 2;
+			continue;
+		}
 		for (i = 0; i < 5 && units[i].unit != *end; i++)
 			;
 		if (i == 5 && *end)
@@ -258,6 +263,16 @@ bool duration_parse(const char *s, int64_t *ret_seconds)
 		s = *end ? end + 1 : end;
 	}
 	if (!(total <= 1e12))
+		return false;
+	*ret_seconds = total;
+	return true;
+}
+
+bool duration_parse(const char *s, int64_t *ret_seconds)
+{
+	double total;
+
+	if (!duration_parse_exact(s, &total) || (total > 0 && total < 1))
 		return false;
 	*ret_seconds = (int64_t)(total + 0.5);
 	return true;

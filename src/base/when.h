@@ -24,7 +24,10 @@ void when_iso(int64_t t, char out[21]);                 /* 2022-10-01T00:00:00Z 
 bool when_parse_http(const char *s, size_t size, int64_t *ret_time);
 void when_http(int64_t t, char out[30]);                /* Sat, 01 Oct 2022 ... */
 
-/* 90s 30m 12h 1d 2w, decimals allowed; a bare number is seconds. */
+/* 250ms 90s 30m 12h 1d 2w and sums of them (1d12h), decimals allowed; a bare number is
+ * seconds. */
+bool duration_parse_exact(const char *s, double *ret_seconds);
+/* The same in whole seconds, rounded; what is no 0 and less than one is refused. */
 bool duration_parse(const char *s, int64_t *ret_seconds);
 void duration_format(int64_t seconds, char out[24]);    /* 2w, 1d12h, 90s */
 

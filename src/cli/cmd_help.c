@@ -60,6 +60,58 @@ void command_print_help(const struct command *c, FILE *out)
 		fprintf(out, "\nExamples:\n%s", c->examples);
 }
 
+static void json_options(struct json *j, const char *key, const struct option_spec *s)
+{
+	json_key(j, key);
+	json_array(j);
+	for (; s && s->name; s++) {
+		json_object(j);
+		cli_json_option(j, s);
+		json_kbool(j, "repeatable", s->type == OPTION_LIST);
+		json_kbool(j, "setting", s->setting);
+		json_end_object(j);
+	}
+	json_end_array(j);
+}
+
+void command_print_json(const struct command *c)
+{
+	struct json j;
+
+	cli_json_begin(&j, "help");
+	json_kstr(&j, "name", c->name);
+	json_kstr(&j, "arguments", c->arguments);
+	json_kstr(&j, "summary", c->summary);
+	json_kstr(&j, "description", c->description);
+	json_options(&j, "options", c->options);
+	json_options(&j, "common_options", common_options);
+	json_kstr(&j, "examples", c->examples);
+	cli_json_end(&j);
+}
+
+void command_print_overview(bool as_json)
+{
+	const struct command *c;
+	struct json j;
+
+	if (!as_json) {
+		print_overview(stdout);
+		return;
+	}
+	cli_json_begin(&j, "help");
+	json_key(&j, "commands");
+	json_array(&j);
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		json_object(&j);
+		json_kstr(&j, "name", c->name);
+		json_kstr(&j, "summary", c->summary);
+		json_end_object(&j);
+	}
+	json_end_array(&j);
+	json_options(&j, "common_options", common_options);
+	cli_json_end(&j);
+}
+
 /* roff text: '-' as itself, backslash safe, no line that looks like a request. */
 static void roff_text(FILE *out, const char *s, bool literal)
 {
@@ -204,28 +256,14 @@ static int help_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (n_args) {
 		c = command_find(args[0]);
 		if (!c)
-			return err_set(err, E_USAGE, "no command '%s'; `freshet help` lists the "
-			               "commands", args[0]);
-		command_print_help(c, stdout);
+			return command_unknown(args[0], err);
+		if (cli->common.json)
+			command_print_json(c);
+		else
+			command_print_help(c, stdout);
 		return 0;
 	}
-	if (cli->common.json) {
-		struct json j;
-
-		cli_json_begin(&j, "help");
-		json_key(&j, "commands");
-		json_array(&j);
-		for (size_t i = 0; (c = command_at(i)); i++) {
-			json_object(&j);
-			json_kstr(&j, "name", c->name);
-			json_kstr(&j, "summary", c->summary);
-			json_end_object(&j);
-		}
-		json_end_array(&j);
-		cli_json_end(&j);
-		return 0;
-	}
-	print_overview(stdout);
+	command_print_overview(cli->common.json);
 	return 0;
 }
 

@@ -92,13 +92,15 @@ static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 			json_array(l->j);
 		}
 	} else if (c->goal == GOAL_ALIVE) {
-		printf("cycle %u  %s  %s  looking for life: %u requests, %u alive, %u gone, %u without "
-		       "a good answer%s\n", c->number, t, l->policy, c->downloads, c->same, c->gone,
-		       c->failed, c->open ? " (not ended)" : "");
+		printf("cycle %u  %s  %s  looking for life: %u requests, %u visits: %u alive, %u gone, "
+		       "%u without a good answer, %u blocked%s\n", c->number, t, l->policy,
+		       c->downloads, cycle_visits(c), c->same, c->gone, c->failed, c->blocked,
+		       c->open ? " (not ended)" : "");
 	} else {
-		printf("cycle %u  %s  %s  budget %u: %u downloads, %u new, %u changed, %u same, "
-		       "%u gone, %u failed%s\n", c->number, t, l->policy, c->budget, c->downloads,
-		       c->fresh, c->changed, c->same, c->gone, c->failed, c->open ? " (not ended)" : "");
+		printf("cycle %u  %s  %s  budget %u: %u requests, %u visits: %u new, %u changed, "
+		       "%u same, %u gone, %u failed, %u blocked%s\n", c->number, t, l->policy, c->budget,
+		       c->downloads, cycle_visits(c), c->fresh, c->changed, c->same, c->gone, c->failed,
+		       c->blocked, c->open ? " (not ended)" : "");
 	}
 	if (visits)
 		rc = store_visits(l->store, STORE_NONE, c->number, c->number + 1, show_visit, l, err);
@@ -120,11 +122,22 @@ static int show_skipped(struct logging *l, struct err *err)
 	struct resumed r = { 0 };
 	int rc = known ? resume(&r, l->store, &ro, err) : 0;
 
+	if (l->j) {
+		json_key(l->j, "skipped");
+		json_array(l->j);
+	}
 	for (uint32_t i = 0; i < l->loaded->pages.n && rc == 0; i++) {
 		double p = known ? policy_probability(r.policy, &r.engine.view, i) : NAN;
 
 		if (l->visited[i] || l->loaded->visits.state[i] != PAGE_HERE)
 			continue;
+		if (l->j) {
+			json_object(l->j);
+			json_kstr(l->j, "url", pages_url(&l->loaded->pages, i));
+			json_knum(l->j, "probability", p);
+			json_end_object(l->j);
+			continue;
+		}
 		printf("  %-20s  skipped  %-12s", "", "");
 		if (!isnan(p))
 			printf("p=%.3f  ", p);
@@ -132,6 +145,8 @@ static int show_skipped(struct logging *l, struct err *err)
 			printf("%-9s", "");
 		printf("%-10s %s\n", "", pages_url(&l->loaded->pages, i));
 	}
+	if (l->j)
+		json_end_array(l->j);
 	if (known)
 		resume_release(&r);
 	return rc;
@@ -171,12 +186,12 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		}
 		if (rc == 0)
 			rc = store_cycles(l.store, show_cycle, &l, err);
-		if (l.j) {
+		if (l.j)
 			json_end_array(&j);
-			cli_json_end(&j);
-		} else if (rc == 0 && o->skipped) {
+		if (rc == 0 && o->skipped)
 			rc = show_skipped(&l, err);
-		}
+		if (l.j)
+			cli_json_end(&j);
 	}
 	free(l.visited);
 	loaded_release(&loaded);
@@ -188,6 +203,11 @@ const struct command command_log = {
 	.name = "log",
 	.arguments = "",
 	.summary = "the cycles so far, and play by play what was visited",
+	.description =
+		"Requests are what the budget counts: pages, redirect hops, retries (`downloads` with\n"
+		"--json). Visits are the pages asked for, each once a cycle, by what came of them;\n"
+		"blocked ones were not asked, for robots.txt or an address that is not public.\n"
+		"Imported history is no cycle: `freshet status` counts it with the visits.",
 	.examples =
 		"  freshet -C crawl log\n"
 		"  freshet -C crawl log --cycle 3 --skipped\n",

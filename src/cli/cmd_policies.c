@@ -37,18 +37,8 @@ static void json_one(struct json *j, const struct policy_ops *ops)
 	json_key(j, "parameters");
 	json_array(j);
 	for (const struct option_spec *s = ops->options; s && s->name; s++) {
-		char shown[64];
-
-		option_display(s, shown);
 		json_object(j);
-		json_kstr(j, "name", shown);
-		json_kstr(j, "default", s->def);
-		json_kstr(j, "values", s->type == OPTION_FLAG ? "0|1" : s->arg);
-		if (s->max > s->min) {
-			json_knum(j, "min", s->min);
-			json_knum(j, "max", s->max);
-		}
-		json_kstr(j, "help", s->help);
+		cli_json_option(j, s);
 		json_end_object(j);
 	}
 	json_end_array(j);
@@ -61,8 +51,8 @@ static int policies_run(struct cli *cli, void *opts, int n_args, char **args, st
 	struct json j;
 
 	(void)opts;
-	if (n_args && !(only = policy_find(args[0], strlen(args[0]))))
-		return err_set(err, E_USAGE, "no policy '%s'; `freshet policies` lists them", args[0]);
+	if (n_args && !(only = policy_find(args[0], strcspn(args[0], ":"))))
+		return policy_unknown(args[0], strcspn(args[0], ":"), err);
 	if (cli->common.json) {
 		cli_json_begin(&j, "policies");
 		json_key(&j, "policies");

@@ -210,7 +210,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 	split_list(o->budget, &budgets, &keep);
 	for (size_t i = 0; i < cycles.n && rc == 0; i++) {
 		if (!duration_parse(cycles.v[i], &ro.cycle_seconds))
-			rc = err_set(err, E_USAGE, "--cycle: '%s' is not a duration such as 2w",
+			rc = err_set(err, E_USAGE, "--cycle: '%s' is not a duration such as 12h or 2w",
 			             cycles.v[i]);
 		for (size_t k = 0; k < budgets.n && rc == 0; k++) {
 			if (!share_parse(budgets.v[k], &ro.budget))
@@ -287,7 +287,8 @@ static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
 	if (o->goal != GOAL_CHANGED)
 		return err_set(err, E_USAGE, "--logged estimates changes, not --goal alive");
 	if (!duration_parse(o->cycle, &lo.cycle_seconds))
-		return err_set(err, E_USAGE, "cycle: '%s' is not a duration such as 2w", o->cycle);
+		return err_set(err, E_USAGE, "--cycle: '%s' is not a duration such as 12h "
+		               "or 2w", o->cycle);
 	return replay_logged(cli, args[0], specs, lo, o->report, err);
 }
 
@@ -349,6 +350,8 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
 	if (rc == 0 && !o->search && (o->queries || o->words))
 		rc = err_set(err, E_USAGE, "--queries and --words are for searches: give --search, too");
+	if (rc == 0 && o->csv && cli->common.json)
+		rc = err_set(err, E_USAGE, "--csv or --json: results come in one of them");
 	if (rc == 0)
 		rc = report_check(o->report, err);
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)

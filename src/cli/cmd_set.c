@@ -67,6 +67,14 @@ static int set_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	    (rc = store_setting_put(s, name, value, err)) == 0)
 		rc = store_commit(s, err);
 	store_close(s);
+	if (rc == 0 && cli->common.json) {
+		struct json j;
+
+		cli_json_begin(&j, "set");
+		json_kstr(&j, "key", name);
+		json_kstr(&j, "value", value);
+		cli_json_end(&j);
+	}
 	return rc;
 }
 
@@ -96,20 +104,46 @@ static int print_setting(void *arg, const char *key, const char *value, struct e
 	return 0;
 }
 
-static void print_all(void)
+static void print_known(const struct option_spec *s, struct json *j)
+{
+	char name[64];
+
+	option_display(s, name);
+	if (!j) {
+		printf("%-16s %s%s%s%s\n", name, s->help, s->def ? " (default " : "",
+		       s->def ? s->def : "", s->def ? ")" : "");
+		return;
+	}
+	json_object(j);
+	cli_json_option(j, s);
+	json_end_object(j);
+}
+
+/* Every setting there is, each once; j may be NULL. */
+static void each_known(struct json *j)
 {
 	const struct command *c;
 
-	for (size_t i = 0; (c = command_at(i)); i++) {
-		for (const struct option_spec *s = c->options; s && s->name; s++) {
-			char name[64];
+	for (size_t i = 0; (c = command_at(i)); i++)
+		for (const struct option_spec *s = c->options; s && s->name; s++)
+			if (s->setting && setting_find(s->name) == s)
+				print_known(s, j);
+}
 
-			option_display(s, name);
-			if (s->setting && setting_find(name) == s)
-				printf("%-16s %s%s%s%s\n", name, s->help, s->def ? " (default " : "",
-				       s->def ? s->def : "", s->def ? ")" : "");
-		}
+static void print_all(bool as_json)
+{
+	struct json j;
+
+	if (!as_json) {
+		each_known(NULL);
+		return;
 	}
+	cli_json_begin(&j, "get");
+	json_key(&j, "known");
+	json_array(&j);
+	each_known(&j);
+	json_end_array(&j);
+	cli_json_end(&j);
 }
 
 static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
@@ -121,7 +155,7 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	int rc;
 
 	if (o->all) {
-		print_all();
+		print_all(cli->common.json);
 		return 0;
 	}
 	if (g.only && !setting_find(g.only))

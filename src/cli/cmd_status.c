@@ -33,12 +33,12 @@ static int status_totals(struct cli *cli, struct store *s, const struct status_o
                          struct err *err)
 {
 	struct pages_opts po = { 0 };
-	struct store_counts c;
+	struct status_counts c;
 	struct loaded l = { 0 };
 	int rc = 0;
 
 	if ((!o->check || (rc = store_check(s, err)) == 0) &&
-	    (rc = store_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
+	    (rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
 		struct json j;
 
 		json_to_file(&j, stdout);
@@ -57,10 +57,15 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	struct resume_opts ro = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
 	                          .cycle_seconds = o->every };
 	struct site_status *rows = NULL;
+	struct status_counts counts;
 	uint64_t *access = NULL;
 	struct resumed r;
 	int rc = resume(&r, s, &ro, err);
 
+	if (rc == 0 && o->check)
+		rc = store_check(s, err);
+	if (rc == 0)
+		rc = status_count(s, &counts, err);
 	if (rc == 0)
 		rc = sites_status(&r, s, o->every, &rows, err);
 	if (rc == 0 && o->accessibility) {
@@ -74,7 +79,7 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 		sites_sort(rows, n, &r.loaded.pages, (enum sites_order)o->sort);
 		json_to_file(&j, stdout);
 		if (cli->common.json)
-			sites_print_json(&j, rows, n, &r.loaded.pages, access);
+			sites_print_json(&j, &counts, &r.loaded, rows, n, access);
 		else
 			sites_print_table(rows, n, &r.loaded.pages, access);
 	}
@@ -108,10 +113,15 @@ const struct command command_status = {
 	.arguments = "",
 	.summary = "what the repository holds",
 	.description =
-		"With --sites, for each site the visits, the updates they found, the probability that\n"
-		"the policy visits a page of it in the next cycle (for policies that can say it), the\n"
-		"changes a day of a page with their 95 % interval, the last visit, and when the next\n"
-		"is expected.",
+		"A visit is a page asked for in a cycle, or by live, whatever came of it, or a capture\n"
+		"that an archive brought; failed and blocked ones (robots.txt, addresses that are not\n"
+		"public) count too. A visit may take several requests, as redirects do: `freshet log`\n"
+		"tells both, and the budget counts requests.\n\n"
+		"With --sites, for each site the visits (all of them: they add up to those above), the\n"
+		"failed and blocked ones among them, the updates they found, the probability that the\n"
+		"policy visits a page of it in the next cycle (for policies that can say it), the\n"
+		"changes a day of a page with their 95 % interval (by the visits that looked for\n"
+		"changes and had an answer), the last of those, and when the next is expected.",
 	.examples =
 		"  freshet -C crawl status\n"
 		"  freshet -C crawl status --sites --sort rate\n",

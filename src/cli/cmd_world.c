@@ -6,10 +6,28 @@
 static int world_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct world_opts *o = opts;
+	struct world_stats made;
+	struct json j;
+	int rc;
 
 	(void)n_args;
 	o->seed = cli->common.seed;
-	return world_write(o, args[0], err);
+	rc = world_write(o, args[0], &made, err);
+	if (rc < 0 || !strcmp(args[0], "-"))
+		return rc;
+	if (cli->common.json) {
+		cli_json_begin(&j, "world");
+		json_kstr(&j, "file", args[0]);
+		json_kint(&j, "sites", o->sites);
+		json_kint(&j, "pages", (int64_t)made.pages);
+		json_kint(&j, "captures", (int64_t)made.captures);
+		cli_json_end(&j);
+	} else {
+		log_info("%llu pages of %lld sites, %llu captures; next: freshet replay %s",
+		         (unsigned long long)made.pages, (long long)o->sites,
+		         (unsigned long long)made.captures, args[0]);
+	}
+	return 0;
 }
 
 const struct command command_world = {
@@ -19,7 +37,8 @@ const struct command command_world = {
 	.description =
 		"Sites with directories with pages, which change at rates of their own and in bursts\n"
 		"of whole directories. Every knob has a known consequence: without bursts and spreads\n"
-		"pages are independent, and no honest policy can beat random under --observe cycle.",
+		"pages are independent, and no honest policy can beat random under --observe cycle.\n\n"
+		"FILE may end in .gz or .zst; - is standard output.",
 	.examples =
 		"  freshet world world.cdxj && freshet replay world.cdxj --policy all\n"
 		"  freshet world quiet.cdxj --burst 0\n",

@@ -49,11 +49,17 @@ struct command {
 
 const struct command *command_at(size_t i);             /* NULL past the last */
 const struct command *command_find(const char *name);
+/* E_USAGE that names the nearest command. */
+int command_unknown(const char *name, struct err *err);
 extern const struct option_spec common_options[];
 
 /* --help of one command, and its man page. */
 void command_print_help(const struct command *c, FILE *out);
+void command_print_json(const struct command *c);               /* on stdout */
 void command_print_man(const struct command *c, FILE *out);
+void command_print_overview(bool as_json);                      /* of all, on stdout */
+/* An option as members of an object that is begun: name, default, values, range, help. */
+void cli_json_option(struct json *j, const struct option_spec *s);
 
 /* The JSON document of a command: {"schema":"freshet.<command>/1", ... */
 void cli_json_begin(struct json *j, const char *command);      /* on stdout */

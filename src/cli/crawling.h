@@ -34,10 +34,10 @@ struct web_opts {
 #define WEB_OPTIONS(S) \
 	SETTING(S, "contact", web.contact, OPTION_TEXT, NULL, "URL|MAIL", \
 	        "whom a webmaster can ask; part of the User-Agent, must be set"), \
-	SETTING_RANGED(S, "delay", web.delay, OPTION_DOUBLE, "1", 0, 3600, "SECONDS", \
+	SETTING_RANGED(S, "delay", web.delay, OPTION_SECONDS, "1s", 0, 3600, "DURATION", \
 	               "pause between requests to one host"), \
-	SETTING_RANGED(S, "crawl_delay", web.crawl_delay, OPTION_DOUBLE, "30", 0, 3600, \
-	               "SECONDS", "robots.txt may ask for a pause up to this"), \
+	SETTING_RANGED(S, "crawl_delay", web.crawl_delay, OPTION_SECONDS, "30s", 0, 3600, \
+	               "DURATION", "robots.txt may ask for a pause up to this"), \
 	SETTING_RANGED(S, "connections", web.connections, OPTION_INT, "128", 1, 10000, "N", \
 	               "connections at a time, to all hosts together"), \
 	SETTING(S, "proxy", web.proxy, OPTION_TEXT, NULL, "URL", \

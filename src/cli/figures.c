@@ -60,7 +60,6 @@ static int load_history(struct figures *f, int n_args, char **args, struct err *
 	struct trace_report report = { .report = log_warn_text, .progress = progress_bytes,
 	                               .arg = &progress };
 	struct detector detect;
-	size_t n_alive = 0;
 	int rc = detector_parse(&detect, name, err);
 
 	if (rc < 0)
@@ -71,11 +70,6 @@ static int load_history(struct figures *f, int n_args, char **args, struct err *
 	progress_end(&progress);
 	if (rc == 0 && report.n_bad)
 		log_warn("%llu lines or records could not be read", (unsigned long long)report.n_bad);
-	for (size_t i = 0; rc == 0 && i < f->history.captures.n; i++)
-		n_alive += !f->history.captures.v[i].gone;
-	if (rc == 0 && f->history.n_no_key && !n_alive)
-		return err_set(err, E_USAGE, "no record has the digest that --detect %s compares: "
-		               "give --detect bytes", name);
 	if (rc == 0 && f->history.n_no_key)
 		log_warn("%llu records lack the digest that --detect %s compares",
 		         (unsigned long long)f->history.n_no_key, name);

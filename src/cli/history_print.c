@@ -8,44 +8,105 @@
 
 #include "cli/command.h"
 
-void status_print_json(struct json *j, const struct store_counts *c, const struct loaded *l)
+uint32_t cycle_visits(const struct store_cycle *c)
+{
+	return c->fresh + c->changed + c->same + c->gone + c->failed + c->blocked;
+}
+
+static int count_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct status_counts *counts = arg;
+
+	(void)err;
+	if (c->goal == GOAL_ALIVE)
+		counts->of_life += cycle_visits(c);
+	else
+		counts->of_cycles += cycle_visits(c);
+	counts->failed += c->failed;
+	counts->blocked += c->blocked;
+	return 0;
+}
+
+int status_count(struct store *s, struct status_counts *ret, struct err *err)
+{
+	int rc;
+
+	*ret = (struct status_counts){ 0 };
+	rc = store_count(s, &ret->store, err);
+	return rc < 0 ? rc : store_cycles(s, count_cycle, ret, err);
+}
+
+static uint64_t imported(const struct status_counts *c)
+{
+	uint64_t others = c->of_cycles + c->of_life;
+
+	return c->store.visits > others ? c->store.visits - others : 0;
+}
+
+static void status_members(struct json *j, const struct status_counts *c,
+                           const struct loaded *l)
 {
 	char t[21];
 
-	cli_json_schema(j, "status");
-	json_kint(j, "pages", (int64_t)c->pages);
+	json_kint(j, "pages", (int64_t)c->store.pages);
 	json_kint(j, "sites", l->pages.tree.n_sites);
 	json_kint(j, "directories", l->pages.tree.n_dirs);
-	json_kint(j, "captures", (int64_t)c->captures);
-	json_kint(j, "visits", (int64_t)c->visits);
-	json_kint(j, "cycles", (int64_t)c->cycles);
-	json_kint(j, "gone", (int64_t)c->gone);
-	if (c->captures) {
-		when_iso(c->first_capture, t);
+	json_kint(j, "captures", (int64_t)c->store.captures);
+	json_kint(j, "visits", (int64_t)c->store.visits);
+	json_kint(j, "cycles", (int64_t)c->store.cycles);
+	json_kint(j, "gone", (int64_t)c->store.gone);
+	json_kint(j, "visits_imported", (int64_t)imported(c));
+	json_kint(j, "visits_cycles", (int64_t)c->of_cycles);
+	json_kint(j, "visits_live", (int64_t)c->of_life);
+	json_kint(j, "failed", (int64_t)c->failed);
+	json_kint(j, "blocked", (int64_t)c->blocked);
+	if (c->store.captures) {
+		when_iso(c->store.first_capture, t);
 		json_kstr(j, "first_capture", t);
-		when_iso(c->last_capture, t);
+		when_iso(c->store.last_capture, t);
 		json_kstr(j, "last_capture", t);
 	}
 	json_kint(j, "view_bytes", (int64_t)loaded_memory(l));
+}
+
+void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l)
+{
+	cli_json_schema(j, "status");
+	status_members(j, c, l);
 	cli_json_end(j);
 }
 
-void status_print_text(const struct store_counts *c, const struct loaded *l)
+static void print_part(uint64_t n, const char *what, const char **between)
 {
+	if (!n)
+		return;
+	printf("%s%llu %s", *between, (unsigned long long)n, what);
+	*between = ", ";
+}
+
+void status_print_text(const struct status_counts *c, const struct loaded *l)
+{
+	const char *between = ": ";
 	char from[21], to[21];
 
-	printf("pages        %llu", (unsigned long long)c->pages);
-	if (c->gone)
-		printf(" (%llu gone)", (unsigned long long)c->gone);
+	printf("pages        %llu", (unsigned long long)c->store.pages);
+	if (c->store.gone)
+		printf(" (%llu gone)", (unsigned long long)c->store.gone);
 	printf("\nsites        %u\ndirectories  %u\ncaptures     %llu", l->pages.tree.n_sites,
-	       l->pages.tree.n_dirs, (unsigned long long)c->captures);
-	if (c->captures) {
-		when_iso(c->first_capture, from);
-		when_iso(c->last_capture, to);
+	       l->pages.tree.n_dirs, (unsigned long long)c->store.captures);
+	if (c->store.captures) {
+		when_iso(c->store.first_capture, from);
+		when_iso(c->store.last_capture, to);
 		printf(", %s to %s", from, to);
 	}
-	printf("\nvisits       %llu\ncycles       %llu\n", (unsigned long long)c->visits,
-	       (unsigned long long)c->cycles);
+	printf("\nvisits       %llu", (unsigned long long)c->store.visits);
+	print_part(imported(c), "imported", &between);
+	print_part(c->of_cycles, "of cycles", &between);
+	print_part(c->of_life, "of live", &between);
+	between = "; ";
+	print_part(c->failed, "failed", &between);
+	print_part(c->blocked, "blocked", &between);
+	printf("\ncycles       %llu\n", (unsigned long long)c->store.cycles);
 }
 
 struct ordering { enum sites_order by; const struct pages *pages; };
@@ -104,9 +165,9 @@ static void time_cell(struct table *t, int64_t v)
 void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
                        const uint64_t *access)
 {
-	static const char *const heads[] = { "<site", "pages", "visits", "updates", "probability",
-		"changes/day", "low", "high", "<last visit", "<next expected", "accessibility" };
-	struct table *t = table_new(heads, access ? 11 : 10);
+	static const char *const heads[] = { "<site", "pages", "visits", "failed", "updates",
+		"probability", "changes/day", "low", "high", "<last visit", "<next expected", "accessibility" };
+	struct table *t = table_new(heads, access ? 12 : 11);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct site_status *r = &rows[i];
@@ -114,6 +175,7 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 		table_cell(t, "%s", strtab_get(&p->site_names, r->site));
 		table_cell(t, "%u", r->pages);
 		table_cell(t, "%llu", (unsigned long long)r->visits);
+		table_cell(t, "%llu", (unsigned long long)r->failed);
 		table_cell(t, "%llu", (unsigned long long)r->updates);
 		number_cell(t, r->probability, "%.3f");
 		number_cell(t, r->rate, "%.4f");
@@ -128,13 +190,17 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 	table_free(t);
 }
 
-void sites_print_json(struct json *j, const struct site_status *rows, uint32_t n,
-                      const struct pages *p, const uint64_t *access)
+void sites_print_json(struct json *j, const struct status_counts *c, const struct loaded *l,
+                      const struct site_status *rows, uint32_t n, const uint64_t *access)
 {
+	const struct pages *p = &l->pages;
 	char t[21];
 
 	cli_json_schema(j, "status");
-	json_kint(j, "sites", p->tree.n_sites);
+	if (c)
+		status_members(j, c, l);
+	else
+		json_kint(j, "sites", p->tree.n_sites);
 	json_key(j, "by_site");
 	json_array(j);
 	for (uint32_t i = 0; i < n; i++) {
@@ -145,6 +211,7 @@ void sites_print_json(struct json *j, const struct site_status *rows, uint32_t n
 		json_kint(j, "pages", r->pages);
 		json_kint(j, "gone", r->gone);
 		json_kint(j, "visits", (int64_t)r->visits);
+		json_kint(j, "failed", (int64_t)r->failed);
 		json_kint(j, "updates", (int64_t)r->updates);
 		json_knum(j, "probability", r->probability);
 		json_knum(j, "rate_per_day", r->rate);

@@ -10,12 +10,21 @@
 #include "engine/load.h"
 #include "engine/sites.h"
 
-/* Whole documents, freshet.status/1. */
-void status_print_json(struct json *j, const struct store_counts *c, const struct loaded *l);
-void sites_print_json(struct json *j, const struct site_status *rows, uint32_t n,
-                      const struct pages *p, const uint64_t *access);
+/* A visit is a page asked for in a cycle, whatever came of it, or a capture that an
+ * archive brought; a page is visited once a cycle, with one request or several. */
+struct status_counts {
+	struct store_counts store;
+	uint64_t of_cycles, of_life;    /* visits looking for changes, for life */
+	uint64_t failed, blocked;       /* of both: those that brought no answer */
+};
+MUST_CHECK int status_count(struct store *s, struct status_counts *ret, struct err *err);
+
+/* Whole documents, freshet.status/1; without counts, only what concerns the sites. */
+void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l);
+void sites_print_json(struct json *j, const struct status_counts *c, const struct loaded *l,
+                      const struct site_status *rows, uint32_t n, const uint64_t *access);
 /* On stdout; access, by site, may be NULL. */
-void status_print_text(const struct store_counts *c, const struct loaded *l);
+void status_print_text(const struct status_counts *c, const struct loaded *l);
 void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
                        const uint64_t *access);
 
@@ -25,6 +34,8 @@ enum sites_order {
 void sites_sort(struct site_status *rows, uint32_t n, const struct pages *p,
                 enum sites_order by);
 
+/* Pages that the cycle asked for. */
+uint32_t cycle_visits(const struct store_cycle *c);
 double cycle_change_ratio(const struct store_cycle *c);
 /* Budget, outcomes and ratio, wherever a cycle is told as JSON. */
 void cycle_counts_json(struct json *j, const struct store_cycle *c);

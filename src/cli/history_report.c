@@ -104,8 +104,8 @@ static int add_sites(struct report *r, struct store *s, struct resumed *here,
 
 	if (rc == 0) {
 		sites_sort(rows, n, p, SITES_BY_VISITS);
-		sites_print_json(report_json(r), rows, n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX,
-		                 p, NULL);
+		sites_print_json(report_json(r), NULL, &here->loaded, rows,
+		                 n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX, NULL);
 		if (o->verdict)
 			say_sites(r, rows, n, p);
 	}
@@ -119,12 +119,12 @@ int history_report_add(struct report *r, struct store *s, const struct history_r
 	struct resume_opts ro = { .policy = o->policy, .seed = o->seed,
 	                          .cycle_seconds = o->cycle_seconds };
 	struct cycles_seen seen = { 0 };
-	struct store_counts counts;
+	struct status_counts counts;
 	struct resumed here;
 	int rc = resume(&here, s, &ro, err);
 
 	if (rc == 0)
-		rc = store_count(s, &counts, err);
+		rc = status_count(s, &counts, err);
 	if (rc == 0) {
 		status_print_json(report_json(r), &counts, &here.loaded);
 		rc = add_cycles(r, s, &seen, err);
@@ -134,7 +134,7 @@ int history_report_add(struct report *r, struct store *s, const struct history_r
 	if (rc == 0)
 		rc = add_sites(r, s, &here, o, err);
 	resume_release(&here);
-	if (rc == 0 && o->clusters && counts.captures && counts.pages >= 2 * o->clusters)
+	if (rc == 0 && o->clusters && counts.store.captures && counts.store.pages >= 2 * o->clusters)
 		rc = cluster_repository_json(report_json(r), s, o->clusters, o->seed, err);
 	return rc;
 }

@@ -65,27 +65,43 @@ void cli_json_schema(struct json *j, const char *command)
 	json_kstr(j, "schema", schema);
 }
 
+void cli_json_option(struct json *j, const struct option_spec *s)
+{
+	char shown[64];
+
+	option_display(s, shown);
+	json_kstr(j, "name", shown);
+	json_kstr(j, "default", s->def);
+	json_kstr(j, "values", s->type == OPTION_FLAG ? "0|1" : s->arg);
+	if (s->max > s->min) {
+		json_knum(j, "min", s->min);
+		json_knum(j, "max", s->max);
+	}
+	json_kstr(j, "help", s->help);
+}
+
 void cli_json_end(struct json *j)
 {
 	json_end_object(j);
 	json_newline(j);
 }
 
-static void no_command(const char *name, struct err *err)
+int command_unknown(const char *name, struct err *err)
 {
 	struct near near = near_begin(name, strlen(name));
 
 	for (size_t i = 0; command_at(i); i++)
 		near_try(&near, command_at(i)->name);
 	if (near.best)
-		err_set(err, E_USAGE, "no command '%s'; did you mean %s? `freshet help` lists the "
-		        "commands", name, near.best);
-	else
-		err_set(err, E_USAGE, "no command '%s'; `freshet help` lists the commands", name);
+		return err_set(err, E_USAGE, "no command '%s'; did you mean %s? `freshet help` lists "
+		               "the commands", name, near.best);
+	return err_set(err, E_USAGE, "no command '%s'; `freshet help` lists the commands", name);
 }
 
-/* The first word that is no option (or an option's value) is the command. */
-static const struct command *find_command(int *argc, char **argv, struct err *err)
+/* The first word that is no option (or an option's value) is the command; without one
+ * it is help, and *ret_named false. */
+static const struct command *find_command(int *argc, char **argv, bool *ret_named,
+                                          int *ret_rc, struct err *err)
 {
 	const struct command *c;
 
@@ -102,11 +118,12 @@ static const struct command *find_command(int *argc, char **argv, struct err *er
 		}
 		c = command_find(a);
 		if (!c) {
-			no_command(a, err);
+			*ret_rc = command_unknown(a, err);
 			return NULL;
 		}
 		memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof *argv);
 		--*argc;
+		*ret_named = true;
 		return c;
 	}
 	return command_find("help");
@@ -120,8 +137,22 @@ static int check_arguments(const struct command *c, int n, struct err *err)
 	return 0;
 }
 
-static int run_command(const struct command *c, int argc, char **argv, const char *line,
-                       struct err *err)
+static void print_version(bool as_json)
+{
+	struct json j;
+
+	if (!as_json) {
+		puts("freshet " FRESHET_VERSION);
+		return;
+	}
+	cli_json_begin(&j, "version");
+	json_kstr(&j, "version", FRESHET_VERSION);
+	cli_json_end(&j);
+}
+
+/* named: the user gave the command's name. */
+static int run_command(const struct command *c, bool named, int argc, char **argv,
+                       const char *line, struct err *err)
 {
 	static const struct option_spec none[] = { OPT_END };
 	struct cli cli = { .command = c, .options = c->options ? c->options : none,
@@ -137,14 +168,18 @@ static int run_command(const struct command *c, int argc, char **argv, const cha
 	option_defaults(common_options, &cli.common);
 	option_defaults(cli.options, cli.opts);
 	rc = option_parse_args(groups, 2, argc - 1, argv + 1, &n, err);
-	if (rc < 0)
+	if (rc < 0 && named)
 		err_prefix(err, "%s", c->name);
 	if (cli.common.quiet)
 		log_set_level(LOG_QUIET);
 	else if (cli.common.verbose)
 		log_set_level(LOG_DEBUG);
 	if (rc == 0 && cli.common.version) {
-		puts("freshet " FRESHET_VERSION);
+		print_version(cli.common.json);
+	} else if (rc == 0 && cli.common.help && !named) {
+		command_print_overview(cli.common.json);
+	} else if (rc == 0 && cli.common.help && cli.common.json) {
+		command_print_json(c);
 	} else if (rc == 0 && cli.common.help) {
 		command_print_help(c, stdout);
 	} else if (rc == 0) {
@@ -164,12 +199,13 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	const struct command *c;
 	char *line = command_line(argc, argv);
-	int rc = E_USAGE;
+	bool named = false;
+	int rc = 0;
 
 	signal(SIGPIPE, SIG_DFL);
-	c = find_command(&argc, argv, &err);
+	c = find_command(&argc, argv, &named, &rc, &err);
 	if (c)
-		rc = run_command(c, argc, argv, line, &err);
+		rc = run_command(c, named, argc, argv, line, &err);
 	free(line);
 	if (fflush(stdout) && rc == 0)
 		rc = err_errno(&err, E_IO, "standard output");

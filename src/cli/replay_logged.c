@@ -20,9 +20,10 @@ static void print_table(const struct off_policy_run *runs, const struct option_l
 	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
 	const struct off_policy_sums *s = &runs[0].sums;
 
-	printf("%u cycles, %llu visits, %llu with a probability; their own ChangeRatio %.4f\n\n",
-	       runs[0].n_cycles, (unsigned long long)s->n_visits,
-	       (unsigned long long)(s->n_visits - s->n_without), runs[0].estimate.logged_ratio);
+	printf("%u cycles, %llu visits, %llu with a probability; ChangeRatio of the %llu to pages of "
+	       "which\nthere was a copy, and that had an answer: %.4f\n\n", runs[0].n_cycles,
+	       (unsigned long long)s->n_visits, (unsigned long long)(s->n_visits - s->n_without),
+	       (unsigned long long)s->n_known, runs[0].estimate.logged_ratio);
 	for (size_t i = 0; i < specs->n; i++) {
 		const struct off_policy_estimate *e = &runs[i].estimate;
 
@@ -56,6 +57,7 @@ static void print_json(struct json *j, const struct off_policy_run *runs,
 	json_kint(j, "visits", (int64_t)runs[0].sums.n_visits);
 	json_kint(j, "with_probability",
 	          (int64_t)(runs[0].sums.n_visits - runs[0].sums.n_without));
+	json_kint(j, "with_copy", (int64_t)runs[0].sums.n_known);
 	json_knum(j, "change_ratio", runs[0].estimate.logged_ratio);
 	json_end_object(j);
 	json_knum(j, "confidence", confidence);

@@ -287,12 +287,16 @@ static void join_revisits(struct history *h)
 int history_finish(struct history *h, struct err *err)
 {
 	uint32_t *number;
+	bool any = false;
 
 	join_revisits(h);
+	for (size_t i = 0; i < h->captures.n && !any; i++)
+		any = !h->captures.v[i].gone;
+	if (!any && h->n_no_key)
+		return err_set(err, E_USAGE, "no record has the digest that this detector compares; "
+		               "try --detect bytes");
 	if (!h->captures.n)
-		return err_set(err, E_PARSE, h->n_no_key ?
-		               "no record has the digest that this detector compares; try "
-		               "--detect bytes" : "no capture of a page in the input");
+		return err_set(err, E_PARSE, "no capture of a page in the input");
 	number = number_pages(h);
 	for (size_t i = 0; i < h->captures.n; i++)
 		h->captures.v[i].page = number[h->captures.v[i].page];

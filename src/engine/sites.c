@@ -21,9 +21,10 @@ static int count_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct site_status *row = &c->rows[site];
 
 	(void)err;
+	row->visits++;
+	row->failed += v->outcome >= OUTCOME_FAILED;
 	if (v->outcome >= OUTCOME_FAILED || v->goal != GOAL_CHANGED)
 		return 0;
-	row->visits++;
 	row->updates += v->hit;
 	if (v->time > row->last_visit)
 		row->last_visit = v->time;

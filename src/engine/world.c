@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/rng.h"
 #include "warc/cdx.h"
 #include "web/url.h"
@@ -250,7 +251,11 @@ int world_generate(const struct world_opts *o,
 	return rc;
 }
 
-struct file_writer { FILE *out; struct buf surt, line; };
+struct file_writer {
+	FILE *out;
+	struct buf surt, line, url;     /* url: of the page before */
+	struct world_stats stats;
+};
 
 static int write_record(void *arg, const struct record *r, struct err *err)
 {
@@ -258,6 +263,12 @@ static int write_record(void *arg, const struct record *r, struct err *err)
 	struct cdx_line l;
 	int rc;
 
+	f->stats.captures++;
+	if (f->url.size != r->url.size || memcmp(f->url.data, r->url.s, r->url.size)) {
+		f->stats.pages++;
+		buf_clear(&f->url);
+		buf_add(&f->url, r->url.s, r->url.size);
+	}
 	cdx_clear(&l);
 	buf_clear(&f->surt);
 	buf_clear(&f->line);
@@ -275,19 +286,27 @@ static int write_record(void *arg, const struct record *r, struct err *err)
 	return rc;
 }
 
-int world_write(const struct world_opts *o, const char *path, struct err *err)
+int world_write(const struct world_opts *o, const char *path, struct world_stats *ret,
+                struct err *err)
 {
-	struct file_writer f = { .out = fopen(path, "w") };
-	int rc;
+	struct file_writer f = { 0 };
+	struct output *out;
+	int rc = output_open(&out, path, err);
 
-	if (!f.out)
-		return err_errno(err, E_IO, "%s", path);
+	if (rc < 0)
+		return rc;
+	f.out = output_file(out);
 	buf_init(&f.surt, BUF_NO_LIMIT);
 	buf_init(&f.line, BUF_NO_LIMIT);
+	buf_init(&f.url, BUF_NO_LIMIT);
 	rc = world_generate(o, write_record, &f, err);
-	if (fclose(f.out) && rc == 0)
-		rc = err_errno(err, E_IO, "%s", path);
+	if (rc == 0)
+		rc = output_close(out, err);
+	else
+		output_abandon(out);
 	buf_release(&f.surt);
 	buf_release(&f.line);
+	buf_release(&f.url);
+	*ret = f.stats;
 	return rc;
 }

@@ -34,7 +34,9 @@ extern const struct option_spec world_options[];
 MUST_CHECK int world_generate(const struct world_opts *o,
                               int (*record)(void *arg, const struct record *r, struct err *err),
                               void *arg, struct err *err);
-/* The same as an extended CDXJ file. */
-MUST_CHECK int world_write(const struct world_opts *o, const char *path, struct err *err);
+struct world_stats { uint64_t pages, captures; };
+/* The same as an extended CDXJ file; .gz and .zst are compressed, - is standard output. */
+MUST_CHECK int world_write(const struct world_opts *o, const char *path,
+                           struct world_stats *ret, struct err *err);
 
 #endif

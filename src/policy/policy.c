@@ -32,7 +32,7 @@ const struct policy_ops *policy_find(const char *name, size_t size)
 	return NULL;
 }
 
-static int no_policy(const char *name, size_t size, struct err *err)
+int policy_unknown(const char *name, size_t size, struct err *err)
 {
 	struct near near = near_begin(name, size);
 
@@ -53,7 +53,7 @@ int policy_new(struct policy **ret, const char *spec, struct err *err)
 	int rc = 0;
 
 	if (!ops)
-		return no_policy(spec, (size_t)(colon - spec), err);
+		return policy_unknown(spec, (size_t)(colon - spec), err);
 	p = mem_zalloc(1, sizeof *p);
 	p->ops = ops;
 	snprintf(p->spec, sizeof p->spec, "%s", spec);

@@ -99,6 +99,8 @@ struct policy {
 };
 
 const struct policy_ops *policy_find(const char *name, size_t size);
+/* E_USAGE that names the nearest policy. */
+int policy_unknown(const char *name, size_t size, struct err *err);
 const struct policy_ops *policy_at(size_t i);           /* NULL past the last */
 /* Make a policy from its spec, "name" or "name:key=value,...". */
 MUST_CHECK int policy_new(struct policy **ret, const char *spec, struct err *err);

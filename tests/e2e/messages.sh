@@ -24,7 +24,7 @@ try 2 "replay: --seeds: 'x' is not a number" replay w.cdxj --seeds x
 try 2 "replay: --seeds: 0 is outside 1 .. 1000" replay w.cdxj --seeds 0
 try 2 "world: --sites: 0 is outside 1 .. 10000000" world x.cdxj --sites 0
 try 2 "--budget: '200%' is neither a number from 1 on nor a share up to 100%" replay w.cdxj --budget 200%
-try 2 "--cycle: 'x' is not a duration such as 2w" replay w.cdxj --cycle x
+try 2 "--cycle: 'x' is not a duration such as 12h or 2w" replay w.cdxj --cycle x
 try 2 "no whole cycle of 2w lies between 2030-01-01 and .*the history goes from 2022" replay w.cdxj --start 2030-01-01
 try 2 "max-age: shorter than one cycle" -C repo plan --every 1d --max-age 12h
 try 2 "max-age: shorter than one cycle" -C repo explain http://x.example/ --every 1d --max-age 12h

@@ -91,6 +91,7 @@ static void test_durations_sizes_shares(void **state)
 {
 	struct share s;
 	int64_t d;
+	double exact;
 	uint64_t n;
 	char out[24];
 
@@ -99,6 +100,16 @@ static void test_durations_sizes_shares(void **state)
 	assert_true(duration_parse("1d12h", &d) && d == 129600);
 	assert_true(duration_parse("1.5h", &d) && d == 5400);
 	assert_true(duration_parse("90", &d) && d == 90);
+	assert_true(duration_parse("1d500ms", &d) && d == 86401);
+	assert_true(duration_parse("0.25h", &d) && d == 900);
+	assert_true(duration_parse("0", &d) && d == 0);
+	assert_false(duration_parse("100ms", &d));      /* is not 0, and not a second */
+	assert_true(duration_parse_exact("250ms", &exact) && exact == 0.25);
+	assert_true(duration_parse_exact("0.1s", &exact) && exact == 0.1);
+	assert_true(duration_parse_exact("1m500ms", &exact) && exact == 60.5);
+	assert_true(duration_parse_exact("1.5m", &exact) && exact == 90);
+	assert_false(duration_parse_exact("5mss", &exact));
+	assert_false(duration_parse_exact("ms", &exact));
 	assert_false(duration_parse("2x", &d));
 	assert_false(duration_parse("", &d));
 	assert_false(duration_parse("-2d", &d));

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What other people's scripts rest on: with --json every command prints one document of its
+# schema (or JSON Lines where it says so) and nothing else on standard output, with the keys
+# that docs/formats.md names; visits are counted the same way wherever they are counted.
+set -eu
+cd "$TMP"
+fail() { echo "contract.sh: $*" >&2; exit 1; }
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy NO_PROXY || true
+
+cat > origin.py <<'PY'
+import http.server, os, socketserver
+class H(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        body = b"User-agent: *\nDisallow: /secret\n" if self.path == "/robots.txt" else \
+               ("<html><title>%s</title><p>security, version %s</p></html>" % (self.path, open("version").read())).encode()
+        to = self.path == "/moved"
+        self.send_response(302 if to else 404 if "dead" in self.path or "freshet" in self.path else 200)
+        if to: self.send_header("Location", "/target")
+        self.send_header("Content-Type", "text/html"); self.send_header("Content-Length", str(len(body))); self.end_headers()
+        if self.command == "GET": self.wfile.write(body)
+    do_HEAD = do_GET
+    def log_message(self, *a): pass
+class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
+s = S(("127.0.0.1", 0), H)
+open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
+s.serve_forever()
+PY
+echo 1 >version
+python3 origin.py & origin=$!
+trap 'kill $origin' EXIT
+for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
+url=http://127.0.0.1:$(cat port)
+web="--allow-net 127.0.0.0/8 --delay 0 --contact test@example.org"
+
+# json COMMAND KEYS... -- ARGUMENTS: one document (lines=N: N of them) with these keys; all
+# are looked at in the end
+n=0
+json() {
+	local name=$1 keys=(); shift
+	while [ "$1" != -- ]; do keys+=("$1"); shift; done; shift
+	"$FRESHET" "$@" --json >"out.$n" 2>err </dev/null || fail "freshet $* --json: exit $?: $(cat err)"
+	printf '%s\t%s\t%s\n' "$name" "${keys[*]}" "$*" >>asked
+	n=$((n + 1))
+}
+
+json world file sites pages captures -- world w.cdxj.gz --sites 3 --dirs 3 --steps 12
+[ "$("$FRESHET" world - --sites 3 --dirs 3 --steps 12 --json | md5sum)" = "$(zcat w.cdxj.gz | md5sum)" ] || fail "world -"
+json init repository -- init r
+json import pages captures malformed -- -C r import w.cdxj.gz
+json add pages known -- -C r add "$url/a" "$url/b" "$url/dead" "$url/moved" "$url/secret"
+json set key value -- -C r set budget 5%
+json get settings.budget -- -C r get
+json get known.name known.help -- -C r get --all
+json plan time policy budget plan.url plan.score plan.probability plan.reason -- -C r plan --budget 3
+json replay trace.{pages,repository,sites,captures,start,end} cycle_seconds budget seeds runs.policy \
+	runs.mean.{change_ratio,change_ratio_se,change_ratio_cycle,weighted_change_ratio,freshness,age_days,max_unvisited_days} \
+	runs.seconds.{plan,total} \
+	runs.cycles.{cycle,time,downloads,changed,changed_cycle,change_ratio,weighted_change_ratio,freshness} \
+	-- replay w.cdxj.gz --policy random --policy oldest --seeds 2
+json replay lines=4 runs -- replay w.cdxj.gz --policy random --seeds 1 --budget 1%,2% --cycle 2w,4w
+json cluster clusters -- -C r cluster --k 3
+json rank graph.nodes graph.links alive orders pagerank.{iterations,residual,seconds} -- -C r rank
+json policies policies.name policies.parameters -- policies
+json policies policies.parameters.default -- policies tide
+json help commands.name common_options.name -- help
+json help options.name options.help common_options examples -- help replay
+json help commands -- --help
+json help name options -- replay --help
+json version version -- --version
+json report report verdict -- -C r report --out r.html
+
+# the live web: three cycles, one of them with what changed, and a test of life
+rm -rf live; "$FRESHET" init live 2>/dev/null
+for p in a b c dead moved secret; do echo "$url/$p"; done >urls
+"$FRESHET" -C live import urls >/dev/null
+"$FRESHET" -C live set words yes
+cycle="cycle time policy budget downloads new changed same gone failed blocked change_ratio seconds.plan seconds.total"
+json cycle $cycle -- -C live cycle --budget 100% $web
+echo 2 >version
+json cycle $cycle -- -C live cycle --budget 100% $web
+json cycle lines=2 $cycle -- -C live run --cycles 2 --every 1d --now 2030-01-01 --budget 3 $web
+json live requests alive dead soft_404 estimated_alive cost target -- -C live live $web
+json show url visits captures -- -C live show "$url/a"
+json show features -- -C live show --features "$url/a"
+json explain url policy asked visits changes -- -C live explain "$url/a"
+json diff url -- -C live diff "$url/a"
+json search results -- -C live search security
+json log cycles.cycle cycles.downloads -- -C live log
+json log cycles.visits.outcome -- -C live log --visits
+json log cycles.visits.outcome skipped.url -- -C live log --cycle 3 --skipped
+json status pages sites captures visits cycles -- -C live status
+json status pages sites captures visits cycles by_site.{site,visits,failed,updates,probability} -- -C live status --sites
+"$FRESHET" -C live plan --budget 3 --format jsonl --policy random >plan.jsonl
+sed 's/}$/,"outcome":"same"}/' plan.jsonl >told.jsonl
+json tell cycle told same -- -C live tell told.jsonl
+json replay logged.visits runs.refused -- replay live --logged --policy random
+
+python3 - <<'PY'
+import json
+for n, line in enumerate(open("asked")):
+    name, keys, said = line.rstrip("\n").split("\t")
+    text, keys, where = open("out.%d" % n).read(), keys.split(), "freshet %s --json: " % said
+    assert text.endswith("\n"), where + "no newline at the end"
+    if keys and keys[0].startswith("lines="):
+        documents = [json.loads(l) for l in text.splitlines()]
+        assert len(documents) == int(keys.pop(0)[6:]), where + str(len(documents))
+    else:
+        documents = [json.loads(text)]
+    for d in documents:
+        assert d["schema"] == "freshet.%s/1" % name, where + d["schema"]
+        for k in keys:
+            here = d
+            for part in k.split("."):
+                here = here[0] if isinstance(here, list) else here
+                assert part in here, where + "no %s in %s" % (k, list(here))
+                here = here[part]
+assert n > 30
+PY
+
+# one way to count visits
+python3 - "$FRESHET" <<'PY'
+import json, subprocess, sys
+def ask(*a): return subprocess.run([sys.argv[1], *a], check=True, capture_output=True, text=True).stdout
+for r in "live", "r":
+    status, sites = json.loads(ask("-C", r, "status", "--json")), json.loads(ask("-C", r, "status", "--sites", "--json"))
+    visits = [json.loads(l) for l in ask("-C", r, "export", "visits").splitlines()]
+    log = json.loads(ask("-C", r, "log", "--visits", "--json"))["cycles"]
+    assert status["visits"] == sites["visits"] == len(visits) == sum(s["visits"] for s in sites["by_site"])
+    assert status["visits"] == status["visits_imported"] + status["visits_cycles"] + status["visits_live"]
+    assert status["visits_imported"] == sum(v["cycle"] == 0 for v in visits)
+    assert status["visits_cycles"] + status["visits_live"] == sum(len(c["visits"]) for c in log)
+    for c in log:
+        assert len(c["visits"]) == sum(c[k] for k in ("new", "changed", "same", "gone", "failed", "blocked")), c
+    bad = sum(v["outcome"] in ("failed", "blocked") for v in visits)
+    assert status["failed"] + status["blocked"] == bad == sum(s["failed"] for s in sites["by_site"])
+assert status["visits_imported"] > 100 and not log
+log = json.loads(ask("-C", "live", "log", "--json"))["cycles"]
+assert sum(c["blocked"] for c in log) > 0 and any(c.get("goal") == "alive" for c in log)
+assert log[0]["downloads"] > sum(log[0][k] for k in ("new", "failed")), "a redirect is a request more"
+logged = json.loads(ask("replay", "live", "--logged", "--policy", "random", "--json"))["logged"]
+assert logged["visits"] == sum(sum(c[k] for k in ("new", "changed", "same", "gone", "failed", "blocked"))
+                               for c in log if c.get("goal") != "alive")
+PY
