@@ -2,12 +2,15 @@
 /*
  * cmd_cycle.c - `freshet cycle` and `freshet run`: the live web.
  */
+#include <math.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "cli/crawling.h"
 #include "cli/history_print.h"
 #include "cli/history_report.h"
+
+#define CLOCK_BEHIND 60         /* seconds; less is nothing to talk of */
 
 struct cycle_opts {
 	struct web_opts web;
@@ -252,6 +255,9 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	progress_end(&l->progress);
 	if (r.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
+	if (r.clock_behind > CLOCK_BEHIND)
+		log_warn("the clock is %lld s behind cycle %u: is it right?",
+		         (long long)r.clock_behind, r.cycle.number - 1);
 	if (r.resumed)
 		log_info("went on with cycle %u, which had been broken off", r.cycle.number);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
@@ -281,12 +287,41 @@ static int cycle_run(struct cli *cli, void *opts, int n_args, char **args, struc
 	return rc;
 }
 
-/* False if a signal came before the time did. */
-static bool wait_until(int64_t when)
+/* Seconds that no clock setting moves and no suspension of the machine stops. */
+static double uptime(void)
 {
-	while (!crawling_stopped() && clock_now() < when)
-		sleep(1);
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* False if a signal came before the time did. */
+static bool wait_until(double when)
+{
+	while (!crawling_stopped() && uptime() < when) {
+		double left = fmin(when - uptime(), 1);
+		struct timespec t = { 0, (long)(fmin(fmax(left, 0), 0.999) * 1e9) + 1 };
+
+		nanosleep(&t, NULL);    /* a signal ends it */
+	}
 	return !crawling_stopped();
+}
+
+/* When the slot after `slot` is due; of those that were missed, only the last. */
+static double next_slot(double slot, double every, double now)
+{
+	double missed = floor((now - slot) / every);
+
+	if (missed > 1)
+		log_warn("the last cycle took as long as %.0f: %.0f left out", missed, missed - 1);
+	return slot + every * fmax(missed, 1);
+}
+
+/* May the next slot go better? */
+static bool is_passing(int rc, int64_t cycles)
+{
+	return rc == E_NET || (rc == E_BUSY && cycles > 0);
 }
 
 static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
@@ -294,7 +329,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	struct cycle_opts *o = opts;
 	struct crawling l = { 0 };
 	int rc = cycle_open(&l, cli, o, err);
-	int64_t next = clock_now();
+	double slot = uptime();
 
 	(void)n_args;
 	(void)args;
@@ -302,14 +337,16 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		rc = err_set(err, E_USAGE, "--every: must be longer than 0");
 	l.crawl.keep = &l.fetch;        /* robots.txt and resting hosts are not forgotten */
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
-		if (i && !o->web.now && !wait_until(next))
-			break;
+		if (i && !o->web.now) {
+			slot = next_slot(slot, (double)o->every, uptime());
+			if (!wait_until(slot))
+				break;
+		}
 		rc = one_cycle(&l, cli, o, true, err);
-		if (rc == E_NET) {      /* the network may come back */
+		if (is_passing(rc, i)) {
 			log_warn("%s", err->text);
 			rc = 0;
 		}
-		next += o->every;
 		if (o->web.now)
 			l.crawl.now += o->every;
 	}
@@ -343,9 +380,11 @@ const struct command command_run = {
 	.arguments = "",
 	.summary = "cycles on the live web until told to stop",
 	.description =
-		"One cycle every --every, counted from the start of the first; a cycle that takes\n"
-		"longer is followed by the next at once. With --now the clock of the engine is moved\n"
-		"by --every after each cycle and nothing is waited for.",
+		"One cycle every --every, counted from the start of the first, whatever is done to the\n"
+		"clock; a cycle that takes longer is followed by the next at once, and those that were\n"
+		"due meanwhile are left out. A network that is down and a repository that another\n"
+		"command is busy with are waited for. With --now the clock of the engine is moved by\n"
+		"--every after each cycle and nothing is waited for.",
 	.examples = "  freshet -C crawl run --every 12h --budget 5%\n",
 	.options = run_options,
 	.opts_size = sizeof(struct cycle_opts),

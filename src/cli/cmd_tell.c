@@ -20,6 +20,7 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	struct tell_opts *o = opts;
 	struct tell t = { .report = log_warn_text };
 	struct arena keep = { 0 };
+	char folder[4096];
 	struct json j;
 	int rc = repository_open(cli, &t.store, err);
 
@@ -29,6 +30,8 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (rc == 0) {
 		t.now = o->now ? o->now : clock_now();
 		t.confirmations = (unsigned)o->confirmations;
+		snprintf(folder, sizeof folder, "%.4000s/warc", cli->common.repository);
+		t.warc_folder = folder;
 		rc = tell_file(&t, args[0], err);
 	}
 	if (rc == 0 && t.stats.n_bad && !t.stats.n_lines)
@@ -38,6 +41,9 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	arena_release(&keep);
 	if (rc < 0)
 		return rc;
+	if (t.ended)
+		log_info("cycle %u, which had been broken off, is over: the next `freshet cycle` "
+		         "begins a new one", t.ended);
 	if (cli->common.json) {
 		cli_json_begin(&j, "tell");
 		json_kint(&j, "cycle", t.stats.n_lines ? t.cycle : 0);
@@ -70,8 +76,9 @@ const struct command command_tell = {
 	.description =
 		"Each line is an object with `url` and `outcome` (same, changed, gone, failed) or\n"
 		"`status` (and `digest`), and optionally `time`, `score`, `probability`, `reason` as\n"
-		"`freshet plan --format jsonl` printed them. The lines of a file are one cycle; `-` is\n"
-		"standard input.",
+		"`freshet plan --format jsonl` printed them. The lines of a file are one cycle, kept\n"
+		"together or, if something fails, not at all; `-` is standard input. A cycle of\n"
+		"`freshet cycle` or `live` that was broken off ends as it is.",
 	.examples = "  freshet -C crawl tell outcomes.jsonl\n",
 	.options = tell_options,
 	.opts_size = sizeof(struct tell_opts),

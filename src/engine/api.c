@@ -116,23 +116,19 @@ int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
 	return rc;
 }
 
-static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
-{
-	(void)err;
-	*(uint32_t *)arg = c->number;
-	return 0;
-}
-
 static int begin_cycle(struct freshet *f, int64_t now)
 {
-	uint32_t last = 0;
-	int rc = store_cycles(f->store, last_cycle, &last, &f->err);
+	uint32_t number, ended;
+	int rc = store_begin(f->store, &f->err);
 
-	if (rc == 0)
-		rc = store_begin(f->store, &f->err);
 	if (rc < 0)
 		return rc;
-	f->cycle = (struct store_cycle){ .number = last + 1, .time = now, .open = true,
+	rc = keep_next_cycle(f->store, &number, &ended, &f->err);
+	if (rc < 0) {
+		store_rollback(f->store);
+		return rc;
+	}
+	f->cycle = (struct store_cycle){ .number = number, .time = now, .open = true,
 	                                 .policy = { "told", 4 } };
 	return 0;
 }

@@ -16,26 +16,13 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "engine/keep.h"
 
 #define KEEP_HOSTS 4000000      /* some 200 bytes each */
 
 static bool may_spend(void *arg)
 {
 	return crawl_may_spend(arg);
-}
-
-struct last { struct store_cycle cycle; char policy[256]; bool any; };
-
-static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
-{
-	struct last *l = arg;
-
-	(void)err;
-	l->cycle = *row;
-	snprintf(l->policy, sizeof l->policy, "%.*s", (int)row->policy.size,
-	         row->policy.s ? row->policy.s : "");
-	l->any = true;
-	return 0;
 }
 
 /* The visits that an open cycle has made, for the policy to be told. */
@@ -90,47 +77,51 @@ static int open_archive(struct crawl *c, struct err *err)
 
 /* Is the last cycle to be gone on with?  One that was broken off is; a run that
  * looked for life is also when it ended, for its list is still the same. */
-static int check_last(struct crawl *c, struct last *last, struct err *err)
+static int check_last(struct crawl *c, struct last_cycle *last, struct err *err)
 {
-	bool same = last->any && last->cycle.goal == (uint8_t)c->opts->goal;
+	bool same = last->any && last->row.goal == (uint8_t)c->opts->goal;
 	bool alive = c->opts->goal == GOAL_ALIVE;
 	int rc = 0;
 
-	if (last->any && last->cycle.open && !same)
+	if (last->any && last->row.open && !same)
 		return err_set(err, E_USAGE, "cycle %u was broken off: end it first with `freshet %s`",
-		               last->cycle.number, alive ? "cycle" : "live");
-	c->report->resumed = same && (last->cycle.open || alive) &&
+		               last->row.number, alive ? "cycle" : "live");
+	c->report->resumed = same && (last->row.open || alive) &&
 		!(alive && c->opts->live.again);
-	if (same && last->cycle.open && !c->report->resumed) {
-		last->cycle.open = false;
-		last->cycle.policy = (struct text){ last->policy, strlen(last->policy) };
+	if (same && last->row.open && !c->report->resumed) {
 		if ((rc = store_begin(c->store, err)) == 0 &&
-		    (rc = store_cycle_put(c->store, &last->cycle, err)) == 0)
+		    (rc = keep_end_cycle(c->store, last, err)) == 0)
 			rc = store_commit(c->store, err);
 	}
 	return rc;
 }
 
 /* Begin the cycle's row, or take up the one that is open. */
-static int begin_row(struct crawl *c, struct last *last, struct err *err)
+static int begin_row(struct crawl *c, struct last_cycle *last, struct err *err)
 {
 	struct crawl_report *rep = c->report;
-	int rc = store_cycles(c->store, see_cycle, last, err);
+	int64_t now = c->opts->now ? c->opts->now : (int64_t)time(NULL);
+	int rc = keep_last_cycle(c->store, last, err);
 
 	if (rc < 0)
 		return rc;
+	/* whatever the clock does, our time goes on: histories are ordered by it */
+	if (last->any && now <= last->row.time) {
+		rep->clock_behind = last->row.time - now;
+		now = last->row.time + 1;
+	}
 	rc = check_last(c, last, err);
 	if (rc < 0)
 		return rc;
 	if (rep->resumed) {
-		rep->cycle = last->cycle;
+		rep->cycle = last->row;
 		snprintf(rep->policy, sizeof rep->policy, "%s",
-		         last->cycle.open ? last->policy : c->opts->policy);
+		         last->row.open ? last->policy : c->opts->policy);
 		rep->cycle.open = true;
 	} else {
 		rep->cycle = (struct store_cycle){
-			.number = last->any ? last->cycle.number + 1 : 1, .open = true,
-			.time = c->opts->now ? c->opts->now : (int64_t)time(NULL),
+			.number = last->any ? last->row.number + 1 : 1, .open = true,
+			.time = now,
 			.seed = c->opts->seed, .goal = (uint8_t)c->opts->goal,
 		};
 		snprintf(rep->policy, sizeof rep->policy, "%s", c->opts->policy);
@@ -184,8 +175,11 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 		return rc;
 	}
 	c->report->cycle.open = rc == E_STOP;
-	rc2 = crawl_commit(c, rc == E_STOP ? &second : err);
+	rc2 = crawl_commit(c, &second);
 	store_rollback(c->store);
+	c->is_kept = rc2 == 0;
+	if (rc2 < 0)
+		*err = second;          /* worse than being stopped */
 	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered &&
 	    c->report->reasons[FETCH_GATE] == c->report->visits)
 		return err_set(err, E_NET, "no page has a public address: open networks of your own by "
@@ -193,7 +187,19 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered)
 		return err_set(err, E_NET, "nothing could be reached: is the network up, and is a proxy "
 		               "needed (--proxy)?");
-	return rc < 0 ? rc : rc2;
+	return rc2 < 0 ? rc2 : rc;
+}
+
+/* The archive is whole; or it is as after a crash, and cut back to what the store knows. */
+static int end_archive(struct crawl *c, struct err *err)
+{
+	struct err second;
+
+	if (c->is_kept)
+		return warc_writer_close(c->warc, err);
+	warc_writer_abandon(c->warc);
+	(void)!crawl_repair(c->store, c->opts->warc_folder, &second);
+	return 0;
 }
 
 /* Find out whether words are counted, and load those there are. */
@@ -249,7 +255,7 @@ static int take_fetch(struct crawl *c, const struct fetch_options *o, struct err
 	return 0;
 }
 
-static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
+static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *last,
                          struct err *err)
 {
 	const struct crawl_opts *o = c->opts;
@@ -279,7 +285,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last *last,
 		return rc;
 	c->resumed = r;
 	c->spent = rep->resumed ? rep->cycle.downloads : 0;
-	set_budget(c, last->any && last->cycle.open);
+	set_budget(c, last->any && last->row.open);
 	if (o->goal == GOAL_ALIVE)
 		return 0;
 	if ((rc = load_words(c, err)) < 0 || (rc = open_archive(c, err)) < 0)
@@ -314,12 +320,15 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 {
 	struct crawl c = { .store = s, .opts = opts, .report = ret };
 	struct resumed r = { 0 };
-	struct last last = { 0 };
+	struct last_cycle last = { 0 };
 	double began = crawl_seconds();
 	struct err closing;
-	int rc, rc2 = 0;
+	int lock, rc, rc2 = 0;
 
 	*ret = (struct crawl_report){ 0 };
+	rc = keep_lock(opts->warc_folder, &lock, err);
+	if (rc < 0)
+		return rc;
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);
@@ -328,8 +337,10 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	if (c.fetch)
 		fetch_stats(c.fetch, &ret->fetch);
 	if (c.warc)
-		rc2 = warc_writer_close(c.warc, rc < 0 ? &closing : err);
+		rc2 = end_archive(&c, rc < 0 ? &closing : err);
 	release(&c);
 	resume_release(&r);
+	if (lock >= 0)
+		close(lock);
 	return rc < 0 ? rc : rc2;
 }

@@ -64,6 +64,7 @@ struct crawl_report {
 	bool resumed;                   /* it had been begun before */
 	bool stopped;                   /* and is not at its end */
 	bool guarantee_broken;
+	int64_t clock_behind;           /* seconds that the cycle before is ahead of the clock */
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t answered;              /* any status at all */

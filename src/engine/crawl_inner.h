@@ -68,6 +68,7 @@ struct crawl {
 	bool count_words;
 	struct import_words words;      /* the repository's; new ones are kept with a batch */
 	struct warc_writer *warc;
+	bool is_kept;                   /* the store knows all of the archive */
 	struct line *line;
 	struct crawl_reader *readers;   /* one a thread */
 	unsigned n_readers;

@@ -96,6 +96,8 @@ static bool take_outcome(struct crawl *c, double wait)
 	a->held = fetch_hold(c->fetch);
 	a->copy = c->copies[r->site];
 	a->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
+	if (a->time < c->report->cycle.time)    /* the clock was set back */
+		a->time = c->report->cycle.time;
 	a->ids = warc_writer_ids(c->warc, r->n_hops + 1);
 	if (crawl_is_blocked(r)) {      /* at once: a redirect may wait for it */
 		c->spent--;

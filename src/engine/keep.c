@@ -2,7 +2,13 @@
 /* keep.c - one visit into the store; see keep.h. */
 #include "engine/keep.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "web/lastmod.h"
@@ -103,5 +109,63 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	if ((rc = store_page_update(s, &p, err)) < 0 || (rc = store_visit_add(s, &row, err)) < 0)
 		return rc;
 	*ret_outcome = o;
+	return 0;
+}
+
+static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
+{
+	struct last_cycle *l = arg;
+
+	(void)err;
+	l->row = *row;
+	snprintf(l->policy, sizeof l->policy, "%.*s", (int)row->policy.size,
+	         row->policy.s ? row->policy.s : "");
+	l->row.policy = (struct text){ l->policy, strlen(l->policy) };
+	l->any = true;
+	return 0;
+}
+
+int keep_last_cycle(struct store *s, struct last_cycle *ret, struct err *err)
+{
+	*ret = (struct last_cycle){ 0 };
+	return store_cycles(s, see_cycle, ret, err);
+}
+
+int keep_end_cycle(struct store *s, struct last_cycle *last, struct err *err)
+{
+	last->row.open = false;
+	return store_cycle_put(s, &last->row, err);
+}
+
+int keep_next_cycle(struct store *s, uint32_t *ret_number, uint32_t *ret_ended,
+                    struct err *err)
+{
+	struct last_cycle last;
+	int rc = keep_last_cycle(s, &last, err);
+
+	*ret_ended = 0;
+	if (rc == 0 && last.any && last.row.open) {
+		*ret_ended = last.row.number;
+		rc = keep_end_cycle(s, &last, err);
+	}
+	*ret_number = last.row.number + 1;
+	return rc;
+}
+
+int keep_lock(const char *folder, int *ret_fd, struct err *err)
+{
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		bool taken = errno == EWOULDBLOCK;
+
+		close(fd);
+		fd = -1;
+		if (taken)
+			return err_set(err, E_BUSY, "%s: another freshet is at work on this repository "
+			               "(cycle, run, live or tell): wait until it ends, or stop it",
+			               folder);
+	}
+	*ret_fd = fd;
 	return 0;
 }

@@ -34,22 +34,39 @@ struct lastmod_trust;
 MUST_CHECK int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret,
                           struct err *err);
 
+/* The last cycle that the store knows of. */
+struct last_cycle { struct store_cycle row; char policy[256]; bool any; };
+MUST_CHECK int keep_last_cycle(struct store *s, struct last_cycle *ret, struct err *err);
+/* It was broken off and nobody will go on with it: it ends as it is.  In a batch. */
+MUST_CHECK int keep_end_cycle(struct store *s, struct last_cycle *last, struct err *err);
+/* The number for a cycle that others made; one of ours that was broken off ends as it
+ * is, for cycles come one after the other (*ret_ended: its number, else 0).  In a batch. */
+MUST_CHECK int keep_next_cycle(struct store *s, uint32_t *ret_number, uint32_t *ret_ended,
+                               struct err *err);
+
+/* One program at a time that crawls or tells: held on the folder of the archive, and let
+ * go when the descriptor is closed, also by a crash.  *ret_fd is -1 if there is no such
+ * folder, or its file system has no locks. */
+MUST_CHECK int keep_lock(const char *folder, int *ret_fd, struct err *err);
+
 /* Outcomes told by another crawler, JSON Lines:
  *   {"url":U, "outcome":"same|changed|gone|failed", "status":N, "digest":D,
  *    "time":T, "score":x, "probability":x, "reason":R}
  * url and one of outcome and status are needed; without an outcome it follows
- * from status and digest.  All lines of a file are one cycle. */
+ * from status and digest.  All lines of a file are one cycle, and are kept together or not
+ * at all. */
 struct tell_stats { uint64_t n_lines, n_bad, changed, same, gone, failed, fresh; };
 
 struct tell {
 	struct store *store;
 	int64_t now;
 	unsigned confirmations;
-	const char *policy;             /* what had planned it, for the record; or NULL */
+	const char *warc_folder;        /* whose lock is wanted; NULL: none */
 	void (*report)(void *arg, const char *text);
 	void *arg;
 	struct tell_stats stats;
 	uint32_t cycle;                 /* set: the cycle's number */
+	uint32_t ended;                 /* one that had been broken off and is over now, or 0 */
 };
 
 MUST_CHECK int tell_file(struct tell *t, const char *path, struct err *err);

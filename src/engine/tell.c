@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/input.h"
 #include "base/json.h"
@@ -13,7 +14,6 @@
 #include "web/url.h"
 
 #define TELL_LINE_MAX 65536
-#define TELL_BATCH 5000
 
 struct line {
 	struct buf url, digest;
@@ -178,19 +178,11 @@ static int keep_line(struct tell *t, struct line *l, struct err *err)
 	return rc;
 }
 
-static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
-{
-	(void)err;
-	*(uint32_t *)arg = c->number;
-	return 0;
-}
-
-static int write_cycle(struct tell *t, bool open, struct err *err)
+static int write_cycle(struct tell *t, struct err *err)
 {
 	struct tell_stats *s = &t->stats;
 	struct store_cycle c = {
-		.number = t->cycle, .time = t->now, .open = open,
-		.policy = { t->policy ? t->policy : "told", strlen(t->policy ? t->policy : "told") },
+		.number = t->cycle, .time = t->now, .policy = { "told", 4 },
 		.downloads = (uint32_t)(s->changed + s->same + s->gone + s->failed),
 		.fresh = (uint32_t)s->fresh, .changed = (uint32_t)s->changed,
 		.same = (uint32_t)s->same, .gone = (uint32_t)s->gone, .failed = (uint32_t)s->failed,
@@ -228,36 +220,45 @@ static int read_lines(struct tell *t, struct input *in, struct line *l, struct e
 		rc = keep_line(t, l, err);
 		if (rc < 0)
 			return rc;
-		if (t->stats.n_lines % TELL_BATCH == 0 &&
-		    ((rc = write_cycle(t, true, err)) < 0 || (rc = store_commit(t->store, err)) < 0 ||
-		     (rc = store_begin(t->store, err)) < 0))
-			return rc;
 	}
 	return 0;
 }
 
-int tell_file(struct tell *t, const char *path, struct err *err)
+static int tell_lines(struct tell *t, struct input *in, struct err *err)
 {
-	struct input *in;
 	struct line l;
-	int rc = input_open(&in, path, err);
+	int rc = store_begin(t->store, err);
 
 	if (rc < 0)
 		return rc;
 	buf_init(&l.url, URL_SIZE_MAX);
 	buf_init(&l.digest, 1024);
-	t->cycle = 0;
-	if ((rc = store_cycles(t->store, last_cycle, &t->cycle, err)) == 0 &&
-	    (rc = store_begin(t->store, err)) == 0) {
-		t->cycle++;
-		if ((rc = read_lines(t, in, &l, err)) == 0 && t->stats.n_lines > 0 &&
-		    (rc = write_cycle(t, false, err)) == 0)
-			rc = store_commit(t->store, err);
-		if (rc < 0 || !t->stats.n_lines)
-			store_rollback(t->store);
+	if ((rc = keep_next_cycle(t->store, &t->cycle, &t->ended, err)) == 0 &&
+	    (rc = read_lines(t, in, &l, err)) == 0 && t->stats.n_lines > 0 &&
+	    (rc = write_cycle(t, err)) == 0)
+		rc = store_commit(t->store, err);
+	if (rc < 0 || !t->stats.n_lines) {
+		store_rollback(t->store);
+		t->ended = 0;
 	}
 	buf_release(&l.url);
 	buf_release(&l.digest);
+	return rc;
+}
+
+int tell_file(struct tell *t, const char *path, struct err *err)
+{
+	struct input *in;
+	int lock, rc = input_open(&in, path, err);
+
+	if (rc < 0)
+		return rc;
+	rc = keep_lock(t->warc_folder, &lock, err);
+	if (rc == 0) {
+		rc = tell_lines(t, in, err);
+		if (lock >= 0)
+			close(lock);
+	}
 	input_close(in);
 	return rc;
 }

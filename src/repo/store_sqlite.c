@@ -11,10 +11,12 @@
  */
 #include "repo/store_sqlite.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #define CACHE_KIB "131072"      /* page cache: 128 MiB */
@@ -75,6 +77,7 @@ int sql_error(struct store_sqlite *s, struct err *err)
 	int code = sqlite3_errcode(s->db);
 	const char *todo = code == SQLITE_BUSY ? " (another freshet is writing to it)" :
 	                   code == SQLITE_FULL ? " (make room on the disk)" :
+	                   code == SQLITE_READONLY ? " (nothing can be written there)" :
 	                   code == SQLITE_CORRUPT || code == SQLITE_NOTADB ?
 	                   " (damaged, or no freshet repository)" : "";
 
@@ -165,7 +168,7 @@ static int migrate_once(struct store_sqlite *s, int version, struct err *err)
 	return rc;
 }
 
-static int migrate(struct store_sqlite *s, struct err *err)
+static int migrate(struct store_sqlite *s, bool closed, struct err *err)
 {
 	int version = 0, rc = schema_version(s, &version, err);
 
@@ -174,6 +177,10 @@ static int migrate(struct store_sqlite *s, struct err *err)
 	if (version > STORE_SCHEMA)
 		return err_set(err, E_STORE, "%s: made by a newer freshet (schema %d, this one knows "
 		               "%d): upgrade", s->path, version, STORE_SCHEMA);
+	if (closed && version < STORE_SCHEMA)
+		return err_set(err, E_STORE, "%s: made by an older freshet (schema %d, not %d) and "
+		               "read-only: copy it to where it can be brought up to date", s->path,
+		               version, STORE_SCHEMA);
 	for (; rc == 0 && version < STORE_SCHEMA; version++)
 		rc = migrate_once(s, version, err);
 	return rc;
@@ -194,11 +201,38 @@ static void sqlite_close(struct store *base)
 
 extern const struct store_ops store_sqlite_ops;
 
+/* On a read-only file system: nobody can be writing, and SQLite need not lock; unless a
+ * program that did not end left a log behind, which must be read, too. */
+static int open_closed(struct store_sqlite *s)
+{
+	char log[sizeof s->path + 8];
+	struct buf uri;
+	int rc;
+
+	snprintf(log, sizeof log, "%s-wal", s->path);
+	if (access(log, F_OK) == 0)
+		return sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	buf_init(&uri, BUF_NO_LIMIT);
+	buf_str(&uri, "file:");
+	for (const char *c = s->path; *c; c++)
+		if (strchr("?#%", *c))
+			buf_printf(&uri, "%%%02X", (unsigned)*c);
+		else
+			buf_byte(&uri, *c);
+	buf_str(&uri, "?immutable=1");
+	rc = sqlite3_open_v2(buf_text(&uri), &s->db,
+	                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	buf_release(&uri);
+	return rc;
+}
+
 static int sqlite_open(struct store **ret, const char *path, enum store_mode mode,
                        struct err *err)
 {
 	struct store_sqlite *s = mem_zalloc(1, sizeof *s);
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+		(mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	bool closed = access(path, W_OK) != 0 && errno == EROFS;
 	int rc;
 
 	s->base.ops = &store_sqlite_ops;
@@ -208,16 +242,17 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 		return err_set(err, E_STORE, "%s: no repository here; -C DIR names one, "
 		               "`freshet init DIR` makes one", path);
 	}
-	if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK) {
+	if ((closed ? open_closed(s) : sqlite3_open_v2(path, &s->db, flags, NULL)) != SQLITE_OK) {
 		rc = sql_error(s, err);
 		sqlite_close(&s->base);
 		return rc;
 	}
 	sqlite3_busy_timeout(s->db, BUSY_MS);
-	rc = execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-	             "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -" CACHE_KIB ";", err);
+	rc = closed ? 0 : execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
 	if (rc == 0)
-		rc = migrate(s, err);
+		rc = execute(s, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -" CACHE_KIB ";", err);
+	if (rc == 0)
+		rc = migrate(s, closed, err);
 	if (rc < 0) {
 		sqlite_close(&s->base);
 		return rc;
