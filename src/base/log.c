@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 
 static enum log_level current_level = LOG_INFO;
@@ -34,6 +35,14 @@ void log_warn_text(void *arg, const char *text)
 {
 	(void)arg;
 	log_warn("%s", text);
+}
+
+void log_warn_few(void *arg, const char *text)
+{
+	uint64_t *n = arg;
+
+	if (++*n <= LOG_FEW + 1)
+		log_warn("%s", *n <= LOG_FEW ? text : "more follow, which are only counted");
 }
 
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size)

@@ -24,6 +24,9 @@ void log_at(enum log_level level, const char *fmt, ...);
 
 /* A warning, as the callback of what reads files; arg is not used. */
 void log_warn_text(void *arg, const char *text);
+/* The same, the first LOG_FEW of them; arg: how many there were, a uint64_t. */
+#define LOG_FEW 20
+void log_warn_few(void *arg, const char *text);
 
 /* s with control and non-ASCII bytes as \xNN, cut to fit, in out. */
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size);

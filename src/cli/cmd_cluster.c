@@ -77,15 +77,9 @@ static int open_repository(struct origin *o, struct cli *cli, struct err *err)
 	return rc < 0 ? rc : resume_repository(o, (uint64_t)cli->common.seed, err);
 }
 
-static void warn_bad(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
 static int open_files(struct origin *o, struct cli *cli, int n, char **files, struct err *err)
 {
-	struct trace_report report = { .report = warn_bad };
+	struct trace_report report = { .report = log_warn_text };
 	struct detector detect = { .kind = DETECT_BYTES };
 	int rc;
 

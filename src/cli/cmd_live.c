@@ -63,8 +63,9 @@ static bool is_given(const struct cli *cli, const char *name)
 static int import_files(struct crawling *c, struct cli *cli, int n, char **files,
                         struct err *err)
 {
+	uint64_t n_warned = 0;
 	struct import i = { .store = c->store, .folder = cli->common.repository,
-	                    .now = clock_now(), .report = log_warn_text };
+	                    .now = clock_now(), .report = log_warn_few, .arg = &n_warned };
 	int rc = 0;
 
 	for (int k = 0; k < n && rc >= 0; k++)

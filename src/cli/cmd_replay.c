@@ -145,6 +145,19 @@ static int open_search(struct replay_search *s, struct replay *r,
 	return rc;
 }
 
+/* A crawl that took weeks, or one stray old capture, makes a start at which little was
+ * there yet: the default is no good one then. */
+static void warn_of_start(const struct replay *r)
+{
+	char start[21];
+
+	if (r->opts.start || r->opts.join || r->n_repository >= r->pages.n / 4)
+		return;
+	when_iso(r->start, start);
+	log_warn("only %u of %u pages were there at the start, %.10s; a later --start has more of "
+	         "them, --join lets them enter", r->n_repository, r->pages.n, start);
+}
+
 static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struct history *h,
                    const struct strtab *words, const struct replay_opts *ro,
                    const struct option_list *specs, unsigned needs,
@@ -160,6 +173,8 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 
 	if (rc == 0 && o->search)
 		rc = open_search(&search, &r, o, words, (uint64_t)cli->common.seed, err);
+	if (rc == 0)
+		warn_of_start(&r);
 	if (rc == 0) {
 		progress_start(&progress, "replaying", "runs", specs->n * (uint64_t)o->seeds);
 		rc = experiment_run(&x, &r, specs, (uint64_t)cli->common.seed,

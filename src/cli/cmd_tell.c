@@ -18,7 +18,8 @@ static const struct option_spec tell_options[] = {
 static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct tell_opts *o = opts;
-	struct tell t = { .report = log_warn_text };
+	uint64_t n_warned = 0;
+	struct tell t = { .report = log_warn_few, .arg = &n_warned };
 	struct arena keep = { 0 };
 	char folder[4096];
 	struct json j;

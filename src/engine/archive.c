@@ -26,23 +26,47 @@ const char *archive_kind_name(enum archive_kind kind)
 	return names[kind];
 }
 
-/* "surt 14digits ...": the second field of an index line is a time. */
+/* "surt digits ...": the second field of an index line is a time, of 14 digits or,
+ * to the millisecond, 17; before the JSON of CDXJ also of fewer.  Or the JSON alone. */
 static bool is_index_line(const char *s, size_t size)
 {
-	const char *space = memchr(s, ' ', size);
-	size_t digits = 0;
+	const char *space = memchr(s, ' ', size), *end = s + size, *p;
+	size_t digits;
 
+	if (size && *s == '{')
+		return true;
 	if (!space)
 		return false;
-	for (const char *p = space + 1; p < s + size && isdigit((unsigned char)*p); p++)
-		digits++;
-	return digits == 14;
+	for (p = space + 1; p < end && isdigit((unsigned char)*p); p++)
+		;
+	digits = (size_t)(p - space) - 1;
+	return digits == 14 || digits == 17 ||
+	       (digits >= 4 && digits <= 17 && end - p >= 2 && p[0] == ' ' && p[1] == '{');
+}
+
+/* Pass over the lines that a CDXJ file may begin with: headers, comments, blanks. */
+static void skip_heading(const char **s, size_t *size)
+{
+	const char *p = *s, *end = p + *size, *line_end;
+
+	while (p < end) {
+		const char *first = p;
+
+		while (first < end && (*first == ' ' || *first == '\t' || *first == '\r'))
+			first++;
+		if (first < end && *first != '\n' && *p != '!' && *p != '#')
+			break;
+		line_end = memchr(p, '\n', (size_t)(end - p));
+		p = line_end ? line_end + 1 : end;
+	}
+	*s = p;
+	*size = (size_t)(end - p);
 }
 
 int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 {
-	const char *s, *line_end;
-	size_t size;
+	const char *s, *first, *line_end;
+	size_t size, rest;
 	int rc = input_peek(in, SNIFF_SIZE, &s, &size, err);
 
 	if (rc < 0)
@@ -55,14 +79,17 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 		s++;
 		size--;
 	}
-	line_end = memchr(s, '\n', size);
+	first = s;
+	rest = size;
+	skip_heading(&first, &rest);
+	line_end = memchr(first, '\n', rest);
 	if (size >= 5 && !memcmp(s, "WARC/", 5))
 		*ret = ARCHIVE_WARC;
 	else if (size >= 1 && *s == '<')
 		*ret = ARCHIVE_SITEMAP;
 	else if (size >= 5 && !memcmp(s, " CDX ", 5))
 		*ret = ARCHIVE_CDX;
-	else if (is_index_line(s, line_end ? (size_t)(line_end - s) : size))
+	else if (is_index_line(first, line_end ? (size_t)(line_end - first) : rest))
 		*ret = ARCHIVE_CDX;
 	else
 		*ret = import_is_graph(s, size) ? ARCHIVE_GRAPH : ARCHIVE_URLS;
@@ -95,8 +122,9 @@ static void to_record(const struct cdx_line *l, struct record *r)
 	};
 	r->has_simhash = cdx_has(l, CDX_simhash) && cdx_hex64(l->simhash, &r->simhash);
 	r->revisit = l->mime.size == 12 && !memcmp(l->mime.data, "warc/revisit", 12);
+	/* resources are indexed without a status, and some writers leave it out */
 	if (l->status < 0 || l->status > 999)
-		r->status = 0;
+		r->status = !r->revisit && r->digest.size ? 200 : 0;
 	if (r->digest.size > 5 && !strncasecmp(r->digest.s, "sha1:", 5)) {
 		r->digest.s += 5;       /* the bare form is ours */
 		r->digest.size -= 5;
@@ -166,15 +194,19 @@ static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
 int archive_read_input(struct archive_reader *a, struct input *in, enum archive_kind kind,
                        struct err *err)
 {
+	const char *s;
+	size_t size;
 	int rc;
 
 	if (kind == ARCHIVE_CDX)
 		return read_cdx(a, in, err);
 	if (kind == ARCHIVE_WARC)
 		return archive_read_warc(a, in, err);
-	rc = err_set(err, E_USAGE, "%s: looks like a %s, which has no captures; give a CDX, CDXJ or "
-	             "WARC file",
-	             input_name(in), archive_kind_name(kind));
+	if (input_peek(in, 1, &s, &size, NULL) == 0 && !size)
+		rc = err_set(err, E_PARSE, "%s: is empty", input_name(in));
+	else
+		rc = err_set(err, E_USAGE, "%s: looks like a %s, which has no captures; give a CDX, CDXJ "
+		             "or WARC file", input_name(in), archive_kind_name(kind));
 	input_close(in);
 	return rc;
 }

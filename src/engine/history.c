@@ -294,7 +294,12 @@ int history_finish(struct history *h, struct err *err)
 		any = !h->captures.v[i].gone;
 	if (!any && h->n_no_key)
 		return err_set(err, E_USAGE, "no record has the digest that this detector compares; "
-		               "try --detect bytes");
+		               "try --detect %s",
+		               h->detect.kind == DETECT_BYTES ? "text or tags" : "bytes");
+	if (!h->captures.n && h->n_skipped)
+		return err_set(err, E_PARSE, "no capture of a page in the input: none of %llu records "
+		               "has a status from 200 to 399, 404 or 410",
+		               (unsigned long long)h->n_skipped);
 	if (!h->captures.n)
 		return err_set(err, E_PARSE, "no capture of a page in the input");
 	number = number_pages(h);

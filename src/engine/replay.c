@@ -11,6 +11,7 @@
 
 #define BUDGET_MAX 0x7fffffff
 #define CYCLES_MAX 10000000
+#define SPAN_MAX (100 * 366 * (int64_t)DAY_SECONDS)     /* without --start and --end */
 
 struct kept { VEC(uint32_t) pages; };
 struct start_links { const struct replay *r; struct kept *kept; };
@@ -75,6 +76,17 @@ static int no_cycle(const struct replay *r, struct err *err)
 	               "--start or --end", length, start, end, first, last);
 }
 
+/* One capture with a wrong clock would make a replay of centuries. */
+static int wrong_times(const struct replay *r, struct err *err)
+{
+	char first[21], last[21];
+
+	when_iso(r->history->begin, first);
+	when_iso(r->history->end, last);
+	return err_set(err, E_USAGE, "the history goes from %.10s to %.10s: some capture has a "
+	               "wrong time; give --start and --end", first, last);
+}
+
 static int plan_cycles(struct replay *r, struct err *err)
 {
 	const struct replay_opts *o = &r->opts;
@@ -87,6 +99,8 @@ static int plan_cycles(struct replay *r, struct err *err)
 	n = (r->end - r->start) / o->cycle_seconds;
 	if (n < 1)
 		return no_cycle(r, err);
+	if (r->end - r->start > SPAN_MAX && !(o->start && o->end))
+		return wrong_times(r, err);
 	if (n > CYCLES_MAX)
 		return err_set(err, E_USAGE, "%lld cycles: choose a longer --cycle", (long long)n);
 	r->n_cycles = (uint32_t)n;
@@ -150,8 +164,8 @@ int replay_open(struct replay *r, const struct history *h, const struct replay_o
 		return rc;
 	find_copies(r);
 	if (!r->n_repository)
-		return err_set(err, E_USAGE, "no page has a capture at or before the start: "
-		               "choose a later --start");
+		return err_set(err, E_USAGE, "no page has a capture of status 200 at or before the "
+		               "start: choose a later --start");
 	r->budget = find_budget(r);
 	pages_init(&r->pages, h->urls.pool, h->urls.offset, h->n_pages, &po);
 	rc = prepare_all(r, needs | NEED_PAGERANK, err);

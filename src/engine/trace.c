@@ -17,11 +17,14 @@
 #include "policy/policy.h"
 #include "repo/store.h"
 
+#define REPORTS_MAX 20          /* of what could not be read; the rest is counted */
+
 struct loader {
 	struct history *h;
 	struct trace_report *report;
 	struct archive_stats *stats;
 	struct store *store;
+	uint64_t n_reports;
 	uint32_t page;                  /* whose URL is below */
 	struct buf url;
 };
@@ -37,8 +40,9 @@ static void report_bad(void *arg, const char *text)
 {
 	struct loader *l = arg;
 
-	if (l->report->report)
-		l->report->report(l->report->arg, text);
+	if (l->report->report && l->n_reports++ <= REPORTS_MAX)
+		l->report->report(l->report->arg, l->n_reports > REPORTS_MAX ?
+		                  "more follow, which are only counted" : text);
 }
 
 static uint64_t file_size(const char *path)

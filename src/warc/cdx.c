@@ -42,7 +42,7 @@ void cdx_clear(struct cdx_line *line)
 	};
 }
 
-/* A decimal number, nothing else; at most 18 digits. */
+/* A decimal number; at most 18 digits. */
 static bool number(struct cdx_slice s, int64_t *ret)
 {
 	int64_t v = 0;
@@ -74,6 +74,28 @@ static bool parse_time(struct cdx_slice s, int64_t *ret)
 	return when_parse(s.data, s.size > 14 ? 14 : s.size, ret);
 }
 
+/* Of JSON's numbers: a fraction is cut off, what is below 0 stands for "none". */
+static bool whole_number(struct cdx_slice s, int64_t *ret)
+{
+	const char *point = s.size ? memchr(s.data, '.', s.size) : NULL;
+	bool below = s.size > 1 && s.data[0] == '-';
+	int64_t v;
+
+	if (below)
+		s = (struct cdx_slice){ s.data + 1, s.size - 1 };
+	if (point) {
+		struct cdx_slice part = { point + 1, (size_t)(s.data + s.size - point) - 1 };
+
+		if (!number(part, &v))
+			return false;
+		s.size = (size_t)(point - s.data);
+	}
+	if (!number(s, &v))
+		return false;
+	*ret = below ? -1 : v;
+	return true;
+}
+
 /* Undo escapes in the line itself: what comes out is never longer. */
 static const char *take_member(struct cdx_line *line, const struct field_spec *f,
                                struct json_member *m, char *text)
@@ -99,22 +121,41 @@ static const char *take_member(struct cdx_line *line, const struct field_spec *f
 
 		if (is_absent(s))
 			return NULL;
-		if (!number(s, &v))
+		if (!whole_number(s, &v) || (v < 0 && f == &fields[CDX_status]))
 			return "a number of the index is not a number";
+		if (v < 0)
+			return NULL;
 		memcpy(at, &v, sizeof v);
 	}
 	line->present |= 1u << (f - fields);
 	return NULL;
 }
 
+/* Index servers answer in JSON alone: `urlkey` and `timestamp` stand in it. */
+static const char *take_key(struct cdx_line *line, const struct json_member *m)
+{
+	struct cdx_slice s = { m->value, m->value_size };
+
+	if (m->key_size == 6 && !memcmp(m->key, "urlkey", 6) && !m->escaped)
+		line->surt = s;
+	else if (m->key_size == 9 && !memcmp(m->key, "timestamp", 9))
+		return parse_time(s, &line->time) ? NULL : "bad time";
+	return NULL;
+}
+
 static const char *parse_json(char *text, const char *p, const char *end,
                               struct cdx_line *line)
 {
+	bool alone = line->surt.size == 0;
 	struct json_member m;
 	size_t guess = 0;
 	int rc;
 
 	while ((rc = json_next(&p, end, &m)) > 0) {
+		const char *wrong = alone ? take_key(line, &m) : NULL;
+
+		if (wrong)
+			return wrong;
 		for (size_t i = 0; i < CDX_N_FIELDS; i++) {
 			const struct field_spec *f = &fields[guess];
 			const char *bad;
@@ -230,13 +271,39 @@ static bool has_control(struct cdx_slice s)
 	return false;
 }
 
+static size_t count_blanks(const char *s, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size && (s[n] == ' ' || s[n] == '\t'))
+		n++;
+	return n;
+}
+
+/* What every line must have, whatever its kind. */
+static enum cdx_verdict finish(const struct cdx_line *line, const char *bad,
+                               const char **ret_reason)
+{
+	if (!bad && line->surt.size == 0)
+		bad = "no key";
+	if (!bad && line->url.size == 0)
+		bad = "no url";
+	if (!bad && has_control(line->url))
+		bad = "control byte in the url";
+	if (!bad && line->status > 999)
+		bad = "status is not a number below 1000";
+	*ret_reason = bad;
+	return bad ? CDX_BAD : CDX_CAPTURE;
+}
+
 enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
                            struct cdx_line *ret, const char **ret_reason)
 {
 	const char *end = text + size, *a, *b, *bad;
 	struct cdx_layout header = { .letters = "" };
 
-	if (size == 0 || text[0] == '!' || text[0] == '#')
+	if (size == 0 || text[0] == '!' || text[0] == '#' ||
+	    count_blanks(text, size) == size)
 		return CDX_COMMENT;
 	if (take_header(&header, text, size)) {
 		*layout = header;
@@ -247,6 +314,15 @@ enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
 		*ret_reason = "a NUL byte";
 		return CDX_BAD;
 	}
+	if (text[0] == '{') {
+		ret->time = INT64_MIN;
+		bad = parse_json(text, text, end, ret);
+		if (!bad && ret->time == INT64_MIN)
+			bad = "no timestamp";
+		if (!bad && ret->surt.size == 0)
+			ret->surt = ret->url;
+		return finish(ret, bad, ret_reason);
+	}
 	a = memchr(text, ' ', size);
 	b = a ? memchr(a + 1, ' ', (size_t)(end - a - 1)) : NULL;
 	if (b && b + 1 < end && b[1] == '{') {
@@ -256,16 +332,7 @@ enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
 	} else {
 		bad = parse_classic(layout, text, size, ret);
 	}
-	if (!bad && ret->surt.size == 0)
-		bad = "no key";
-	if (!bad && ret->url.size == 0)
-		bad = "no url";
-	if (!bad && has_control(ret->url))
-		bad = "control byte in the url";
-	if (!bad && ret->status > 999)
-		bad = "status is not a number below 1000";
-	*ret_reason = bad;
-	return bad ? CDX_BAD : CDX_CAPTURE;
+	return finish(ret, bad, ret_reason);
 }
 
 bool cdx_next_link(struct cdx_slice *links, struct cdx_slice *ret)

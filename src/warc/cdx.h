@@ -6,7 +6,9 @@
  * text it came from, JSON escapes already undone there, and nothing is allocated
  * per line.  The three kinds may be mixed in one file: a line whose third field
  * begins with '{' is CDXJ, any other is classic, laid out as the last header line
- * (" CDX N b a ...") said, or, without one, by its number of fields.
+ * (" CDX N b a ...") said, or, without one, by its number of fields.  What index
+ * servers answer (pywb, Common Crawl) is read, too: lines of JSON alone, whose key and
+ * time are its members `urlkey` and `timestamp`.
  *
  * A malformed line is reported with its number and reason, skipped and counted.
  * So is damage in the compression, which costs the lines up to the next member.

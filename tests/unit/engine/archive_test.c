@@ -295,9 +295,14 @@ static void index_lines_are_records(void **state)
 	        "\"links\":\"/y\"}\n"
 	        "example,a)/x 20240203030405 {\"url\":\"http://A.example/x\",\"mime\":"
 	        "\"warc/revisit\",\"digest\":\"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\"}\n"
-	        "example,a)/y 20240203030405 {\"url\":\"ftp://A.example/y\",\"status\":\"200\"}\n");
+	        "example,a)/y 20240203030405 {\"url\":\"ftp://A.example/y\",\"status\":\"200\"}\n"
+	        "example,a)/z 20240203030405 {\"url\":\"http://a.example/z\",\"digest\":\"abc\"}\n"
+	        "example,a)/z 20240204030405 {\"url\":\"http://a.example/z\"}\n");
 	assert_int_equal(read_all(&s, &file).n_bad, 1);
-	assert_int_equal(s.v.n, 2);
+	assert_int_equal(s.v.n, 4);
+	/* no status: there was something if it has a digest */
+	assert_int_equal(s.v.v[2].status, 200);
+	assert_int_equal(s.v.v[3].status, 0);
 	assert_string_equal(s.v.v[0].url, "http://a.example/x");
 	assert_string_equal(s.v.v[0].digest, "abc");
 	assert_true(s.v.v[0].has_simhash && s.v.v[0].simhash == 255);
@@ -317,8 +322,12 @@ static void kinds_are_found_by_looking(void **state)
 	static const struct { const char *text; enum archive_kind kind; } cases[] = {
 		{ "WARC/1.0\r\n", ARCHIVE_WARC }, { " CDX N b a m\n", ARCHIVE_CDX },
 		{ "com,a)/ 20200101000000 {}\n", ARCHIVE_CDX },
-		{ "com,a)/ 2020010100000 {}\n", ARCHIVE_URLS }, { "", ARCHIVE_URLS },
+		{ "com,a)/ 2020010100000 -\n", ARCHIVE_URLS }, { "", ARCHIVE_URLS },
 		{ "\xef\xbb\xbf\n<?xml version='1.0'?>", ARCHIVE_SITEMAP },
+		{ "!OpenWayback-CDXJ 1.0\n# x\n\n \norg,a)/ 20240101000000 {}", ARCHIVE_CDX },
+		{ "org,a)/ 20240101000000123 {}", ARCHIVE_CDX }, { "org,a)/ 2024 {", ARCHIVE_CDX },
+		{ "{\"urlkey\":\"org,a)/\"}", ARCHIVE_CDX }, { "# a\n! b", ARCHIVE_URLS },
+		{ "# a\nhttp://a.example/ 2024\n", ARCHIVE_URLS },
 		{ "http://a.example/\n", ARCHIVE_URLS }, { "# WARC/1.0\n", ARCHIVE_URLS },
 	};
 

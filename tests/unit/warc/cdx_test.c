@@ -98,6 +98,39 @@ static void test_extended(void **state)
 	assert_false(cdx_next_link(&l.links, &link));
 }
 
+/* What other writers put where we write whole numbers and three fields. */
+static void test_other_writers(void **state)
+{
+	struct cdx_layout layout = { .letters = "" };
+	const char *why;
+	struct cdx_line l;
+
+	(void)state;
+	assert_int_equal(parse(&layout, "k 20220101000000 {\"url\":\"u\",\"length\":-1,"
+	        "\"text\":12.75,\"words\":\"-3.0\",\"images\":4}", &l, &why), CDX_CAPTURE);
+	assert_int_equal(l.length, -1);
+	assert_false(cdx_has(&l, CDX_length));
+	assert_int_equal(l.text, 12);
+	assert_int_equal(l.words, -1);
+	assert_int_equal(l.images, 4);
+	/* as index servers answer: JSON alone, in any order */
+	assert_int_equal(parse(&layout, "{\"urlkey\": \"org,e)/\", \"timestamp\": "
+	        "\"20220102030405\", \"url\": \"http://e.org/\", \"mime-detected\": \"x\", "
+	        "\"status\": \"301\"}", &l, &why), CDX_CAPTURE);
+	expect(l.surt, "org,e)/");
+	expect(l.url, "http://e.org/");
+	assert_int_equal(l.time, 1641092645);
+	assert_int_equal(l.status, 301);
+	assert_int_equal(parse(&layout, "{\"url\":\"http://e.org/\",\"timestamp\":2022}", &l,
+	        &why), CDX_CAPTURE);
+	expect(l.surt, "http://e.org/");
+	assert_int_equal(l.time, 1640995200);
+	/* in a line with a key of its own these two are nobody's */
+	assert_int_equal(parse(&layout, "k 2022 {\"url\":\"u\",\"urlkey\":\"x\","
+	        "\"timestamp\":\"no time\"}", &l, &why), CDX_CAPTURE);
+	expect(l.surt, "k");
+}
+
 static void test_classic(void **state)
 {
 	struct cdx_layout layout = { .letters = "" };
@@ -159,7 +192,12 @@ static void test_refused(void **state)
 		{ "k 20220101000000 {\"status\":\"200\"}", "url" },
 		{ "k 20220101000000 {\"url\":\"u\",\"status\":\"abc\"}", "number" },
 		{ "k 20220101000000 {\"url\":\"u\",\"status\":\"1000\"}", "status" },
-		{ "k 20220101000000 {\"url\":\"u\",\"length\":-5}", "number" },
+		{ "k 20220101000000 {\"url\":\"u\",\"status\":-5}", "number" },
+		{ "k 20220101000000 {\"url\":\"u\",\"length\":1.2.3}", "number" },
+		{ "k 20220101000000 {\"url\":\"u\",\"length\":\"1.\"}", "number" },
+		{ "{\"url\":\"u\"}", "timestamp" },
+		{ "{\"timestamp\":\"20220101000000\",\"urlkey\":\"k\"}", "url" },
+		{ "{\"timestamp\":\"2022x\",\"url\":\"u\"}", "time" },
 		{ "k 20220101000000 {\"url\":\"u\",\"length\":1e9}", "number" },
 		{ "k 20220101000000 {\"url\":\"u\",\"length\":9999999999999999999}", "number" },
 		{ "k 20220101000000 {\"url\":[\"u\"]}", "neither" },
@@ -185,6 +223,7 @@ static void test_refused(void **state)
 	const char *why;
 	assert_int_equal(cdx_parse(&layout, nul, sizeof nul - 1, &l, &why), CDX_BAD);
 	assert_int_equal(parse(&layout, "", &l, &why), CDX_COMMENT);
+	assert_int_equal(parse(&layout, " \t ", &l, &why), CDX_COMMENT);
 	assert_int_equal(parse(&layout, "!OpenWayback-CDXJ 1.0", &l, &why), CDX_COMMENT);
 }
 
@@ -339,6 +378,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cdxj),
 		cmocka_unit_test(test_extended),
+		cmocka_unit_test(test_other_writers),
 		cmocka_unit_test(test_classic),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_reader_reports),

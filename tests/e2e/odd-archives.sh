@@ -1,0 +1,49 @@
+# Archives that are odd but legal: what other writers begin their files with, times to the
+# millisecond, answers of index servers; and histories no replay should go through blindly.
+set -eu
+f=$FRESHET; cd "$TMP"
+fail() { echo "odd-archives: $*" >&2; exit 1; }
+
+# 20 pages over 60 days; page i changes every i + 1 days
+python3 - <<'P'
+import datetime
+day = lambda d: (datetime.datetime(2023, 1, 1) + datetime.timedelta(days=d)).strftime("%Y%m%d%H%M%S")
+rows = [(i, d, d // (i + 1)) for i in range(20) for d in range(0, 60, i + 1)]
+url = lambda i: "http://a.example/d%d/p%d" % (i % 3, i)
+key = lambda i: url(i).replace("http://a.example", "example,a)")
+json = lambda i, v, more="": '{%s"url":"%s","status":"200","digest":"V%d-%d"}' % (more, url(i), i, v)
+def put(name, lines, head=""):
+    open(name, "w").write(head + "".join(l + "\n" for l in lines))
+plain = ["%s %s %s" % (key(i), day(d), json(i, v)) for i, d, v in rows]
+put("plain", plain)
+put("head", plain, '!OpenWayback-CDXJ 1.0\n!meta {"a": 1}\n# a comment\n \n')
+put("crlf", [l + "\r" for l in reversed(plain)])
+put("milli", ["%s %s456 %s" % (key(i), day(d), json(i, v)) for i, d, v in rows])
+put("server", [json(i, v, '"urlkey":"%s","timestamp":"%s",' % (key(i), day(d))) for i, d, v in rows])
+put("bare", [l.replace('"status":"200",', '"length":-1,"text":3.5,') for l in plain])
+put("clock", plain + ["%s 00010101000000 %s" % (key(0), json(0, 99)), "%s 99991231235959 %s" % (key(0), json(0, 98))])
+put("junk", plain + ["junk %d" % i for i in range(500)])
+put("early", plain + ["%s 20200101000000 %s" % (key(0), json(0, 0))])
+P
+run() { $f replay "$1" --policy random --policy tide --seeds 2 --cycle 1w --budget 3 --json --no-time >"$1.json" 2>"$1.err"; }
+run plain || fail "plain: $(cat plain.err)"
+for i in head crlf milli server bare; do
+	run $i || fail "$i: $(cat $i.err)"
+	cmp -s plain.json $i.json || fail "$i: another replay"
+	$f init r.$i 2>/dev/null; $f -C r.$i import $i >out 2>&1 || fail "import $i: $(cat out)"
+	run r.$i; cmp -s plain.json r.$i.json || fail "$i: another replay of the repository"
+done
+
+# one wrong clock makes no replay of ten thousand years, and one stray capture no silent one
+if run clock; then fail "a replay from year 1 to 9999"; fi
+grep -q 'wrong time; give --start and --end' clock.err || fail "clock: $(cat clock.err)"
+$f replay clock --start 20230101 --end 20230301 --policy random --budget 3 --json >out 2>&1 || fail "clock: $(cat out)"
+run early; grep -q 'only 1 of 20 pages were there at the start' early.err || fail "early: $(cat early.err)"
+
+# many bad lines are counted, not all shown
+run junk; cmp -s plain.json junk.json || fail "junk: another replay"
+[ "$(grep -c 'neither CDXJ nor CDX' junk.err)" = 20 ] || fail "junk: $(wc -l <junk.err) warnings"
+grep -q '500 lines or records could not be read' junk.err || fail "junk: not counted"
+: >empty
+if run empty; then fail "replayed nothing"; fi
+grep -q 'is empty' empty.err || fail "empty: $(cat empty.err)"
