@@ -175,7 +175,9 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 		return rc;
 	}
 	c->report->cycle.open = rc == E_STOP;
-	rc2 = crawl_commit(c, &second);
+	rc2 = crawl_robots_forget(c, &second);
+	if (rc2 == 0)
+		rc2 = crawl_commit(c, &second);
 	store_rollback(c->store);
 	c->is_kept = rc2 == 0;
 	if (rc2 < 0)
@@ -268,6 +270,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	    (rc = begin_row(c, last, err)) < 0)
 		return rc;
 	fo.spend = may_spend;
+	fo.robots_load = crawl_robots_load;
+	fo.robots_save = crawl_robots_save;
 	fo.arg = c;
 	fo.seed = rep->cycle.seed;
 	fo.decode = o->goal == GOAL_ALIVE;      /* else the readers do it */

@@ -64,6 +64,8 @@ struct crawl {
 	struct resumed *resumed;
 	struct discover *discover;
 	bool rests;                     /* state.rests is not empty */
+	int robots_rc;                  /* of keeping robots.txt, */
+	struct err robots_err;          /* the first that failed */
 	bool apart;                     /* requests made now are not of the budget */
 	bool count_words;
 	struct import_words words;      /* the repository's; new ones are kept with a batch */
@@ -152,6 +154,13 @@ void crawl_free_readers(struct crawl *c);
 /* In crawl_rests.c: hosts that must not be asked yet, from the store and to it. */
 MUST_CHECK int crawl_rests_load(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
+/* In crawl_robots.c: robots.txt, for the fetcher; `arg` is the crawl. */
+bool crawl_robots_load(void *arg, const char *origin, size_t size,
+                       struct fetch_robots_copy *ret);
+void crawl_robots_save(void *arg, const char *origin, size_t size,
+                       const struct fetch_robots_copy *copy);
+MUST_CHECK int crawl_robots_check(struct crawl *c, struct err *err);    /* did it fail? */
+MUST_CHECK int crawl_robots_forget(struct crawl *c, struct err *err);   /* those of old */
 /* In crawl_discover.c: new pages before the cycle; then what the share is for, less
  * what the cycle, if it goes on, has asked for; and counting. */
 MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);

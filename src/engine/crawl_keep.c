@@ -170,7 +170,10 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 int crawl_commit(struct crawl *c, struct err *err)
 {
 	char state[320];
-	int rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
+	int rc = crawl_robots_check(c, err);
+
+	if (rc == 0)
+		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
 
 	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
 		crawl_counted(c);

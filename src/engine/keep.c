@@ -47,7 +47,9 @@ static int check_hint(struct store *s, const struct store_page *p, bool changed,
 	if (rc >= 0) {
 		trust = (struct lastmod_trust){ h.checks, h.hits, h.told };
 		lastmod_check(&trust, p->hint > p->last_visit, changed);
-		h = (struct store_hint){ trust.checks, trust.hits, trust.told, h.read };
+		h.checks = trust.checks;
+		h.hits = trust.hits;
+		h.told = trust.told;
 		rc = store_hint_put(s, (struct text){ site.data, site.size }, &h, err);
 	}
 	buf_release(&site);

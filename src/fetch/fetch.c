@@ -195,6 +195,8 @@ void fetch_again(struct fetch *f, const struct fetch_options *options)
 	f->opt.decode = options->decode;
 	f->stopped = false;
 	f->stats = (struct fetch_stats){ 0 };
+	for (size_t i = 0; f->opt.robots_load && i < f->origins.n; i++)
+		f->origins.v[i].known = UNKNOWN;
 }
 
 /* A validator that could end its header line is not sent at all. */

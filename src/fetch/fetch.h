@@ -48,6 +48,19 @@ const char *fetch_cut_name(enum fetch_cut c);   /* "", "length", "time", ... */
 
 #define FETCH_ADDRESSES_MAX 8   /* of one name; more are not looked at */
 
+/* What was learnt of an origin's robots.txt; ages in seconds. */
+struct fetch_robots_copy {
+	int status;                     /* of the answer that holds; 0: there never was one */
+	double age;                     /* of that answer */
+	const char *body;               /* if it is 200: the file, decoded */
+	size_t size;
+	bool cut;                       /* there was more of it */
+	bool failed;                    /* the last request brought none; saved: only this is
+	                                 * new, status being that of the request, 0: no answer */
+	double tried;                   /* since that request */
+	double failing;                 /* since the first of those that failed in a row */
+};
+
 struct fetch_options {
 	const char *user_agent;         /* "freshet/VERSION (+URL or mail)" */
 	const char *robots_name;        /* product token for robots.txt; "freshet" */
@@ -74,6 +87,12 @@ struct fetch_options {
 	 * host than when it was added: GET instead?  NULL: as it was added. */
 	void (*head)(void *arg, uint32_t page, enum fetch_method *method,
 	             bool *second_opinion);
+	/* Memory of robots.txt beyond this fetcher's: false if there is nothing of an origin
+	 * ("http://host:port"); what is given must live until the next call.  NULL: none. */
+	bool (*robots_load)(void *arg, const char *origin, size_t size,
+	                    struct fetch_robots_copy *ret);
+	void (*robots_save)(void *arg, const char *origin, size_t size,
+	                    const struct fetch_robots_copy *copy);
 	/* Addresses of a name, at most FETCH_ADDRESSES_MAX: their number, or < 0.
 	 * Called from helper threads.  NULL: the system's resolver. */
 	int (*resolve)(void *arg, const char *host, struct sockaddr_storage *ret);
@@ -150,7 +169,8 @@ MUST_CHECK int fetch_new(struct fetch **ret, const struct fetch_options *options
 void fetch_free(struct fetch *f);               /* NULL is fine */
 
 /* Nothing is pending: begin anew with these options, of which only spend, arg, seed and
- * decode may differ.  What is known of hosts stays; the statistics do not. */
+ * decode may differ.  What is known of hosts stays (robots.txt is looked up again, if there
+ * is a memory of it: its clock may have moved); the statistics do not. */
 void fetch_again(struct fetch *f, const struct fetch_options *options);
 
 /* Always taken; what is wrong with it comes out as its outcome. */

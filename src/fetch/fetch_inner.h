@@ -43,6 +43,8 @@ struct origin {
 	enum fetch_error error;         /* all pages fail with it, or FETCH_OK */
 	char *why;
 	struct robots *rules;           /* NULL: everything is allowed */
+	bool failing;
+	double failing_since;           /* by wire_now(), or before it began */
 	struct list parked;
 };
 

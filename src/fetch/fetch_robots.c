@@ -8,7 +8,11 @@
  * redirected five times, also to other hosts; its rules bind the origin it was
  * asked for.  A file that cannot be had closes the origin for a while: with the
  * network's error if there was no answer, as forbidden if the server failed.
- * What was learnt before is kept when a later request fails.
+ * What was learnt before is kept when a later request fails; where nothing ever was, a
+ * file that could not be had for 30 days counts as absent (RFC 9309 2.3.1.4).
+ *
+ * The caller may remember for us, from one start to the next (robots_load, robots_save):
+ * then each origin is asked once a day, however often we are started.
  */
 #include "fetch/fetch_inner.h"
 
@@ -41,6 +45,8 @@ static void ask_for(struct fetch *f, uint32_t number, const struct job *page, do
 	job_place(f, j, now, true);
 }
 
+static bool remember(struct fetch *f, const struct job *page, double now);
+
 bool robots_ask(struct fetch *f, struct job *j, double now)
 {
 	struct origin *o = &f->origins.v[j->origin];
@@ -50,7 +56,7 @@ bool robots_ask(struct fetch *f, struct job *j, double now)
 		return true;
 	if (o->known == KNOWN && now > o->until)
 		o->known = UNKNOWN;
-	if (o->known != KNOWN) {
+	if (o->known != KNOWN && !(o->known == UNKNOWN && remember(f, j, now))) {
 		polite_cancel(f->polite, j->host);
 		list_push(f, &o->parked, j);
 		if (o->known == UNKNOWN)
@@ -86,23 +92,13 @@ static void no_rules(struct fetch *f, struct origin *o)
 
 /* False: they are large, and there is no room.  Rules of an ordinary size always have
  * some, or those who send large ones could keep us from all others. */
-static bool set_rules(struct fetch *f, struct origin *o, const struct transfer *t)
+static bool set_rules(struct fetch *f, struct origin *o, const char *data, size_t size,
+                      bool cut)
 {
 	struct robots *rules = mem_zalloc(1, sizeof *rules);
-	const char *value, *data = buf_text(&t->body);
-	size_t n, size = t->body.size;
-	bool cut = t->cut != FETCH_WHOLE;
-	struct buf plain;
+	size_t n;
 
-	buf_init(&plain, ROBOTS_SIZE_MAX + 1);
-	if (fetch_header(t->head.data, t->head.size, "Content-Encoding", &value, &n)) {
-		/* what came before the damage or the cap still binds */
-		cut |= http_decode(&plain, value, n, data, size, NULL) != 0;
-		data = buf_text(&plain);
-		size = plain.size;
-	}
 	robots_parse(rules, data, size, cut, f->opt.robots_name);
-	buf_release(&plain);
 	n = rules_size(rules);
 	if (n > RULES_ALWAYS && f->rules_held + n > f->opt.max_rules) {
 		robots_release(rules);
@@ -115,6 +111,40 @@ static bool set_rules(struct fetch *f, struct origin *o, const struct transfer *
 	return true;
 }
 
+static void save(struct fetch *f, uint32_t origin, const struct fetch_robots_copy *copy)
+{
+	if (f->opt.robots_save)
+		f->opt.robots_save(f->opt.arg, strtab_get(&f->origin_names, origin),
+		                   strtab_size(&f->origin_names, origin), copy);
+}
+
+/* The rules of an answer, and into memory. */
+static bool learn_rules(struct fetch *f, uint32_t origin, const struct transfer *t)
+{
+	struct fetch_robots_copy copy = { .status = 200, .cut = t->cut != FETCH_WHOLE,
+		.body = buf_text(&t->body), .size = t->body.size };
+	const char *value;
+	struct buf plain;
+	size_t n;
+	bool room;
+
+	buf_init(&plain, ROBOTS_SIZE_MAX + 1);
+	if (fetch_header(t->head.data, t->head.size, "Content-Encoding", &value, &n)) {
+		/* what came before the damage or the cap still binds */
+		copy.cut |= http_decode(&plain, value, n, copy.body, copy.size, NULL) != 0;
+		copy.body = buf_text(&plain);
+		copy.size = plain.size;
+	}
+	room = set_rules(f, &f->origins.v[origin], copy.body, copy.size, copy.cut);
+	if (copy.size > ROBOTS_SIZE_MAX) {
+		copy.size = ROBOTS_SIZE_MAX;
+		copy.cut = true;
+	}
+	save(f, origin, &copy);
+	buf_release(&plain);
+	return room;
+}
+
 static void failed(struct origin *o, enum fetch_error error, const char *why, double now)
 {
 	o->until = now + ROBOTS_FAILED_AGE;
@@ -125,12 +155,94 @@ static void failed(struct origin *o, enum fetch_error error, const char *why, do
 	o->why = mem_strdup(why);
 }
 
+/* It was asked for and could not be had; not: we had no time, or no leave, to ask. */
+static void note_failing(struct fetch *f, uint32_t origin, enum fetch_error error, int status,
+                         double now)
+{
+	struct origin *o = &f->origins.v[origin];
+
+	if (error == FETCH_STOPPED || error == FETCH_BUDGET || error == FETCH_BACKOFF ||
+	    error == FETCH_GATE)
+		return;
+	if (!o->failing)
+		o->failing_since = now;
+	o->failing = true;
+	save(f, origin, &(struct fetch_robots_copy){ .failed = true, .status = status });
+}
+
+/* Is there a copy that is still true?  One that is too old binds if no other can be had. */
+static bool remember(struct fetch *f, const struct job *page, double now)
+{
+	struct origin *o = &f->origins.v[page->origin];
+	struct fetch_robots_copy c = { 0 };
+	bool old;
+
+	if (!f->opt.robots_load ||
+	    !f->opt.robots_load(f->opt.arg, strtab_get(&f->origin_names, page->origin),
+	                        strtab_size(&f->origin_names, page->origin), &c))
+		return false;
+	o->error = FETCH_OK;
+	if (c.status != 200 || !set_rules(f, o, c.body, c.size, c.cut))
+		no_rules(f, o);
+	if (c.status == 200 && !o->rules)
+		return false;           /* no room */
+	o->failing = c.failed;
+	o->failing_since = now - c.failing;
+	if (o->rules && o->rules->crawl_delay > 0)
+		polite_set_crawl_delay(f->polite, page->host, o->rules->crawl_delay);
+	old = !c.status || c.age >= f->opt.robots_age;
+	if (old && !(c.failed && c.tried < ROBOTS_FAILED_AGE))
+		return false;
+	o->known = KNOWN;
+	o->until = now + f->opt.robots_age - c.age;
+	if (old) {
+		if (robots_policy(0, (int64_t)c.failing) == ROBOTS_DISALLOW_ALL)
+			failed(o, FETCH_ROBOTS, "it could not be had just now", now);
+		o->until = now + ROBOTS_FAILED_AGE - c.tried;
+	}
+	return true;
+}
+
+/* What the end of the request means for its origin. */
+static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
+                            enum fetch_error error, double now)
+{
+	struct origin *o = &f->origins.v[j->origin];
+	int status = t && error == FETCH_OK ? t->status : 0;
+	bool nowhere = error == FETCH_REDIRECT || error == FETCH_BAD_URL;
+	enum robots_access access;
+	char why[300];
+
+	if (t && t->head_done && t->status == 200)
+		status = 200;           /* also if it was cut */
+	if (status)
+		snprintf(why, sizeof why, "status %d", status);
+	else
+		snprintf(why, sizeof why, "%s", t && error ? t->why : j->why ? j->why : "");
+	/* leads nowhere: not available, RFC 9309 2.3.1.2 */
+	access = nowhere ? ROBOTS_ALLOW_ALL :
+	         robots_policy(status, o->failing ? (int64_t)(now - o->failing_since) : 0);
+	if (!nowhere && (!status || status == 429 || status >= 500)) {
+		note_failing(f, j->origin, error, status, now);
+		if (access == ROBOTS_DISALLOW_ALL)
+			failed(o, status ? FETCH_ROBOTS : error, why, now);
+		o->until = now + ROBOTS_FAILED_AGE;
+		return;
+	}
+	o->failing = false;
+	if (access == ROBOTS_READ && !learn_rules(f, j->origin, t))
+		failed(o, FETCH_ROBOTS, "too many large ones are held", now);
+	if (access == ROBOTS_ALLOW_ALL) {
+		no_rules(f, o);
+		save(f, j->origin, &(struct fetch_robots_copy){ .status = status ? status : 404 });
+	}
+}
+
 void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 {
 	struct origin *o = &f->origins.v[j->origin];
 	struct list parked;
 	enum fetch_error error = t ? t->error : j->error;
-	char why[300];
 
 	if (t && error == FETCH_OK && j->hops.n < f->opt.max_redirects &&
 	    job_redirect(f, j, t, now)) {
@@ -141,22 +253,7 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 	o->known = KNOWN;
 	o->error = FETCH_OK;
 	o->until = now + f->opt.robots_age;
-	snprintf(why, sizeof why, "%s", t && error ? t->why : j->why ? j->why : "");
-	if (error == FETCH_REDIRECT || error == FETCH_BAD_URL) {
-		no_rules(f, o);         /* leads nowhere: not available, RFC 9309 2.3.1.2 */
-	} else if (error != FETCH_OK && !(t && t->head_done && t->status == 200)) {
-		failed(o, error, why, now);
-	} else {
-		enum robots_access access = robots_policy(t->status, 0);
-
-		snprintf(why, sizeof why, "status %d", t->status);
-		if (access == ROBOTS_ALLOW_ALL)
-			no_rules(f, o);
-		else if (access != ROBOTS_READ)
-			failed(o, FETCH_ROBOTS, why, now);
-		else if (!set_rules(f, o, t))
-			failed(o, FETCH_ROBOTS, "too many large ones are held", now);
-	}
+	robots_answered(f, j, t, error, now);
 	parked = o->parked;
 	o->parked = (struct list){ NONE, NONE };
 	/* Several origins of one host: what any of them asked for stays. */

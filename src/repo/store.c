@@ -103,6 +103,23 @@ int store_hint_put(struct store *s, struct text site, const struct store_hint *h
 	return s->ops->hint_put(s, site, h, err);
 }
 
+int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
+                     struct err *err)
+{
+	return s->ops->robots_get(s, origin, ret, err);
+}
+
+int store_robots_put(struct store *s, struct text origin, const struct store_robots *r,
+                     struct err *err)
+{
+	return s->ops->robots_put(s, origin, r, err);
+}
+
+int store_robots_forget(struct store *s, int64_t before, struct err *err)
+{
+	return s->ops->robots_forget(s, before, err);
+}
+
 int store_word_add(struct store *s, uint32_t number, struct text word, struct err *err)
 {
 	return s->ops->word_add(s, number, word, err);

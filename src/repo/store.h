@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 
-#define STORE_SCHEMA 3          /* version of the tables */
+#define STORE_SCHEMA 4          /* version of the tables */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
@@ -56,6 +56,7 @@ struct store_capture {
 	uint64_t simhash;
 	int64_t length, bytes_text, words, images, tables, emails, outlinks;    /* -1: not told */
 	struct text links, terms;       /* shared between captures that have the same */
+	struct text robots;             /* what it asks of robots: web/robots_tag.h */
 	struct text target;             /* URL that answered, if redirects led elsewhere */
 	struct text file;               /* WARC file, and where in it */
 	int64_t offset, size;
@@ -87,9 +88,19 @@ struct store_cycle {
 	double seconds_plan, seconds_total;
 };
 
-/* How often a site's lastmod dates were right (web/lastmod.h), and when its sitemaps
- * were read last (0: never). */
-struct store_hint { uint32_t checks, hits, told; int64_t read; };
+/* How often a site's lastmod dates were right (web/lastmod.h), when its sitemaps were
+ * read last (0: never), and how far its validators are doubted (web/validator.h). */
+struct store_hint { uint32_t checks, hits, told; int64_t read; uint32_t doubt; };
+
+/* The robots.txt of an origin ("https://host:port"). */
+struct store_robots {
+	int64_t time;                   /* when it was had; 0: never */
+	int32_t status;                 /* then */
+	bool cut;                       /* there was more of it */
+	struct text body;
+	int64_t tried;                  /* when it was asked for last */
+	int64_t failing;                /* since when it cannot be had; 0: it can */
+};
 
 struct store_counts {
 	uint64_t pages, captures, visits, cycles, gone;
@@ -141,6 +152,13 @@ MUST_CHECK int store_hint_get(struct store *s, struct text site, struct store_hi
                               struct err *err);
 MUST_CHECK int store_hint_put(struct store *s, struct text site, const struct store_hint *h,
                               struct err *err);
+/* 1: found, body lives until the next get; 0: not there.  Those not asked for since a
+ * moment can be dropped. */
+MUST_CHECK int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
+                                struct err *err);
+MUST_CHECK int store_robots_put(struct store *s, struct text origin,
+                                const struct store_robots *r, struct err *err);
+MUST_CHECK int store_robots_forget(struct store *s, int64_t before, struct err *err);
 /* The word list that the numbers in `terms` mean: dense, from 0.  A word is never
  * changed. */
 MUST_CHECK int store_word_add(struct store *s, uint32_t number, struct text word,

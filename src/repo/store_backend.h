@@ -28,6 +28,9 @@ struct store_ops {
 	int (*setting_put)(struct store *, const char *, const char *, struct err *);
 	int (*hint_get)(struct store *, struct text, struct store_hint *, struct err *);
 	int (*hint_put)(struct store *, struct text, const struct store_hint *, struct err *);
+	int (*robots_get)(struct store *, struct text, struct store_robots *, struct err *);
+	int (*robots_put)(struct store *, struct text, const struct store_robots *, struct err *);
+	int (*robots_forget)(struct store *, int64_t, struct err *);
 	int (*word_add)(struct store *, uint32_t, struct text, struct err *);
 	int (*words)(struct store *, store_word_each *, void *, struct err *);
 	int (*pages)(struct store *, store_page_each *, void *, struct err *);

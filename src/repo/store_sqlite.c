@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 
 #define CACHE_KIB "131072"      /* page cache: 128 MiB */
@@ -65,6 +64,14 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"ALTER TABLE pages ADD COLUMN found INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE captures ADD COLUMN target TEXT;"
 	"ALTER TABLE hints ADD COLUMN read INTEGER NOT NULL DEFAULT 0;",
+	"CREATE TABLE robots (id INTEGER PRIMARY KEY, origin TEXT NOT NULL UNIQUE,"
+	" time INTEGER NOT NULL, status INTEGER NOT NULL, cut INTEGER NOT NULL, body BLOB,"
+	" tried INTEGER NOT NULL, failing INTEGER NOT NULL);"
+	"ALTER TABLE captures ADD COLUMN robots TEXT;"
+	"ALTER TABLE hints ADD COLUMN doubt INTEGER NOT NULL DEFAULT 0;"
+	/* cycles that nobody can go on with any more */
+	"UPDATE cycles SET open = 0 WHERE policy = 'told' OR"
+	" number < (SELECT max(number) FROM cycles);",
 };
 
 static struct store_sqlite *self(struct store *s)
@@ -196,6 +203,7 @@ static void sqlite_close(struct store *base)
 		sqlite3_finalize(s->statements[i]);
 	sqlite3_close(s->db);
 	free(s->filter);
+	buf_release(&s->robots);
 	free(s);
 }
 
@@ -236,6 +244,7 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 	int rc;
 
 	s->base.ops = &store_sqlite_ops;
+	buf_init(&s->robots, BUF_NO_LIMIT);
 	snprintf(s->path, sizeof s->path, "%s", path);
 	if (mode != STORE_CREATE && access(path, F_OK)) {
 		free(s);
@@ -385,6 +394,9 @@ const struct store_ops store_sqlite_ops = {
 	.setting_put = sqlite_setting_put,
 	.hint_get = sqlite_hint_get,
 	.hint_put = sqlite_hint_put,
+	.robots_get = sqlite_robots_get,
+	.robots_put = sqlite_robots_put,
+	.robots_forget = sqlite_robots_forget,
 	.word_add = sqlite_word_add,
 	.words = sqlite_words,
 	.pages = sqlite_pages,

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "base/buf.h"
 #include "repo/store_backend.h"
 
 enum sql {
@@ -26,6 +27,7 @@ struct store_sqlite {
 	int64_t data_version;           /* of the database when the filter was made */
 	char last_file[512];            /* WARC name last used, and its row */
 	int64_t last_file_id;
+	struct buf robots;              /* body of the last one that was asked for */
 	char path[4096];
 };
 
@@ -50,6 +52,9 @@ int sqlite_page_update(struct store *, const struct store_page *, struct err *);
 int sqlite_pages(struct store *, store_page_each *, void *, struct err *);
 int sqlite_hint_get(struct store *, struct text, struct store_hint *, struct err *);
 int sqlite_hint_put(struct store *, struct text, const struct store_hint *, struct err *);
+int sqlite_robots_get(struct store *, struct text, struct store_robots *, struct err *);
+int sqlite_robots_put(struct store *, struct text, const struct store_robots *, struct err *);
+int sqlite_robots_forget(struct store *, int64_t, struct err *);
 int sqlite_word_add(struct store *, uint32_t, struct text, struct err *);
 int sqlite_words(struct store *, store_word_each *, void *, struct err *);
 int sqlite_capture_add(struct store *, struct store_capture *, struct err *);

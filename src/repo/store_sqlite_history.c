@@ -114,6 +114,7 @@ int sqlite_capture_add(struct store *base, struct store_capture *c, struct err *
 	bind_number(q, 23, c->offset);
 	bind_number(q, 24, c->size);
 	sql_bind_text(q, 25, c->target);
+	sql_bind_text(q, 26, c->robots);
 	rc = sql_run(s, q, err);
 	if (rc < 0 || !sqlite3_changes(s->db))
 		return rc;
@@ -139,6 +140,7 @@ static void read_capture(sqlite3_stmt *q, struct store_capture *c)
 		.outlinks = number(q, 19),
 		.links = sql_text(q, 20), .terms = sql_text(q, 21), .file = sql_text(q, 22),
 		.offset = number(q, 23), .size = number(q, 24), .target = sql_text(q, 25),
+		.robots = sql_text(q, 26),
 	};
 }
 

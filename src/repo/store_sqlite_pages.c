@@ -260,6 +260,7 @@ int sqlite_hint_get(struct store *base, struct text site, struct store_hint *ret
 			.hits = (uint32_t)sqlite3_column_int64(q, 1),
 			.told = (uint32_t)sqlite3_column_int64(q, 2),
 			.read = sqlite3_column_int64(q, 3),
+			.doubt = (uint32_t)sqlite3_column_int64(q, 4),
 		};
 	sqlite3_reset(q);
 	return rc;
@@ -278,6 +279,61 @@ int sqlite_hint_put(struct store *base, struct text site, const struct store_hin
 	sqlite3_bind_int64(q, 3, h->hits);
 	sqlite3_bind_int64(q, 4, h->told);
 	sqlite3_bind_int64(q, 5, h->read);
+	sqlite3_bind_int64(q, 6, h->doubt);
+	return sql_run(s, q, err);
+}
+
+int sqlite_robots_get(struct store *base, struct text origin, struct store_robots *ret,
+                      struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_ROBOTS_GET, err);
+	int rc;
+
+	if (!q)
+		return E_STORE;
+	sql_bind_text(q, 1, origin);
+	rc = sql_step(s, q, err);
+	if (rc > 0) {           /* copied: an open statement would keep writers waiting */
+		buf_clear(&s->robots);
+		buf_add(&s->robots, sqlite3_column_blob(q, 3), (size_t)sqlite3_column_bytes(q, 3));
+		*ret = (struct store_robots){
+			.time = sqlite3_column_int64(q, 0), .status = sqlite3_column_int(q, 1),
+			.cut = sqlite3_column_int(q, 2) != 0, .body = { s->robots.data, s->robots.size },
+			.tried = sqlite3_column_int64(q, 4), .failing = sqlite3_column_int64(q, 5),
+		};
+	}
+	sqlite3_reset(q);
+	return rc;
+}
+
+int sqlite_robots_put(struct store *base, struct text origin, const struct store_robots *r,
+                      struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_ROBOTS_PUT, err);
+
+	if (!q)
+		return E_STORE;
+	sql_bind_text(q, 1, origin);
+	sqlite3_bind_int64(q, 2, r->time);
+	sqlite3_bind_int64(q, 3, r->status);
+	sqlite3_bind_int64(q, 4, r->cut);
+	if (r->body.s)
+		sqlite3_bind_blob64(q, 5, r->body.s, r->body.size, SQLITE_STATIC);
+	sqlite3_bind_int64(q, 6, r->tried);
+	sqlite3_bind_int64(q, 7, r->failing);
+	return sql_run(s, q, err);
+}
+
+int sqlite_robots_forget(struct store *base, int64_t before, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_ROBOTS_FORGET, err);
+
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, before);
 	return sql_run(s, q, err);
 }
 

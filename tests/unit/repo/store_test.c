@@ -256,6 +256,36 @@ static void test_refuses_what_it_does_not_know(void **state)
 	assert_int_equal(store_check(*state, &err), 0);
 }
 
+static void test_robots_come_back(void **state)
+{
+	static const char body[] = "User-agent: *\0\377\nDisallow: /";
+	struct store *s = *state;
+	struct text origin = text("https://a.example:8443");
+	struct store_robots r = { .time = 5, .status = 200, .cut = true, .tried = 6, .failing = 7,
+		.body = { body, sizeof body } }, got;
+	struct err err;
+
+	assert_int_equal(store_robots_get(s, origin, &got, &err), 0);
+	assert_int_equal(store_robots_put(s, origin, &r, &err), 0);
+	assert_int_equal(store_robots_get(s, origin, &got, &err), 1);
+	assert_int_equal(got.time, 5);
+	assert_int_equal(got.status, 200);
+	assert_true(got.cut);
+	assert_int_equal(got.tried, 6);
+	assert_int_equal(got.failing, 7);
+	assert_int_equal(got.body.size, sizeof body);
+	assert_memory_equal(got.body.s, body, sizeof body);
+	r.body = (struct text){ 0 };
+	assert_int_equal(store_robots_put(s, origin, &r, &err), 0);
+	assert_int_equal(store_robots_get(s, origin, &got, &err), 1);
+	assert_int_equal(got.body.size, 0);
+	assert_int_equal(store_robots_get(s, text("http://a.example:8443"), &got, &err), 0);
+	assert_int_equal(store_robots_forget(s, 6, &err), 0);
+	assert_int_equal(store_robots_get(s, origin, &got, &err), 1);
+	assert_int_equal(store_robots_forget(s, 7, &err), 0);
+	assert_int_equal(store_robots_get(s, origin, &got, &err), 0);
+}
+
 static void execute(const char *sql)
 {
 	sqlite3 *db;
@@ -294,15 +324,24 @@ static void open_at_once(void)
 	}
 }
 
-/* As the first and the second schema had it: what was there stays, what is new has a
+static int count_open(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	*(uint32_t *)arg |= c->open ? 1u << c->number : 0;
+	return 0;
+}
+
+/* As schemas 1 to 3 had it: what was there stays, what is new has a
  * value that says nothing. */
 static void test_an_old_database_is_brought_up(void **state)
 {
 	struct store *s = *state;
 	struct err err;
 
-	for (int version = 1; version <= 2; version++) {
-		struct store_hint h = { 9, 9, 9, 9 };
+	for (int version = 1; version <= 3; version++) {
+		struct store_hint h = { 9, 9, 9, 9, 9 };
+		struct store_robots robots;
+		uint32_t open = 0;
 		struct store_capture c;
 		struct store_page p;
 
@@ -310,14 +349,24 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("ALTER TABLE pages DROP COLUMN found; ALTER TABLE captures DROP COLUMN target;"
-		        "ALTER TABLE hints DROP COLUMN read; PRAGMA user_version = 2");
+		execute("DROP TABLE robots; ALTER TABLE captures DROP COLUMN robots;"
+		        "ALTER TABLE hints DROP COLUMN doubt; PRAGMA user_version = 3");
+		if (version < 3)
+			execute("ALTER TABLE pages DROP COLUMN found; ALTER TABLE captures DROP COLUMN target;"
+			        "ALTER TABLE hints DROP COLUMN read; PRAGMA user_version = 2");
 		if (version == 1)
 			execute("ALTER TABLE cycles DROP COLUMN goal; PRAGMA user_version = 1");
 		execute("INSERT INTO pages (id, key, url, added, capture) VALUES (1, 1, "
 		        "'http://old.example/', 3, 1);"
 		        "INSERT INTO captures (id, page, time, status, revisit, digest) VALUES "
-		        "(1, 1, 4, 200, 0, 'OLD'); INSERT INTO hints VALUES ('old.example', 5, 4, 3)");
+		        "(1, 1, 4, 200, 0, 'OLD');"
+		        "INSERT INTO hints (site, checks, hits, told) VALUES ('old.example', 5, 4, 3);"
+		        /* broken off, then told; a tell that was broken off; one to go on with */
+		        "INSERT INTO cycles (number, time, open, policy, seed, budget, downloads, fresh,"
+		        " changed, same, gone, failed, blocked, seconds_plan, seconds_total) VALUES"
+		        " (1, 1, 1, 'tide', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0),"
+		        " (2, 2, 1, 'told', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0),"
+		        " (3, 3, 1, 'tide', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0)");
 		open_at_once();
 		assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
 		*state = s;
@@ -330,6 +379,11 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_int_equal(store_hint_get(s, text("old.example"), &h, &err), 1);
 		assert_int_equal(h.checks, 5);
 		assert_int_equal(h.read, 0);
+		assert_int_equal(h.doubt, 0);
+		assert_null(c.robots.s);
+		assert_int_equal(store_robots_get(s, text("http://old.example"), &robots, &err), 0);
+		assert_int_equal(store_cycles(s, count_open, &open, &err), 0);
+		assert_int_equal(open, 1 << 3);
 		assert_int_equal(store_check(s, &err), 0);
 	}
 }
@@ -345,6 +399,7 @@ int main(void)
 		T(test_imported_visits_leave_room_for_a_cycle),
 		T(test_an_old_database_is_brought_up),
 		T(test_settings),
+		T(test_robots_come_back),
 		T(test_refuses_what_it_does_not_know),
 	};
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * robots.txt from one start to the next: each origin is asked once a day by the engine's
+ * clock, and what could not be had again is treated as RFC 9309 says.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "demo/origin.h"
+#include "engine/crawl.h"
+#include "fetch/gate.h"
+#include "web/robots.h"
+#include "../../lib/pack.h"
+
+#define HOUR 3600
+#define DAY 86400
+#define START 1700000000
+
+/* Hosts by the last number of their address. */
+enum { RULES = 1, ABSENT, BROKEN, LONG, PACKED, MOVED, N_HOSTS };
+
+struct stage {
+	struct origin *origin;
+	struct store *store;
+	struct gate gate;
+	struct crawl_opts opts;
+	struct fetch *kept;
+	bool broken, other;             /* what RULES answers: 503; other rules */
+	char dir[40], db[64], warc[64];
+};
+
+static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	struct stage *s = arg;
+	int host = atoi(strrchr(q->host, '.') + 1);
+	static const char rules[] = "User-agent: *\nDisallow: /no\n";
+
+	if (strcmp(q->path, "/robots.txt")) {
+		buf_printf(&r->body, "page %s", q->path);
+		return;
+	}
+	if (host == ABSENT)
+		r->status = 404;
+	else if (host == BROKEN || (host == RULES && s->broken))
+		r->status = 500;
+	else if (host == MOVED)
+		r->status = 302;
+	else if (host == PACKED)
+		pack_gzip(&r->body, rules, sizeof rules - 1);
+	else
+		buf_str(&r->body, s->other ? "User-agent: *\nDisallow: /yes\n" : rules);
+	if (host == MOVED)
+		buf_printf(&r->headers, "Location: http://127.0.9.%d:%u/robots.txt\n", RULES,
+		           origin_port(s->origin));
+	if (host == PACKED)
+		buf_str(&r->headers, "Content-Encoding: gzip\n");
+	if (host == LONG) {             /* the last rule is beyond what is read */
+		while (r->body.size < ROBOTS_SIZE_MAX)
+			buf_str(&r->body, "# a comment that nobody needs, again and again and again\n");
+		buf_str(&r->body, "Disallow: /yes\n");
+	}
+}
+
+static void setup(struct stage *s)
+{
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	struct err err;
+
+	*s = (struct stage){ .dir = "/tmp/freshet-robots-XXXXXX" };
+	s->origin = origin_start(answer, s);
+	assert_non_null(mkdtemp(s->dir));
+	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
+	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
+	assert_int_equal(mkdir(s->warc, 0777), 0);
+	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	assert_int_equal(gate_allow(&s->gate, "127.0.9.0/24", &err), 0);
+	fetch.gate = &s->gate;
+	fetch.proxy = "";
+	fetch.polite.delay = fetch.polite.address_delay = 0;
+	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
+		.budget = { 100, true }, .seed = 1, .cycle_seconds = HOUR, .confirmations = 1,
+		.fetch = fetch };
+	for (int host = RULES; host < N_HOSTS; host++) {
+		for (int no = 0; no < 2; no++) {
+			char url[64];
+			uint32_t number;
+
+			snprintf(url, sizeof url, "http://127.0.9.%d:%u/%s", host,
+			         origin_port(s->origin), no ? "no" : "yes");
+			assert_int_equal(store_begin(s->store, &err), 0);
+			assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1,
+			                                &number, &err), 1);
+			assert_int_equal(store_commit(s->store, &err), 0);
+		}
+	}
+}
+
+static void teardown(struct stage *s)
+{
+	char cmd[64];
+
+	fetch_free(s->kept);
+	store_close(s->store);
+	origin_stop(s->origin);
+	gate_release(&s->gate);
+	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
+	assert_int_equal(system(cmd), 0);
+}
+
+static unsigned asked(struct stage *s, int host, const char *path)
+{
+	size_t n;
+	unsigned found = 0;
+	struct origin_log *l = origin_read_log(s->origin, &n);
+	char name[32];
+
+	snprintf(name, sizeof name, "127.0.9.%d", host);
+	for (size_t i = 0; i < n; i++)
+		found += !strcmp(l[i].host, name) && !strcmp(l[i].path, path);
+	free(l);
+	return found;
+}
+
+/* One cycle, in a process of its own as far as can be told, or with the fetcher kept. */
+static void cycle(struct stage *s, int64_t now)
+{
+	struct crawl_report r;
+	struct err err;
+
+	s->opts.now = now;
+	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+/* Requests of a host in a cycle: robots.txt, the page it allows and the other. */
+static void expect(struct stage *s, int64_t now, int host, unsigned robots, unsigned yes,
+                   unsigned no)
+{
+	unsigned before[3] = { asked(s, host, "/robots.txt"), asked(s, host, "/yes"),
+	                       asked(s, host, "/no") };
+
+	cycle(s, now);
+	if (asked(s, host, "/robots.txt") - before[0] != robots ||
+	    asked(s, host, "/yes") - before[1] != yes || asked(s, host, "/no") - before[2] != no)
+		fail_msg("host %d, %lld s from the start: %u %u %u, wanted %u %u %u", host,
+		         (long long)(now - START), asked(s, host, "/robots.txt") - before[0],
+		         asked(s, host, "/yes") - before[1], asked(s, host, "/no") - before[2],
+		         robots, yes, no);
+}
+
+static void once_a_day(bool keep)
+{
+	struct stage s;
+
+	setup(&s);
+	s.opts.keep = keep ? &s.kept : NULL;
+	cycle(&s, START);
+	assert_int_equal(asked(&s, RULES, "/robots.txt"), 2);   /* and for MOVED */
+	for (int host = RULES; host < N_HOSTS; host++) {
+		bool all = host == ABSENT, none = host == BROKEN;
+
+		if (host != RULES)
+			assert_int_equal(asked(&s, host, "/robots.txt"), 1);
+		assert_int_equal(asked(&s, host, "/yes"), !none);
+		assert_int_equal(asked(&s, host, "/no"), all);
+	}
+	/* another start of the same day asks none of them; what they said binds */
+	expect(&s, START + HOUR, RULES, 0, 1, 0);
+	expect(&s, START + 2 * HOUR, ABSENT, 0, 1, 1);
+	expect(&s, START + 3 * HOUR, LONG, 0, 1, 0);
+	expect(&s, START + 4 * HOUR, PACKED, 0, 1, 0);
+	expect(&s, START + 5 * HOUR, MOVED, 0, 1, 0);
+	/* other rules, seen when the day is over */
+	s.other = true;
+	expect(&s, START + DAY - 1, RULES, 0, 1, 0);
+	expect(&s, START + DAY, RULES, 2, 0, 1);
+	assert_int_equal(asked(&s, ABSENT, "/robots.txt"), 2);
+	assert_int_equal(asked(&s, PACKED, "/robots.txt"), 2);
+	teardown(&s);
+}
+
+static void test_once_a_day(void **state)
+{
+	(void)state;
+	once_a_day(false);
+	once_a_day(true);
+}
+
+/* A server that fails: what was known binds, it is asked again every ten minutes; one that
+ * never had any is closed, and open after 30 days. */
+static void test_failing(void **state)
+{
+	struct stage s;
+	int64_t t = START + DAY;
+
+	(void)state;
+	setup(&s);
+	cycle(&s, START);
+	s.broken = true;
+	expect(&s, t, RULES, 2, 1, 0);
+	expect(&s, t + 599, RULES, 0, 1, 0);
+	expect(&s, t + 601, RULES, 2, 1, 0);    /* for itself, and for MOVED */
+	expect(&s, t + 40 * DAY, RULES, 2, 1, 0);
+	s.broken = false;
+	s.other = true;
+	expect(&s, t + 40 * DAY + 700, RULES, 2, 0, 1);
+	teardown(&s);
+
+	setup(&s);
+	expect(&s, START, BROKEN, 1, 0, 0);
+	expect(&s, START + 300, BROKEN, 0, 0, 0);
+	expect(&s, START + 900, BROKEN, 1, 0, 0);
+	expect(&s, START + 20 * DAY, BROKEN, 1, 0, 0);
+	expect(&s, START + 30 * DAY + 1, BROKEN, 1, 1, 1);
+	expect(&s, START + 30 * DAY + 301, BROKEN, 0, 1, 1);
+	teardown(&s);
+}
+
+/* A copy of a time to come is none. */
+static void test_clock_set_back(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	setup(&s);
+	cycle(&s, START);
+	expect(&s, START - DAY, PACKED, 1, 1, 0);
+	expect(&s, START - DAY + 60, PACKED, 0, 1, 0);
+	teardown(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_once_a_day),
+		cmocka_unit_test(test_failing),
+		cmocka_unit_test(test_clock_set_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
