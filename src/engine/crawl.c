@@ -280,6 +280,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	if ((rc = take_fetch(c, &fo, err)) < 0 || (rc = crawl_rests_load(c, err)) < 0 ||
 	    (rc = crawl_discover(c, err)) < 0)
 		return rc;
+	if (rep->resumed && o->goal != GOAL_ALIVE && (rc = crawl_counts_load(c, err)) < 0)
+		return rc;
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
 	/* a run that looks for life knows nothing of those before it */
@@ -338,8 +340,7 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 		rc = end_row(&c, began, run_engine(&c, err), err);
 	if (c.live)
 		live_estimate(&c);
-	if (c.fetch)
-		fetch_stats(c.fetch, &ret->fetch);
+	crawl_counts_end(&c);
 	if (c.warc)
 		rc2 = end_archive(&c, rc < 0 ? &closing : err);
 	release(&c);

@@ -84,6 +84,7 @@ struct crawl {
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;
 	struct warc_place last;         /* newest record, of the batch or before */
+	uint64_t bytes_before, robots_before;   /* of the cycle, by earlier starts */
 	struct live *live;              /* goal alive */
 	uint64_t robots_counted;        /* of this process, in the report already */
 };
@@ -154,6 +155,11 @@ void crawl_free_readers(struct crawl *c);
 /* In crawl_rests.c: hosts that must not be asked yet, from the store and to it. */
 MUST_CHECK int crawl_rests_load(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
+/* In crawl_counts.c: what a report counts beyond the cycle's row, with each batch, for a
+ * cycle that goes on, and at the end. */
+MUST_CHECK int crawl_counts_save(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_counts_load(struct crawl *c, struct err *err);
+void crawl_counts_end(struct crawl *c);
 /* In crawl_robots.c: robots.txt, for the fetcher; `arg` is the crawl. */
 bool crawl_robots_load(void *arg, const char *origin, size_t size,
                        struct fetch_robots_copy *ret);

@@ -174,7 +174,6 @@ int crawl_commit(struct crawl *c, struct err *err)
 
 	if (rc == 0)
 		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
-
 	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
 		crawl_counted(c);
 	if (rc == 0 && c->last.length) {
@@ -186,6 +185,8 @@ int crawl_commit(struct crawl *c, struct err *err)
 		rc = import_words_keep(&c->words, c->store, err);
 	if (rc == 0)
 		rc = crawl_rests_save(c, err);
+	if (rc == 0 && !c->live)
+		rc = crawl_counts_save(c, err);
 	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||
 	    (rc = store_commit(c->store, err)) < 0)
 		return rc;

@@ -193,7 +193,8 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 	free(c->copies);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
-	c->report->unasked += (uint32_t)n - next;
+	if (!crawl_stopped(c))          /* else it may still come to them */
+		c->report->unasked += (uint32_t)n - next;
 	c->placed += (uint32_t)n;
 	if (rc == 0 && crawl_stopped(c)) {
 		c->report->stopped = true;

@@ -370,7 +370,8 @@ static void test_killed_at_any_moment(void **state)
 	struct stage s;
 	struct audit a;
 	struct rng r;
-	uint32_t captures = 0;
+	uint32_t captures = 0, not_had = 0;
+	struct crawl_report last;
 	int64_t now;
 
 	(void)state;
@@ -410,9 +411,13 @@ static void test_killed_at_any_moment(void **state)
 	/* Whatever is open now is finished by one start without a kill. */
 	open_store(&s);
 	s.world.now = now + DAY * 14 * (1 + completed);
-	cycle(&s, "random", 60, s.world.now);
+	last = cycle(&s, "random", 60, s.world.now);
 	audit(&s, &a);
 	assert_false(a.last.open);
+	assert_int_equal(last.visits, a.n_visits);
+	for (int i = 0; i < FETCH_N_ERRORS; i++)
+		not_had += last.reasons[i];
+	assert_int_equal(not_had, last.cycle.failed + last.cycle.blocked);
 	assert_int_equal(a.last.downloads, 60);
 	assert_int_equal(store_captures(s.store, STORE_NONE, audit_capture, &a, &(struct err){ 0 }), 0);
 	captures = (uint32_t)a.captures.n;
@@ -433,6 +438,45 @@ static void stop_soon(void *arg, uint32_t spent, uint32_t budget)
 	(void)arg, (void)budget;
 	if (spent >= 40)
 		stop_flag = 1;
+}
+
+/* What a report counts is that of the whole cycle, however often it was broken off. */
+static void test_counts_are_whole(void **state)
+{
+	struct crawl_report r[2];
+	struct err err;
+
+	(void)state;
+	for (int broken = 0; broken < 2; broken++) {
+		struct stage s;
+		int starts = 0, rc;
+
+		setup(&s, 20, 7);
+		s.opts.confirmations = 2;       /* so that those gone fail at first */
+		cycle(&s, "oldest", 100, s.world.now);
+		s.opts.now = s.world.now += 200 * DAY;
+		s.opts.stop = &stop_flag;
+		s.opts.progress = broken ? stop_soon : NULL;
+		s.opts.fetch.connections = 4;
+		do {
+			stop_flag = 0;
+			rc = crawl_cycle(s.store, &s.opts, &r[broken], &err);
+			s.opts.progress = NULL;
+			starts++;
+		} while (rc == E_STOP);
+		assert_int_equal(rc, 0);
+		assert_int_equal(starts, 1 + broken);
+		teardown(&s);
+	}
+	assert_true(r[0].reasons[FETCH_OK] > 0);
+	assert_int_equal(r[0].reasons[FETCH_OK], r[0].cycle.failed);
+	assert_memory_equal(r[0].reasons, r[1].reasons, sizeof r[0].reasons);
+	assert_int_equal(r[0].visits, r[1].visits);
+	assert_int_equal(r[0].answered, r[1].answered);
+	assert_int_equal(r[0].unasked, r[1].unasked);
+	assert_int_equal(r[0].fetch.bytes, r[1].fetch.bytes);
+	assert_int_equal(r[0].fetch.robots_requests, r[1].fetch.robots_requests);
+	assert_true(r[0].fetch.robots_requests > 0);
 }
 
 static void test_stopped_and_gone_on(void **state)
@@ -468,6 +512,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_equals_replay),
 		cmocka_unit_test(test_stopped_and_gone_on),
+		cmocka_unit_test(test_counts_are_whole),
 		cmocka_unit_test(test_killed_at_any_moment),
 	};
 
