@@ -8,6 +8,7 @@
  * in a temporary folder and runs real cycles over HTTP; how fresh each repository
  * is, the world itself tells.
  */
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ struct demo {
 	struct gate gate;
 	struct player players[N_SHOWN];
 	uint32_t n_pages, n_measured;
-	char root[64];
+	char root[256];
 };
 
 static int add_pages(struct demo *d, struct player *p, struct err *err)
@@ -303,12 +304,17 @@ static int run_cycles(struct demo *d, struct cli *cli, const struct demo_opts *o
 	return rc;
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	return remove(path);
+}
+
 static void remove_all(struct demo *d)
 {
-	char command[128];
-
-	snprintf(command, sizeof command, "rm -rf '%s'", d->root);
-	if (system(command))
+	if (nftw(d->root, remove_one, 16, FTW_DEPTH | FTW_PHYS))
 		log_warn("%s could not be removed", d->root);
 }
 
@@ -316,6 +322,7 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 {
 	struct demo d = { .world = { .living = LIVING_DEFAULTS } };
 	struct sigaction sa = { .sa_handler = on_signal };
+	const char *tmp = getenv("TMPDIR");
 	int rc;
 
 	sigaction(SIGINT, &sa, NULL);           /* so that nothing is left behind */
@@ -325,7 +332,7 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	d.world.living.seed = (uint64_t)cli->common.seed;
 	d.world.now = d.world.living.start;
 	d.n_pages = living_count(&d.world.living);
-	snprintf(d.root, sizeof d.root, "/tmp/freshet-demo-XXXXXX");
+	snprintf(d.root, sizeof d.root, "%s/freshet-demo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(d.root))
 		return err_errno(err, E_IO, "%s", d.root);
 	d.origin = origin_start(origin_world_answer, &d.world);

@@ -3,10 +3,7 @@
 #include "pack.h"
 
 #include <brotli/encode.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -77,14 +74,4 @@ void pack_brotli(struct buf *to, const void *data, size_t size)
 		abort();
 	buf_add(to, out, n);
 	free(out);
-}
-
-char *pack_temp_file(const void *data, size_t size)
-{
-	char *path = mem_strdup("/tmp/freshet-test-XXXXXX");
-	int fd = mkstemp(path);
-
-	if (fd < 0 || write(fd, data, size) != (ssize_t)size || close(fd))
-		abort();
-	return path;
 }

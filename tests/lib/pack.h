@@ -15,7 +15,4 @@ void pack_brotli(struct buf *to, const void *data, size_t size);
 /* A gzip member that stores, so that its data is visible in it. */
 void pack_gzip_stored(struct buf *to, const void *data, size_t size);
 
-/* A file under the system's folder for temporary files; free() the path. */
-char *pack_temp_file(const void *data, size_t size);
-
 #endif

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "../../lib/pack.h"
+#include "../../lib/scratch.h"
 #include "base/input.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -64,7 +65,8 @@ static void check_whole(packer *pack, size_t n_members, size_t member_size)
 		else
 			buf_add(&file, text.data + from, member_size);
 	}
-	char *path = pack_temp_file(file.data, file.size);
+	char path[SCRATCH_PATH];
+	scratch_file(path, "file", file.data, file.size);
 	for (size_t i = 0; i < 2 * sizeof pieces / sizeof *pieces; i++) {
 		struct input *in;
 		int rc = i & 1 ? input_open(&in, path, NULL) :
@@ -82,8 +84,6 @@ static void check_whole(packer *pack, size_t n_members, size_t member_size)
 		assert_int_equal(input_file_offset(in), file.size);
 		input_close(in);
 	}
-	unlink(path);
-	free(path);
 	buf_release(&text);
 	buf_release(&file);
 	buf_release(&got);
@@ -167,7 +167,8 @@ static void test_long_lines(void **state)
 	for (int i = 0; i < 2000000; i++)
 		buf_byte(&text, 'a' + i % 26);
 	buf_str(&text, "\nshort\n");
-	char *path = pack_temp_file(text.data, text.size);
+	char path[SCRATCH_PATH];
+	scratch_file(path, "text", text.data, text.size);
 	assert_int_equal(input_open(&in, path, NULL), 0);
 	assert_int_equal(input_line(in, 2000000, &line, &size, NULL), 1);
 	assert_int_equal(size, 2000000);
@@ -180,8 +181,6 @@ static void test_long_lines(void **state)
 	assert_int_equal(input_line(in, 1999, &line, &size, NULL), 1);
 	assert_string_equal(line, "short");
 	input_close(in);
-	unlink(path);
-	free(path);
 	buf_release(&text);
 }
 
@@ -316,7 +315,10 @@ static void check_damage(packer *pack, bool from_file)
 		int rc, rounds = 0;
 
 		file.data[at] = (char)(old ^ (1 << rng_below(&r, 8)));
-		char *path = from_file ? pack_temp_file(file.data, file.size) : NULL;
+		char path[SCRATCH_PATH];
+
+		if (from_file)
+			scratch_file(path, "damaged", file.data, file.size);
 		rc = from_file ? input_open(&in, path, NULL) :
 		     input_open_memory(&in, file.data, file.size, "m", NULL);
 		assert_int_equal(rc, 0);
@@ -336,9 +338,8 @@ static void check_damage(packer *pack, bool from_file)
 		assert_memory_equal(got.data, text.data, 1000);
 		assert_memory_equal(got.data + got.size - 1000, text.data + 2000, 1000);
 		input_close(in);
-		if (path)
-			unlink(path);
-		free(path);
+		if (from_file)
+			scratch_remove(path);
 		file.data[at] = old;
 	}
 	buf_release(&text);

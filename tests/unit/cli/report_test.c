@@ -13,6 +13,7 @@
 
 #include "cli/command_line.h"
 #include "cli/report.h"
+#include "../../lib/scratch.h"
 
 #define HOSTILE "</script><script>alert(1)</script><!--&\"'"
 
@@ -63,18 +64,12 @@ static void add_document(struct report *r, const char *text)
 
 static char *write_and_read(struct report *r, const char *title, const char *command)
 {
-	char path[] = "/tmp/freshet-report-test-XXXXXX";
+	char path[SCRATCH_PATH];
 	struct report_head head = { title, command, 0 };
 	struct err err = { 0 };
-	int fd = mkstemp(path);
-	char *text;
 
-	assert_true(fd >= 0);
-	close(fd);
-	assert_int_equal(report_write(r, path, &head, &err), 0);
-	text = read_all(path);
-	unlink(path);
-	return text;
+	assert_int_equal(report_write(r, scratch_path(path, "r.html"), &head, &err), 0);
+	return read_all(path);
 }
 
 static void test_hostile_text_stays_text(void **state)
@@ -154,21 +149,15 @@ static void test_page_is_whole(void **state)
 
 static void test_failure_leaves_the_old_file(void **state)
 {
-	char folder[] = "/tmp/freshet-report-test-XXXXXX", path[80], part[90];
+	char path[SCRATCH_PATH], part[SCRATCH_LONG];
 	struct report_head head = { "t", "freshet", 0 };
 	struct err err = { 0 };
 	struct report r;
 	char *big, *text;
-	FILE *f;
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/r.html", folder);
+	scratch_file(path, "r.html", "old", 3);
 	snprintf(part, sizeof part, "%s.part", path);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs("old", f);
-	fclose(f);
 	report_init(&r);
 	big = malloc(REPORT_DOCUMENTS_MAX + 1);
 	memset(big, 'x', REPORT_DOCUMENTS_MAX);
@@ -188,8 +177,6 @@ static void test_failure_leaves_the_old_file(void **state)
 	assert_non_null(strstr(err.text, "/nowhere/at/all.html"));
 	assert_int_equal(report_check(NULL, &err), 0);
 	report_release(&r);
-	unlink(path);
-	rmdir(folder);
 }
 
 static void test_counts(void **state)

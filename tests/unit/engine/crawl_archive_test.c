@@ -15,10 +15,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/crawl.h"
 #include "engine/export.h"
 #include "engine/import.h"
-#include "fetch/gate.h"
+#include "../../lib/bed.h"
 #include "../../lib/origin_tape.h"
 #include "../../lib/warc_valid.h"
 
@@ -29,10 +28,7 @@
 struct stage {
 	struct origin_tape *origin;
 	int round;
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
-	char dir[40], db[64], warc[64];
+	struct bed bed;
 };
 
 /* /a -> /b -> /c; /v answers 304 with ever new tags; /w is always sent whole. */
@@ -64,45 +60,18 @@ static void answer(void *arg, const char *path, const char *request, struct buf 
 
 static void setup(struct stage *s)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	struct err err;
-
-	*s = (struct stage){ .dir = "/tmp/freshet-archive-XXXXXX" };
+	*s = (struct stage){ 0 };
 	s->origin = origin_tape_start(answer, s);
-	assert_non_null(mkdtemp(s->dir));
-	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
-	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
-	assert_int_equal(store_begin(s->store, &err), 0);
-	for (const char *p = "avw"; *p; p++) {
-		char url[64];
-		uint32_t number;
-
-		snprintf(url, sizeof url, "http://127.0.0.1:%u/%c", origin_tape_port(s->origin), *p);
-		assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1,
-		                                &number, &err), 1);
-	}
-	assert_int_equal(store_commit(s->store, &err), 0);
-	assert_int_equal(gate_allow(&s->gate, "127.0.0.1", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.user_agent = "freshet/test (+mailto:a@example.org)";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
-		.budget = { 20, false }, .seed = 1, .cycle_seconds = DAY, .confirmations = 1,
-		.fetch = fetch };
+	bed_open(&s->bed, "127.0.0.1");
+	for (const char *p = "avw"; *p; p++)
+		bed_add(&s->bed, "http://127.0.0.1:%u/%c", origin_tape_port(s->origin), *p);
+	s->bed.opts.fetch.user_agent = "freshet/test (+mailto:a@example.org)";
 }
 
 static void teardown(struct stage *s)
 {
-	char cmd[64];
-
-	store_close(s->store);
+	bed_close(&s->bed);
 	origin_tape_stop(s->origin);
-	gate_release(&s->gate);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
 }
 
 static void run_rounds(struct stage *s)
@@ -111,8 +80,8 @@ static void run_rounds(struct stage *s)
 	struct err err;
 
 	for (s->round = 0; s->round < ROUNDS; s->round++) {
-		s->opts.now = START + s->round * DAY;
-		if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
+		s->bed.opts.now = START + s->round * DAY;
+		if (crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0)
 			fail_msg("%s", err.text);
 		assert_int_equal(r.cycle.downloads, 5);
 		assert_int_equal(s->round ? r.cycle.same : r.cycle.fresh, 3);
@@ -162,19 +131,19 @@ static void test_a_copy_that_was_never_read_is(void **state)
 	(void)state;
 	setup(&s);
 	snprintf(url, sizeof url, "http://127.0.0.1:%u/c", origin_tape_port(s.origin));
-	assert_int_equal(store_begin(s.store, &err), 0);
-	assert_int_equal(store_page_add(s.store, (struct text){ url, strlen(url) }, 1, &c.page,
+	assert_int_equal(store_begin(s.bed.store, &err), 0);
+	assert_int_equal(store_page_add(s.bed.store, (struct text){ url, strlen(url) }, 1, &c.page,
 	                                &err), 1);
-	assert_int_equal(store_capture_add(s.store, &c, &err), 1);
-	assert_int_equal(store_page_get(s.store, c.page, &p, &err), 1);
+	assert_int_equal(store_capture_add(s.bed.store, &c, &err), 1);
+	assert_int_equal(store_page_get(s.bed.store, c.page, &p, &err), 1);
 	p.capture = c.id;
-	assert_int_equal(store_page_update(s.store, &p, &err), 0);
-	assert_int_equal(store_commit(s.store, &err), 0);
-	s.opts.now = START;
-	if (crawl_cycle(s.store, &s.opts, &r, &err) < 0)
+	assert_int_equal(store_page_update(s.bed.store, &p, &err), 0);
+	assert_int_equal(store_commit(s.bed.store, &err), 0);
+	s.bed.opts.now = START;
+	if (crawl_cycle(s.bed.store, &s.bed.opts, &r, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(r.cycle.same, 1);
-	assert_int_equal(store_captures(s.store, c.page, see_links, &n, &err), 0);
+	assert_int_equal(store_captures(s.bed.store, c.page, see_links, &n, &err), 0);
 	assert_int_equal(n, 1);
 	teardown(&s);
 }
@@ -212,7 +181,7 @@ static void read_files(const char *folder, struct files *ret)
 
 	*ret = (struct files){ 0 };
 	while ((e = readdir(d))) {
-		char path[400];
+		char path[SCRATCH_LONG];
 		struct stat st;
 		void *data;
 		FILE *in;
@@ -275,7 +244,7 @@ static void test_archive_is_complete(void **state)
 	(void)state;
 	setup(&s);
 	run_rounds(&s);
-	read_files(s.warc, &f);
+	read_files(s.bed.warc, &f);
 	for (size_t i = 0; i < f.n; i++) {
 		for (size_t k = 0; k < f.v[i].n; k++) {
 			const struct valid_record *r = &f.v[i].v[k], *of;
@@ -342,12 +311,12 @@ static void list(struct store *s, struct listing *l)
 static void import_folder(struct stage *s, const char *folder, const char *name,
                           struct listing *ret)
 {
-	char path[128];
+	char path[SCRATCH_LONG];
 	struct import i = { .now = 1 };
 	struct files f;
 	struct err err;
 
-	snprintf(path, sizeof path, "%s/%s.db", s->dir, name);
+	snprintf(path, sizeof path, "%s/%s.bed.db", s->bed.dir, name);
 	assert_int_equal(store_open(&i.store, path, STORE_CREATE, &err), 0);
 	read_files(folder, &f);
 	for (size_t k = 0; k < f.n; k++)
@@ -377,24 +346,24 @@ static void test_archive_reads_back(void **state)
 {
 	struct listing ours, again, exported;
 	struct export e = { 0 };
-	char to[80], want[80];
+	char to[SCRATCH_LONG], want[80];
 	struct stage s;
 	struct err err;
 
 	(void)state;
 	setup(&s);
-	s.opts.no_requests = true;
+	s.bed.opts.no_requests = true;
 	run_rounds(&s);
-	list(s.store, &ours);
+	list(s.bed.store, &ours);
 	assert_int_equal(ours.n, 3 * ROUNDS);
 	snprintf(want, sizeof want, "http://127.0.0.1:%u/c", origin_tape_port(s.origin));
 	assert_string_equal(ours.v[0].target, want);
-	import_folder(&s, s.warc, "again", &again);
+	import_folder(&s, s.bed.warc, "again", &again);
 	same_listing(&ours, &again);
 	/* and what is exported, which must find the redirected page's content, too */
-	snprintf(to, sizeof to, "%s/out", s.dir);
-	e.store = s.store;
-	e.folder = s.dir;
+	snprintf(to, sizeof to, "%s/out", s.bed.dir);
+	e.store = s.bed.store;
+	e.folder = s.bed.dir;
 	assert_int_equal(export_warc(&e, to, 1, &err), 0);
 	assert_int_equal(e.n_lost + e.n_missing, 0);
 	import_folder(&s, to, "exported", &exported);

@@ -18,8 +18,7 @@
 
 #include "base/mem.h"
 #include "demo/origin.h"
-#include "engine/crawl.h"
-#include "fetch/gate.h"
+#include "../../lib/bed.h"
 #include "../../lib/origin_raw.h"
 #include "../../lib/warc_valid.h"
 
@@ -28,10 +27,7 @@
 struct stage {
 	struct origin *origin;
 	bool broken;                    /* /fragile fails now */
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
-	char dir[40], db[64], warc[64];
+	struct bed bed;
 };
 
 static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -54,57 +50,18 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 	}
 }
 
-static void add_page(struct stage *s, const char *url)
-{
-	uint32_t number;
-	struct err err;
-
-	assert_int_equal(store_begin(s->store, &err), 0);
-	assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1, &number,
-	                                &err), 1);
-	assert_int_equal(store_commit(s->store, &err), 0);
-}
-
 static void setup(struct stage *s)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	struct err err;
-
-	*s = (struct stage){ .dir = "/tmp/freshet-rules-XXXXXX" };
+	*s = (struct stage){ 0 };
 	s->origin = origin_start(answer, s);
-	assert_non_null(mkdtemp(s->dir));
-	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
-	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
-	assert_int_equal(gate_allow(&s->gate, "127.0.0.0/8", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "random",
-		.budget = { 20, false }, .seed = 1, .cycle_seconds = 86400, .confirmations = 1,
-		.fetch = fetch };
+	bed_open(&s->bed, "127.0.0.0/8");
+	s->bed.opts.policy = "random";
 }
 
 static void teardown(struct stage *s)
 {
-	char cmd[64];
-
-	store_close(s->store);
+	bed_close(&s->bed);
 	origin_stop(s->origin);
-	gate_release(&s->gate);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
-}
-
-static struct crawl_report cycle(struct stage *s)
-{
-	struct crawl_report r;
-	struct err err;
-
-	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
-	return r;
 }
 
 static unsigned asked(struct stage *s, const char *host, const char *path)
@@ -124,16 +81,12 @@ static void test_rest_is_kept(void **state)
 	struct crawl_report r;
 	struct fetch *fetch = NULL;
 	struct stage s;
-	char url[64];
 
 	(void)state;
 	setup(&s);
-	for (int i = 0; i < 2 * PAGES; i++) {
-		snprintf(url, sizeof url, "http://127.0.7.%d:%u/%d", i % 2 + 1,
-		         origin_port(s.origin), i);
-		add_page(&s, url);
-	}
-	r = cycle(&s);
+	for (int i = 0; i < 2 * PAGES; i++)
+		bed_add(&s.bed, "http://127.0.7.%d:%u/%d", i % 2 + 1, origin_port(s.origin), i);
+	r = bed_cycle(&s.bed);
 	/* one was asked, the requests of all others went to the other host */
 	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);      /* with robots.txt */
 	assert_int_equal(r.cycle.downloads, 20);
@@ -142,29 +95,29 @@ static void test_rest_is_kept(void **state)
 	assert_true(r.cycle.blocked > 0);
 	assert_int_equal(r.reasons[FETCH_BACKOFF], r.cycle.blocked + 1);
 	/* another start: nothing of it is forgotten */
-	s.opts.budget.value = 15;
-	r = cycle(&s);
+	s.bed.opts.budget.value = 15;
+	r = bed_cycle(&s.bed);
 	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);
 	assert_int_equal(r.cycle.downloads, 15);
 	assert_true(r.cycle.blocked > 0);
 	/* robots.txt: once a day, whether the fetcher is kept or not (crawl_robots_test.c) */
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 1);
-	s.opts.keep = &fetch;
-	r = cycle(&s);
+	s.bed.opts.keep = &fetch;
+	r = bed_cycle(&s.bed);
 	assert_non_null(fetch);
 	for (int i = 0; i < 3; i++) {
-		r = cycle(&s);
+		r = bed_cycle(&s.bed);
 		assert_int_equal(r.cycle.downloads, 15);
 		assert_int_equal(r.fetch.robots_requests, 0);
 	}
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 1);
 	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);
 	/* one that knows too many hosts is not: what rests is in the store */
-	s.opts.keep_hosts = 3;          /* two hosts, and an origin each */
-	r = cycle(&s);
+	s.bed.opts.keep_hosts = 3;          /* two hosts, and an origin each */
+	r = bed_cycle(&s.bed);
 	assert_null(fetch);
-	s.opts.keep_hosts = 4;
-	r = cycle(&s);
+	s.bed.opts.keep_hosts = 4;
+	r = bed_cycle(&s.bed);
 	assert_non_null(fetch);
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 1);
 	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);
@@ -184,16 +137,16 @@ static const struct valid_record *find(const struct valid_file *f, const char *e
 
 static void read_archive(struct stage *s, struct valid_file *ret)
 {
-	DIR *d = opendir(s->warc);
+	DIR *d = opendir(s->bed.warc);
 	struct dirent *e;
 
 	while ((e = readdir(d)) && e->d_name[0] == '.')
 		;
 	assert_non_null(e);
-	char path[400];
+	char path[SCRATCH_LONG];
 	struct stat st;
 
-	snprintf(path, sizeof path, "%s/%s", s->warc, e->d_name);
+	snprintf(path, sizeof path, "%s/%s", s->bed.warc, e->d_name);
 	assert_int_equal(stat(path, &st), 0);
 	char *data = mem_alloc((size_t)st.st_size);
 	FILE *in = fopen(path, "r");
@@ -219,13 +172,13 @@ static void test_cut_answers_and_errors(void **state)
 
 	(void)state;
 	setup(&s);
-	s.opts.fetch.max_body = 1000;
+	s.bed.opts.fetch.max_body = 1000;
 	snprintf(url[0], 64, "http://127.0.7.2:%u/big", origin_port(s.origin));
 	snprintf(url[1], 64, "http://127.0.0.1:%u/long-length", origin_raw_port(raw));
 	snprintf(url[2], 64, "http://127.0.7.2:%u/fragile", origin_port(s.origin));
 	for (int i = 0; i < 3; i++)
-		add_page(&s, url[i]);
-	r = cycle(&s);
+		bed_add(&s.bed, "%s", url[i]);
+	r = bed_cycle(&s.bed);
 	assert_int_equal(r.cycle.fresh, 2);
 	assert_int_equal(r.cycle.failed, 1);
 	read_archive(&s, &f);
@@ -235,16 +188,16 @@ static void test_cut_answers_and_errors(void **state)
 	assert_string_equal(find(&f, "/fragile")->truncated, "");
 	warc_valid_release(&f);
 	/* what was cut by the server is no copy; an error leaves the copy there is */
-	assert_int_equal(store_page_get(s.store, 1, &p, &err), 1);
+	assert_int_equal(store_page_get(s.bed.store, 1, &p, &err), 1);
 	assert_int_equal(p.capture, 0);
-	assert_int_equal(store_page_get(s.store, 2, &p, &err), 1);
+	assert_int_equal(store_page_get(s.bed.store, 2, &p, &err), 1);
 	good = p.capture;
 	assert_true(good > 0);
 	s.broken = true;
-	r = cycle(&s);
+	r = bed_cycle(&s.bed);
 	assert_int_equal(r.cycle.failed, 2);
 	assert_int_equal(r.cycle.changed + r.cycle.gone, 0);
-	assert_int_equal(store_page_get(s.store, 2, &p, &err), 1);
+	assert_int_equal(store_page_get(s.bed.store, 2, &p, &err), 1);
 	assert_int_equal(p.capture, good);
 	assert_int_equal(p.state, STORE_PAGE_HERE);
 	origin_raw_stop(raw);

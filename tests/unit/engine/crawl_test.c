@@ -22,21 +22,17 @@
 #include "base/rng.h"
 #include "engine/analyse.h"
 #include "engine/content.h"
-#include "engine/crawl.h"
 #include "engine/replay.h"
-#include "fetch/gate.h"
 #include "warc/warc.h"
 #include "demo/origin.h"
+#include "../../lib/bed.h"
 
 #define DAY 86400
 
 struct stage {
 	struct origin_world world;
 	struct origin *origin;
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
-	char dir[32], db[64], warc[64];
+	struct bed bed;
 };
 
 static void url_of(const struct stage *s, uint32_t page, char out[128])
@@ -57,70 +53,45 @@ static void open_store(struct stage *s)
 {
 	struct err err;
 
-	assert_int_equal(store_open(&s->store, s->db, STORE_EXISTING, &err), 0);
+	assert_int_equal(store_open(&s->bed.store, s->bed.db, STORE_EXISTING, &err), 0);
 }
 
 static void setup(struct stage *s, unsigned n_pages, uint64_t seed)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	uint32_t n, number;
 	char (*urls)[128];
-	struct err err;
+	uint32_t n;
 
-	*s = (struct stage){ .world = { .living = LIVING_DEFAULTS },
-		.dir = "/tmp/freshet-crawl-XXXXXX" };
+	*s = (struct stage){ .world = { .living = LIVING_DEFAULTS } };
 	s->world.living.seed = seed;
 	s->world.living.n_pages = n_pages;
 	s->world.living.death_rate = 0.004;
 	s->world.now = s->world.living.start;
 	s->origin = origin_start(origin_world_answer, &s->world);
-	assert_non_null(mkdtemp(s->dir));
-	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
-	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	bed_open(&s->bed, "127.0.1.0/24");
 	n = living_count(&s->world.living);
 	urls = mem_array(n, sizeof *urls);
 	for (uint32_t i = 0; i < n; i++)
 		url_of(s, i, urls[i]);
 	qsort(urls, n, sizeof *urls, compare_urls);
-	assert_int_equal(store_begin(s->store, &err), 0);
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(store_page_add(s->store,
-			(struct text){ urls[i], strlen(urls[i]) }, 1, &number, &err), 1);
-	assert_int_equal(store_commit(s->store, &err), 0);
+		bed_add(&s->bed, "%s", urls[i]);
 	free(urls);
-	assert_int_equal(gate_allow(&s->gate, "127.0.1.0/24", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
-		.budget = { 100, true }, .seed = 1, .cycle_seconds = 14 * DAY,
-		.confirmations = 1, .fetch = fetch };
+	s->bed.opts.budget = (struct share){ 100, true };
+	s->bed.opts.cycle_seconds = 14 * DAY;
 }
 
 static void teardown(struct stage *s)
 {
-	char cmd[64];
-
-	store_close(s->store);
+	bed_close(&s->bed);
 	origin_stop(s->origin);
-	gate_release(&s->gate);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
 }
 
 static struct crawl_report cycle(struct stage *s, const char *policy, double budget, int64_t now)
 {
-	struct crawl_report r;
-	struct err err;
-
-	s->opts.policy = policy;
-	s->opts.budget = (struct share){ budget, budget == 100 };
-	s->opts.now = s->world.now = now;
-	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
-	return r;
+	s->bed.opts.policy = policy;
+	s->bed.opts.budget = (struct share){ budget, budget == 100 };
+	s->bed.opts.now = s->world.now = now;
+	return bed_cycle(&s->bed);
 }
 
 /* The same history for replay: a record for each state of each page. */
@@ -194,7 +165,7 @@ static int note_visited(void *arg, const struct store_visit *v, struct err *err)
 	struct plans *p = arg;
 	struct store_page page;
 
-	assert_int_equal(store_page_get(p->s->store, v->page, &page, err), 1);
+	assert_int_equal(store_page_get(p->s->bed.store, v->page, &page, err), 1);
 	p->of[v->cycle - 1] = add_visit(p->of[v->cycle - 1], page.url.s, page.url.size,
 	                                (enum outcome)v->outcome);
 	return 0;
@@ -252,7 +223,7 @@ static void test_live_equals_replay(void **state)
 			found += run.cycles[i].changed;
 		}
 		assert_true(found > CYCLES);
-		assert_int_equal(store_visits(s.store, STORE_NONE, 2, UINT32_MAX, note_visited,
+		assert_int_equal(store_visits(s.bed.store, STORE_NONE, 2, UINT32_MAX, note_visited,
 		                              &visited, &err), 0);
 		/* the same pages, in the same order, and the same of each */
 		assert_memory_equal(planned.of, visited.of, sizeof planned.of);
@@ -309,19 +280,19 @@ static int audit_capture(void *arg, const struct store_capture *c, struct err *e
 /* Records of all archive files that are complete; damage fails. */
 static uint32_t count_records(const struct stage *s, const char *open_ok)
 {
-	DIR *d = opendir(s->warc);
+	DIR *d = opendir(s->bed.warc);
 	struct dirent *e;
 	uint32_t n = 0;
 
 	while ((e = readdir(d))) {
 		struct warc_reader r = { 0 };
-		char path[400];
+		char path[SCRATCH_LONG];
 		struct err err;
 		size_t len = strlen(e->d_name);
 
 		if (e->d_name[0] == '.' || (open_ok && !strcmp(e->d_name + len - 5, ".open")))
 			continue;
-		snprintf(path, sizeof path, "%s/%s", s->warc, e->d_name);
+		snprintf(path, sizeof path, "%s/%s", s->bed.warc, e->d_name);
 		assert_int_equal(warc_open(&r, path, &err), 0);
 		while (warc_next(&r, &err) > 0)
 			n += r.record.type == WARC_RESPONSE || r.record.type == WARC_REVISIT;
@@ -337,12 +308,12 @@ static void audit(struct stage *s, struct audit *a)
 {
 	struct err err;
 
-	if (store_check(s->store, &err) < 0)
+	if (store_check(s->bed.store, &err) < 0)
 		fail_msg("%s", err.text);
 	*a = (struct audit){ .n_pages = living_count(&s->world.living) };
 	a->seen = mem_zalloc(a->n_pages, 1);
-	assert_int_equal(store_cycles(s->store, audit_cycle, a, &err), 0);
-	assert_int_equal(store_visits(s->store, STORE_NONE, a->last.number, a->last.number + 1,
+	assert_int_equal(store_cycles(s->bed.store, audit_cycle, a, &err), 0);
+	assert_int_equal(store_visits(s->bed.store, STORE_NONE, a->last.number, a->last.number + 1,
 	                              audit_visit, a, &err), 0);
 	assert_int_equal(a->counted[OUTCOME_CHANGED], a->last.changed + a->last.fresh);
 	assert_int_equal(a->counted[OUTCOME_SAME], a->last.same);
@@ -357,10 +328,10 @@ static void run_child(struct stage *s, int64_t now)
 	struct crawl_report r;
 	struct err err;
 
-	s->opts.now = now;
-	if (store_open(&s->store, s->db, STORE_EXISTING, &err) < 0)
+	s->bed.opts.now = now;
+	if (store_open(&s->bed.store, s->bed.db, STORE_EXISTING, &err) < 0)
 		_exit(9);
-	_exit(crawl_cycle(s->store, &s->opts, &r, &err) < 0 ? 8 : 0);
+	_exit(crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0 ? 8 : 0);
 }
 
 static void test_killed_at_any_moment(void **state)
@@ -377,18 +348,18 @@ static void test_killed_at_any_moment(void **state)
 	(void)state;
 	setup(&s, 10, 5);
 	rng_init(&r, 11);
-	s.opts.batch = 5;
+	s.bed.opts.batch = 5;
 	now = s.world.now;
 	cycle(&s, "oldest", 100, now);
-	store_close(s.store);
-	s.opts.policy = "random";
-	s.opts.budget = (struct share){ 60, false };
+	store_close(s.bed.store);
+	s.bed.opts.policy = "random";
+	s.bed.opts.budget = (struct share){ 60, false };
 	for (int i = 0; killed < kills && i < 10 * kills; i++) {        /* some end before */
 		pid_t pid;
 		int status;
 
 		s.world.now = now + DAY * 14 * (1 + completed);
-		s.store = NULL;
+		s.bed.store = NULL;
 		pid = fork();
 		if (!pid)
 			run_child(&s, s.world.now);
@@ -405,7 +376,7 @@ static void test_killed_at_any_moment(void **state)
 			assert_int_equal(a.last.downloads, 60); /* the budget, exactly */
 			completed++;
 		}
-		store_close(s.store);
+		store_close(s.bed.store);
 		count_records(&s, ".open");
 	}
 	/* Whatever is open now is finished by one start without a kill. */
@@ -419,7 +390,7 @@ static void test_killed_at_any_moment(void **state)
 		not_had += last.reasons[i];
 	assert_int_equal(not_had, last.cycle.failed + last.cycle.blocked);
 	assert_int_equal(a.last.downloads, 60);
-	assert_int_equal(store_captures(s.store, STORE_NONE, audit_capture, &a, &(struct err){ 0 }), 0);
+	assert_int_equal(store_captures(s.bed.store, STORE_NONE, audit_capture, &a, &(struct err){ 0 }), 0);
 	captures = (uint32_t)a.captures.n;
 	assert_int_equal(count_records(&s, NULL), captures);    /* nothing lost, nothing doubled */
 	print_message("%d kills (%d in the middle of a cycle), %d cycles completed between "
@@ -488,18 +459,18 @@ static void test_stopped_and_gone_on(void **state)
 
 	(void)state;
 	setup(&s, 10, 7);
-	s.opts.stop = &stop_flag;
-	s.opts.progress = stop_soon;
-	s.opts.fetch.connections = 4;
-	s.opts.now = s.world.now;
+	s.bed.opts.stop = &stop_flag;
+	s.bed.opts.progress = stop_soon;
+	s.bed.opts.fetch.connections = 4;
+	s.bed.opts.now = s.world.now;
 	stop_flag = 0;
-	assert_int_equal(crawl_cycle(s.store, &s.opts, &r, &err), E_STOP);
+	assert_int_equal(crawl_cycle(s.bed.store, &s.bed.opts, &r, &err), E_STOP);
 	assert_true(r.stopped && r.cycle.open);
 	before = r.cycle.fresh;
 	assert_true(before > 0 && before < living_count(&s.world.living));
 	stop_flag = 0;
-	s.opts.progress = NULL;
-	assert_int_equal(crawl_cycle(s.store, &s.opts, &r, &err), 0);
+	s.bed.opts.progress = NULL;
+	assert_int_equal(crawl_cycle(s.bed.store, &s.bed.opts, &r, &err), 0);
 	assert_true(r.resumed && !r.stopped && !r.cycle.open);
 	assert_int_equal(r.cycle.number, 1);
 	assert_int_equal(r.cycle.fresh, living_count(&s.world.living));

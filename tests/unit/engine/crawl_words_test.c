@@ -15,10 +15,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/crawl.h"
 #include "engine/import.h"
-#include "fetch/gate.h"
 #include "web/terms.h"
+#include "../../lib/bed.h"
 #include "../../lib/origin_tape.h"
 
 #define DAY 86400
@@ -28,10 +27,7 @@
 struct stage {
 	struct origin_tape *origin;
 	int round;
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
-	char dir[40], db[64], warc[64];
+	struct bed bed;
 };
 
 /* /0 changes every round, /1 never, /2 is no text; the others now and then. */
@@ -59,62 +55,33 @@ static void answer(void *arg, const char *path, const char *request, struct buf 
 
 static void new_store(struct stage *s, const char *name)
 {
-	struct err err;
-
-	store_close(s->store);
-	snprintf(s->db, sizeof s->db, "%s/%s.db", s->dir, name);
-	snprintf(s->warc, sizeof s->warc, "%s/%s", s->dir, name);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	bed_renew(&s->bed, name);
 	s->round = 0;
-	s->opts.words = CRAWL_WORDS_YES;
-	s->opts.stem = NULL;
-	s->opts.policy = "oldest";
-	s->opts.batch = 0;
+	s->bed.opts.words = CRAWL_WORDS_YES;
+	s->bed.opts.stem = NULL;
+	s->bed.opts.policy = "oldest";
+	s->bed.opts.batch = 0;
 }
 
 static void add_pages(struct stage *s)
 {
-	struct err err;
-
-	assert_int_equal(store_begin(s->store, &err), 0);
-	for (int i = 0; i < PAGES; i++) {
-		char url[64];
-		uint32_t number;
-
-		snprintf(url, sizeof url, "http://127.0.0.1:%u/%d", origin_tape_port(s->origin), i);
-		assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1,
-		                                &number, &err), 1);
-	}
-	assert_int_equal(store_commit(s->store, &err), 0);
+	for (int i = 0; i < PAGES; i++)
+		bed_add(&s->bed, "http://127.0.0.1:%u/%d", origin_tape_port(s->origin), i);
 }
 
 static void setup(struct stage *s)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	struct err err;
-
-	*s = (struct stage){ .dir = "/tmp/freshet-words-XXXXXX" };
+	*s = (struct stage){ 0 };
 	s->origin = origin_tape_start(answer, s);
-	assert_non_null(mkdtemp(s->dir));
-	assert_int_equal(gate_allow(&s->gate, "127.0.0.1", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.user_agent = "freshet/test (+mailto:a@example.org)";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .budget = { PAGES, false },
-		.seed = 1, .cycle_seconds = DAY, .confirmations = 1, .fetch = fetch };
+	bed_open(&s->bed, "127.0.0.1");
+	s->bed.opts.budget = (struct share){ PAGES, false };
+	s->bed.opts.fetch.user_agent = "freshet/test (+mailto:a@example.org)";
 }
 
 static void teardown(struct stage *s)
 {
-	char cmd[64];
-
-	store_close(s->store);
+	bed_close(&s->bed);
 	origin_tape_stop(s->origin);
-	gate_release(&s->gate);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
 }
 
 static void cycle(struct stage *s)
@@ -122,8 +89,8 @@ static void cycle(struct stage *s)
 	struct crawl_report r;
 	struct err err;
 
-	s->opts.now = START + s->round * DAY;
-	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
+	s->bed.opts.now = START + s->round * DAY;
+	if (crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(r.cycle.downloads, PAGES);
 	s->round++;
@@ -131,13 +98,13 @@ static void cycle(struct stage *s)
 
 static void import_from(struct stage *s, const char *folder, const char *stem)
 {
-	struct import i = { .store = s->store, .folder = s->dir, .now = START, .stem = stem };
+	struct import i = { .store = s->bed.store, .folder = s->bed.dir, .now = START, .stem = stem };
 	DIR *d = opendir(folder);
 	struct dirent *e;
 	struct err err;
 
 	while ((e = readdir(d))) {
-		char path[400];
+		char path[SCRATCH_LONG];
 
 		snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
 		if (e->d_name[0] != '.' && import_file(&i, path, &err) < 0)
@@ -245,7 +212,7 @@ static uint32_t terms_of(struct stage *s)
 	struct told t;
 	uint32_t n;
 
-	read_store(s->store, &t);
+	read_store(s->bed.store, &t);
 	n = t.n_terms;
 	assert_true(n > 0 || t.words.n == 0);
 	forget(&t);
@@ -257,13 +224,13 @@ static uint32_t terms_of(struct stage *s)
 static void compare_with_import(struct stage *s, const char *stem)
 {
 	struct told live, read;
-	char folder[64];
+	char folder[SCRATCH_LONG];
 
-	read_store(s->store, &live);
-	snprintf(folder, sizeof folder, "%s", s->warc);
+	read_store(s->bed.store, &live);
+	snprintf(folder, sizeof folder, "%s", s->bed.warc);
 	new_store(s, stem ? "read-stems" : "read");
 	import_from(s, folder, stem);
-	read_store(s->store, &read);
+	read_store(s->bed.store, &read);
 	assert_int_equal(live.pages.n, read.pages.n);
 	for (size_t i = 0; i < live.pages.n; i++)
 		assert_string_equal(live.pages.v[i], read.pages.v[i]);
@@ -284,10 +251,10 @@ static void test_live_is_as_imported(void **state)
 	setup(&s);
 	new_store(&s, "live");
 	add_pages(&s);
-	s.opts.batch = 3;
+	s.bed.opts.batch = 3;
 	for (int i = 0; i < 4; i++)
 		cycle(&s);
-	read_store(s.store, &t);
+	read_store(s.bed.store, &t);
 	/* by hand: stop words and the title are left out */
 	assert_true(has_page(&t, ": caf\xc3\xa9:1 fast:1 river:1 rivers:2 winter:1"));
 	assert_true(has_page(&t, ": caf\xc3\xa9:1 fast:1 river:1 rivers:2 summer:1"));
@@ -306,11 +273,11 @@ static void test_stems(void **state)
 	setup(&s);
 	new_store(&s, "stems");
 	add_pages(&s);
-	s.opts.stem = "english";
+	s.bed.opts.stem = "english";
 	cycle(&s);
-	s.opts.stem = "french";         /* the first words have settled it */
+	s.bed.opts.stem = "french";         /* the first words have settled it */
 	cycle(&s);
-	read_store(s.store, &t);
+	read_store(s.bed.store, &t);
 	assert_true(has_page(&t, ": caf\xc3\xa9:1 fast:1 river:3 winter:1"));
 	assert_true(has_page(&t, ": caf\xc3\xa9:1 fast:1 river:3 summer:1"));
 	assert_false(has_word(&t, "rivers"));
@@ -327,7 +294,7 @@ static void test_when(void **state)
 		{ "cluster:features=static", false }, { "cluster:features=content", true },
 		{ "neighbour:by=cluster", true }, { "neighbour:by=dir", false },
 	};
-	char name[16], folder[64];
+	char name[16], folder[SCRATCH_LONG];
 	struct stage s;
 	uint32_t before;
 
@@ -337,15 +304,15 @@ static void test_when(void **state)
 		snprintf(name, sizeof name, "p%d", i);
 		new_store(&s, name);
 		add_pages(&s);
-		s.opts.words = CRAWL_WORDS_AUTO;
-		s.opts.policy = cases[i].policy;
+		s.bed.opts.words = CRAWL_WORDS_AUTO;
+		s.bed.opts.policy = cases[i].policy;
 		cycle(&s);
 		if (terms_of(&s) != (cases[i].counts ? PAGES - 1 : 0))  /* one is a picture */
 			fail_msg("%s: %u pages have terms", cases[i].policy, terms_of(&s));
 	}
-	snprintf(folder, sizeof folder, "%s", s.warc);
+	snprintf(folder, sizeof folder, "%s", s.bed.warc);
 	new_store(&s, "imported");
-	s.opts.words = CRAWL_WORDS_AUTO;
+	s.bed.opts.words = CRAWL_WORDS_AUTO;
 	import_from(&s, folder, NULL);
 	before = terms_of(&s);
 	assert_int_equal(before, PAGES - 1);
@@ -353,7 +320,7 @@ static void test_when(void **state)
 	cycle(&s);
 	assert_true(terms_of(&s) > before);
 	before = terms_of(&s);
-	s.opts.words = CRAWL_WORDS_NO;
+	s.bed.opts.words = CRAWL_WORDS_NO;
 	cycle(&s);
 	assert_int_equal(terms_of(&s), before);
 	teardown(&s);

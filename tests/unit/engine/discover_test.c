@@ -22,8 +22,7 @@
 #include "base/rng.h"
 #include "base/when.h"
 #include "demo/origin.h"
-#include "engine/crawl.h"
-#include "fetch/gate.h"
+#include "../../lib/bed.h"
 #include "../../lib/pack.h"
 
 #define DAY 86400
@@ -33,10 +32,7 @@
 struct stage {
 	int day;                        /* the origin's clock; shared with children */
 	struct origin *origin;
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
-	char dir[40], db[64], warc[64];
+	struct bed bed;
 };
 
 static void home(const struct origin_request *q, struct buf *b)
@@ -189,43 +185,23 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 	}
 }
 
-/* A repository on an origin that may be there already. */
 /* Put a page of 127.0.5.HOST under care. */
 static void add_page(struct stage *s, int host, const char *path)
 {
-	char url[64];
-	uint32_t number;
-	struct err err;
-
-	snprintf(url, sizeof url, "http://127.0.5.%d:%u%s", host, origin_port(s->origin), path);
-	assert_int_equal(store_begin(s->store, &err), 0);
-	assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1, &number,
-	                                &err), 1);
-	assert_int_equal(store_commit(s->store, &err), 0);
+	bed_add(&s->bed, "http://127.0.5.%d:%u%s", host, origin_port(s->origin), path);
 }
 
+/* A repository on an origin that may be there already. */
 static void setup_on(struct stage *s, struct origin *origin)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	struct err err;
-
-	*s = (struct stage){ .dir = "/tmp/freshet-discover-XXXXXX" };
+	*s = (struct stage){ 0 };
 	s->origin = origin ? origin : origin_start(answer, s);
-	assert_non_null(mkdtemp(s->dir));
-	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
-	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
+	bed_open(&s->bed, "127.0.5.0/24");
 	add_page(s, 1, "/");
 	add_page(s, 1, "/news");
 	add_page(s, 2, "/");
-	assert_int_equal(gate_allow(&s->gate, "127.0.5.0/24", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
-		.budget = { 16, false }, .seed = 1, .cycle_seconds = DAY, .confirmations = 1,
-		.discover = { { 50, true }, PER_DIRECTORY, 1000 }, .fetch = fetch };
+	s->bed.opts.budget = (struct share){ 16, false };
+	s->bed.opts.discover = (struct discover_opts){ { 50, true }, PER_DIRECTORY, 1000 };
 }
 
 static void setup(struct stage *s)
@@ -233,32 +209,17 @@ static void setup(struct stage *s)
 	setup_on(s, NULL);
 }
 
-static void leave(struct stage *s)
-{
-	char cmd[64];
-
-	store_close(s->store);
-	gate_release(&s->gate);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
-}
-
 static void teardown(struct stage *s)
 {
-	leave(s);
+	bed_close(&s->bed);
 	origin_stop(s->origin);
 }
 
 static struct crawl_report cycle(struct stage *s, int day)
 {
-	struct crawl_report r;
-	struct err err;
-
 	s->day = day;
-	s->opts.now = START + day * DAY;
-	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
-	return r;
+	s->bed.opts.now = START + day * DAY;
+	return bed_cycle(&s->bed);
 }
 
 static uint32_t known(struct stage *s, const char *host_path)
@@ -269,7 +230,7 @@ static uint32_t known(struct stage *s, const char *host_path)
 
 	snprintf(url, sizeof url, "http://127.0.5.%c:%u%s", host_path[0],
 	         origin_port(s->origin), host_path + 1);
-	return store_page_find(s->store, (struct text){ url, strlen(url) }, &p, &err) == 1 ?
+	return store_page_find(s->bed.store, (struct text){ url, strlen(url) }, &p, &err) == 1 ?
 		1 + p.found : 0;
 }
 
@@ -316,8 +277,8 @@ static struct audit audit(struct stage *s, uint32_t number)
 	struct audit a = { .s = s, .cycle = number };
 	struct err err;
 
-	assert_int_equal(store_pages(s->store, audit_page, &a, &err), 0);
-	assert_int_equal(store_visits(s->store, STORE_NONE, number, number + 1, audit_visit, &a,
+	assert_int_equal(store_pages(s->bed.store, audit_page, &a, &err), 0);
+	assert_int_equal(store_visits(s->bed.store, STORE_NONE, number, number + 1, audit_visit, &a,
 	                              &err), 0);
 	return a;
 }
@@ -414,9 +375,9 @@ static void test_caps_hold(void **state)
 
 	(void)state;
 	setup(&s);
-	s.opts.discover.per_directory = 2;
-	s.opts.discover.per_site = 60;
-	s.opts.discover.share = (struct share){ 100, true };
+	s.bed.opts.discover.per_directory = 2;
+	s.bed.opts.discover.per_site = 60;
+	s.bed.opts.discover.share = (struct share){ 100, true };
 	for (int day = 0; day < 12; day++)
 		cycle(&s, day);
 	a = audit(&s, 12);
@@ -438,7 +399,7 @@ static void test_same_seed_same_pages(void **state)
 		setup_on(&s, origin);
 		hash[i] = run_days(&s, 8);
 		origin = s.origin;
-		leave(&s);
+		bed_close(&s.bed);
 	}
 	origin_stop(origin);
 	assert_true(hash[0] == hash[1]);
@@ -477,22 +438,22 @@ static void test_trusted_dates(void **state)
 
 	(void)state;
 	setup(&s);
-	s.opts.discover.per_site = 0;           /* no new pages */
-	s.opts.discover.share = (struct share){ 6, false };
+	s.bed.opts.discover.per_site = 0;           /* no new pages */
+	s.bed.opts.discover.share = (struct share){ 6, false };
 	for (int i = 0; i < 30; i++) {
 		char path[16];
 
 		snprintf(path, sizeof path, "/l/%d", i);
 		add_page(&s, 21, path);
 	}
-	s.opts.budget = (struct share){ 100, true };
+	s.bed.opts.budget = (struct share){ 100, true };
 	for (int day = 0; day < 2; day++) {
 		r = cycle(&s, day);
 		assert_int_equal(r.discovery.dates, 31);        /* and one of the first site */
 		assert_int_equal(r.discovery.asked_told, 0);
 	}
 	/* 30 checks, all right, six changes told: now the dates are worth something */
-	s.opts.budget = (struct share){ 8, false };
+	s.bed.opts.budget = (struct share){ 8, false };
 	for (int day = 2; day < 5; day++) {
 		r = cycle(&s, day);
 		assert_int_equal(r.discovery.asked_told, 6);
@@ -508,7 +469,7 @@ static void test_off(void **state)
 
 	(void)state;
 	setup(&s);
-	s.opts.discover.share.value = 0;
+	s.bed.opts.discover.share.value = 0;
 	for (int day = 0; day < 3; day++)
 		assert_false(cycle(&s, day).discovery.on);
 	assert_int_equal(audit(&s, 1).n_pages, 3);
@@ -534,8 +495,8 @@ static void test_killed_at_any_moment(void **state)
 	(void)state;
 	setup(&s);
 	rng_init(&rng, 5);
-	s.opts.batch = 2;
-	store_close(s.store);
+	s.bed.opts.batch = 2;
+	store_close(s.bed.store);
 	for (int i = 0; (killed < kills && i < 10 * kills) || done < 6; i++) {
 		struct store_cycle last = { 0 };
 		struct audit a;
@@ -544,15 +505,15 @@ static void test_killed_at_any_moment(void **state)
 		pid_t pid;
 
 		s.day = day;
-		s.opts.now = START + day * DAY;
-		s.store = NULL;
+		s.bed.opts.now = START + day * DAY;
+		s.bed.store = NULL;
 		pid = fork();
 		if (!pid) {
 			struct crawl_report r;
 
-			if (store_open(&s.store, s.db, STORE_EXISTING, &err) < 0)
+			if (store_open(&s.bed.store, s.bed.db, STORE_EXISTING, &err) < 0)
 				_exit(9);
-			_exit(crawl_cycle(s.store, &s.opts, &r, &err) < 0 ? 8 : 0);
+			_exit(crawl_cycle(s.bed.store, &s.bed.opts, &r, &err) < 0 ? 8 : 0);
 		}
 		if (killed < kills) {
 			usleep((useconds_t)(1000 + rng_below(&rng, 60000)));
@@ -562,8 +523,8 @@ static void test_killed_at_any_moment(void **state)
 		killed += WIFSIGNALED(status);
 		if (WIFEXITED(status))
 			assert_int_equal(WEXITSTATUS(status), 0);
-		assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
-		assert_int_equal(store_cycles(s.store, last_cycle, &last, &err), 0);
+		assert_int_equal(store_open(&s.bed.store, s.bed.db, STORE_EXISTING, &err), 0);
+		assert_int_equal(store_cycles(s.bed.store, last_cycle, &last, &err), 0);
 		a = audit(&s, last.number);     /* no page twice */
 		assert_true(a.found <= 8 && a.asked <= 8);
 		/* the alias's redirect may have been asked for, and its page lost, each time */
@@ -577,10 +538,10 @@ static void test_killed_at_any_moment(void **state)
 			done++;
 			day++;
 		}
-		store_close(s.store);
+		store_close(s.bed.store);
 	}
 	print_message("%d kills, %u cycles completed\n", killed, done);
-	s.store = NULL;
+	s.bed.store = NULL;
 	teardown(&s);
 }
 

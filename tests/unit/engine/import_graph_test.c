@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include "engine/import.h"
+#include "../../lib/scratch.h"
 
 static void test_what_is_a_graph(void **state)
 {
@@ -46,19 +46,15 @@ static int count_links(void *arg, const struct store_capture *c, struct err *err
 
 static void test_adjacency_becomes_pages_with_links(void **state)
 {
-	char file[] = "/tmp/freshet-graph-XXXXXX", db[] = "/tmp/freshet-graphdb-XXXXXX";
-	char links[1000] = "", shm[64];
+	static const char text[] = "http://a.example/x\t1\t/y http://b.example/ /none\n"
+		"http://a.example/y\t0\t\nhttp://b.example/\t1\t/\n";
+	char file[SCRATCH_PATH], db[SCRATCH_PATH], links[1000] = "";
 	struct import i = { .now = 1000 };
 	struct err err;
-	FILE *f;
 
 	(void)state;
-	f = fdopen(mkstemp(file), "w");
-	fputs("http://a.example/x\t1\t/y http://b.example/ /none\n"
-	      "http://a.example/y\t0\t\nhttp://b.example/\t1\t/\n", f);
-	fclose(f);
-	close(mkstemp(db));
-	assert_int_equal(store_open(&i.store, db, STORE_CREATE, &err), 0);
+	scratch_file(file, "graph", text, strlen(text));
+	assert_int_equal(store_open(&i.store, scratch_path(db, "db"), STORE_CREATE, &err), 0);
 	for (int twice = 0; twice < 2; twice++) {
 		assert_int_equal(import_file(&i, file, &err), 0);
 		assert_int_equal(i.stats.n_pages, 3);
@@ -68,12 +64,6 @@ static void test_adjacency_becomes_pages_with_links(void **state)
 	assert_int_equal(store_captures(i.store, STORE_NONE, count_links, links, &err), 0);
 	assert_string_equal(links, "0:http://a.example/y http://b.example/;2:http://b.example/;");
 	store_close(i.store);
-	unlink(file);
-	unlink(db);
-	for (int k = 0; k < 2; k++) {
-		snprintf(shm, sizeof shm, "%s-%s", db, k ? "shm" : "wal");
-		unlink(shm);
-	}
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 
 #include "../../lib/pack.h"
 #include "../../lib/warc_valid.h"
+#include "../../lib/scratch.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -137,11 +138,11 @@ static void whole(void **state)
 {
 	struct made m;
 	struct brought b;
-	char *path;
+	char path[SCRATCH_PATH];
 
 	(void)state;
 	make(&m);
-	path = pack_temp_file(m.file.data, m.file.size);
+	scratch_file(path, "made.warc.gz", m.file.data, m.file.size);
 	bring(&b, path, true);
 	assert_int_equal(b.stats.n_captures, N_RECORDS);
 	assert_int_equal(b.stats.n_pages, 3);
@@ -158,19 +159,17 @@ static void whole(void **state)
 	store_close(b.store);
 	strtab_release(&b.captures);
 	buf_release(&m.file);
-	unlink(path);
-	free(path);
 }
 
 static void cut_at_every_byte(void **state)
 {
 	struct made m;
 	struct brought all, part;
-	char *path;
+	char path[SCRATCH_PATH];
 
 	(void)state;
 	make(&m);
-	path = pack_temp_file(m.file.data, m.file.size);
+	scratch_file(path, "made.warc.gz", m.file.data, m.file.size);
 	bring(&all, path, false);
 	for (size_t size = 1; size < m.file.size; size++) {
 		unsigned complete = 0;
@@ -195,8 +194,6 @@ static void cut_at_every_byte(void **state)
 	}
 	strtab_release(&all.captures);
 	buf_release(&m.file);
-	unlink(path);
-	free(path);
 }
 
 static void random_corruptions(void **state)
@@ -204,12 +201,12 @@ static void random_corruptions(void **state)
 	struct made m;
 	struct brought all, part;
 	struct rng r;
-	char *path, *copy;
+	char path[SCRATCH_PATH], *copy;
 
 	(void)state;
 	make(&m);
 	rng_init(&r, 7);
-	path = pack_temp_file(m.file.data, m.file.size);
+	scratch_file(path, "made.warc.gz", m.file.data, m.file.size);
 	copy = mem_alloc(m.file.size);
 	bring(&all, path, false);
 	for (int n = 0; n < N_CORRUPTIONS; n++) {
@@ -237,8 +234,6 @@ static void random_corruptions(void **state)
 	}
 	strtab_release(&all.captures);
 	buf_release(&m.file);
-	unlink(path);
-	free(path);
 	free(copy);
 }
 
@@ -267,12 +262,12 @@ static void word_lists_are_joined(void **state)
 		{ "1", "cat\ndog\nbird\n", "0:2 2:1" }, { "2", "bird\nfish\ncat\n", "0:5 1:7 2:9 3:1" },
 		{ "3", NULL, "0:1" }, { "4", "a\na\n", "0:1" },
 	};
-	char folder[] = "/tmp/freshet-words-XXXXXX", name[200], line[300], got[400] = "";
+	char folder[SCRATCH_PATH], name[SCRATCH_LONG], line[300], got[400] = "";
 	struct brought b = { .path = folder };
 	struct import i = { .now = 1, .report = note_report, .arg = &b };
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder, "words");
 	assert_int_equal(store_open(&i.store, "sqlite::memory:", STORE_CREATE, NULL), 0);
 	for (size_t k = 0; k < 4; k++) {
 		snprintf(line, sizeof line, "example,a)/%s 20240101000000 {\"url\":\"http://a.example/%s\","
@@ -294,16 +289,12 @@ static void word_lists_are_joined(void **state)
 	assert_int_equal(store_words(i.store, note_word, got, NULL), 0);
 	assert_string_equal(got, "0=cat 1=dog 2=bird 3=fish ");
 	store_close(i.store);
-	unlink(name);
-	snprintf(name, sizeof name, "%s/words.txt", folder);
-	unlink(name);
-	rmdir(folder);
 }
 
 /* What we write again passes the judge, and brings the same captures. */
 static void exported_is_valid(void **state)
 {
-	char folder[] = "/tmp/freshet-export-XXXXXX", name[600], data[65536];
+	char folder[SCRATCH_PATH], name[SCRATCH_LONG], data[65536];
 	struct made m;
 	struct brought first, again;
 	struct valid_file valid;
@@ -312,13 +303,13 @@ static void exported_is_valid(void **state)
 	size_t size;
 	FILE *f;
 	DIR *d;
-	char *path;
+	char path[SCRATCH_PATH];
 
 	(void)state;
 	make(&m);
-	path = pack_temp_file(m.file.data, m.file.size);
+	scratch_file(path, "made.warc.gz", m.file.data, m.file.size);
 	bring(&first, path, true);
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder, "export");
 	e.store = first.store;
 	assert_int_equal(export_warc(&e, folder, 1, NULL), 0);
 	assert_int_equal(e.n_written, N_RECORDS);
@@ -352,10 +343,6 @@ static void exported_is_valid(void **state)
 	strtab_release(&first.captures);
 	strtab_release(&again.captures);
 	buf_release(&m.file);
-	unlink(name);
-	rmdir(folder);
-	unlink(path);
-	free(path);
 }
 
 int main(void)

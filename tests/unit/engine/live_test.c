@@ -20,8 +20,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "demo/origin.h"
-#include "engine/crawl.h"
-#include "fetch/gate.h"
+#include "../../lib/bed.h"
 
 #define HOSTS 30
 #define DIRS 5
@@ -120,10 +119,7 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 
 struct stage {
 	struct web web;
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
-	char dir[40], db[64], warc[64];
+	struct bed bed;
 	uint32_t n_alive;               /* distinct places, by the world itself */
 	struct strtab truth, urls;      /* truth: the living places */
 };
@@ -147,60 +143,31 @@ static void add_truth(struct stage *s, unsigned h, unsigned d, unsigned p)
 
 static void setup(struct stage *s, uint64_t seed)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	uint32_t number;
-	struct err err;
-
-	*s = (struct stage){ .dir = "/tmp/freshet-live-XXXXXX", .web = { .seed = seed } };
+	*s = (struct stage){ .web = { .seed = seed } };
 	s->web.origin = origin_start(answer, &s->web);
-	assert_non_null(mkdtemp(s->dir));
-	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
-	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
-	assert_int_equal(store_begin(s->store, &err), 0);
+	bed_open(&s->bed, "127.0.2.0/24");
 	for (unsigned i = 0; i < HOSTS * DIRS * PAGES; i++) {
 		unsigned h = i / (DIRS * PAGES), d = i / PAGES % DIRS, p = i % PAGES;
 		char url[100];
 		int n = snprintf(url, sizeof url, "http://127.0.2.%u:%u/d%u/p%u.html", h + 1,
 		                 manner_of(h) == SILENT ? 1 : origin_port(s->web.origin), d, p);
 
-		assert_int_equal(store_page_add(s->store, (struct text){ url, (size_t)n }, 1,
-		                                &number, &err), 1);
+		bed_add(&s->bed, "%s", url);
 		strtab_intern(&s->urls, url, (size_t)n, NULL);
 		add_truth(s, h, d, p);
 	}
-	assert_int_equal(store_commit(s->store, &err), 0);
-	assert_int_equal(gate_allow(&s->gate, "127.0.2.0/24", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .goal = GOAL_ALIVE, .warc_folder = s->warc,
-		.policy = "auto", .seed = 1, .cycle_seconds = 86400, .fetch = fetch,
-		.live = { .target = 0.8 } };
+	s->bed.opts.goal = GOAL_ALIVE;
+	s->bed.opts.policy = "auto";
+	s->bed.opts.budget = (struct share){ 0 };
+	s->bed.opts.live.target = 0.8;
 }
 
 static void teardown(struct stage *s)
 {
-	char cmd[64];
-
-	store_close(s->store);
+	bed_close(&s->bed);
 	origin_stop(s->web.origin);
-	gate_release(&s->gate);
 	strtab_release(&s->truth);
 	strtab_release(&s->urls);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
-}
-
-static struct crawl_report run(struct stage *s)
-{
-	struct crawl_report r;
-	struct err err;
-
-	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
-	return r;
 }
 
 struct audit { struct stage *s; uint32_t n; bool *seen; };
@@ -225,7 +192,7 @@ static uint32_t audit(struct stage *s, uint32_t cycle)
 	struct audit a = { s, 0, mem_zalloc(s->truth.n + 1ul, 1) };
 	struct err err;
 
-	assert_int_equal(live_list(s->store, cycle, audit_found, &a, &err), 0);
+	assert_int_equal(live_list(s->bed.store, cycle, audit_found, &a, &err), 0);
 	free(a.seen);
 	return a.n;
 }
@@ -254,7 +221,7 @@ static void test_finds_the_living_with_few_requests(void **state)
 		uint32_t listed;
 
 		setup(&s, seed);
-		r = run(&s);
+		r = bed_cycle(&s.bed);
 		listed = audit(&s, r.cycle.number);
 		assert_int_equal(listed, r.live.alive);
 		assert_true(r.live.reached);
@@ -281,9 +248,9 @@ static void test_every_page_rightly(void **state)
 
 	(void)state;
 	setup(&s, 3);
-	s.opts.live.target = 0;
-	s.opts.policy = "liverank:order=random";
-	r = run(&s);
+	s.bed.opts.live.target = 0;
+	s.bed.opts.policy = "liverank:order=random";
+	r = bed_cycle(&s.bed);
 	assert_int_equal(r.live.tested, HOSTS * DIRS * PAGES);
 	assert_int_equal(audit(&s, r.cycle.number), s.n_alive);
 	assert_true(r.live.ended && !r.live.estimated);
@@ -306,14 +273,14 @@ static void test_budget_ends_it(void **state)
 
 	(void)state;
 	setup(&s, 4);
-	s.opts.live.target = 0;
-	s.opts.live.estimate = true;
-	s.opts.budget = (struct share){ 500, false };
-	r = run(&s);
+	s.bed.opts.live.target = 0;
+	s.bed.opts.live.estimate = true;
+	s.bed.opts.budget = (struct share){ 500, false };
+	r = bed_cycle(&s.bed);
 	assert_true(r.cycle.downloads <= 500 && r.cycle.downloads > 480);
 	assert_true(r.live.estimated && r.live.low <= r.live.high);
 	/* given again, it comes on top, and no page is tested twice */
-	r = run(&s);
+	r = bed_cycle(&s.bed);
 	assert_true(r.resumed && r.cycle.number == 1);
 	assert_true(r.cycle.downloads <= 1000 && r.cycle.downloads > 960);
 	assert_int_equal(audit(&s, 1), r.live.alive);
@@ -347,17 +314,17 @@ static void test_goals_are_kept_apart(void **state)
 
 	(void)state;
 	setup(&s, 7);
-	s.opts.budget = (struct share){ 200, false };
-	s.opts.live.target = 0;
-	r = run(&s);
-	assert_int_equal(store_visits(s.store, STORE_NONE, 1, 2, check_visit, NULL, &err), 0);
-	assert_int_equal(store_pages(s.store, check_page, NULL, &err), 0);
+	s.bed.opts.budget = (struct share){ 200, false };
+	s.bed.opts.live.target = 0;
+	r = bed_cycle(&s.bed);
+	assert_int_equal(store_visits(s.bed.store, STORE_NONE, 1, 2, check_visit, NULL, &err), 0);
+	assert_int_equal(store_pages(s.bed.store, check_page, NULL, &err), 0);
 	for (int goal = 0; goal < 2; goal++) {
 		struct resume_opts o = { .policy = policies[goal], .seed = 1,
 			.cycle_seconds = 86400, .goal = goal ? GOAL_ALIVE : GOAL_CHANGED };
 		struct resumed resumed;
 
-		assert_int_equal(resume(&resumed, s.store, &o, &err), 0);
+		assert_int_equal(resume(&resumed, s.bed.store, &o, &err), 0);
 		assert_int_equal(resumed.n_told, goal ? r.live.tested : 0);
 		resume_release(&resumed);
 	}
@@ -386,36 +353,36 @@ static void test_kills_are_survived(void **state)
 	(void)state;
 	setup(&s, 5);
 	s.web.slow_ms = 1;
-	s.opts.batch = 50;
-	whole = run(&s);
-	s.opts.live.again = true;       /* the same list anew: the dead of the first are gone */
-	store_close(s.store);
+	s.bed.opts.batch = 50;
+	whole = bed_cycle(&s.bed);
+	s.bed.opts.live.again = true;       /* the same list anew: the dead of the first are gone */
+	store_close(s.bed.store);
 	for (unsigned i = 0; i < 5; i++) {
 		pid_t child = fork();
 		int status;
 
 		if (!child) {
-			if (store_open(&s.store, s.db, STORE_EXISTING, &err) == 0)
-				(void)!crawl_cycle(s.store, &s.opts, &r, &err);
+			if (store_open(&s.bed.store, s.bed.db, STORE_EXISTING, &err) == 0)
+				(void)!crawl_cycle(s.bed.store, &s.bed.opts, &r, &err);
 			_exit(0);
 		}
 		usleep(100000 + 60000 * i);
 		kill(child, SIGKILL);
 		waitpid(child, &status, 0);
 		kills += WIFSIGNALED(status);
-		s.opts.live.again = false;
+		s.bed.opts.live.again = false;
 	}
-	assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
-	r = run(&s);
+	assert_int_equal(store_open(&s.bed.store, s.bed.db, STORE_EXISTING, &err), 0);
+	r = bed_cycle(&s.bed);
 	assert_true(kills > 0);
 	assert_true(r.resumed && r.live.reached);
 	assert_true(r.cycle.number == whole.cycle.number + 1);
 	assert_int_equal(audit(&s, r.cycle.number), r.live.alive);
-	assert_int_equal(store_visits(s.store, STORE_NONE, r.cycle.number, r.cycle.number + 1,
+	assert_int_equal(store_visits(s.bed.store, STORE_NONE, r.cycle.number, r.cycle.number + 1,
 	                              count_page, times, &err), 0);
 	for (size_t i = 0; i < HOSTS * DIRS * PAGES; i++)
 		assert_true(times[i] <= 1);
-	assert_int_equal(store_check(s.store, &err), 0);
+	assert_int_equal(store_check(s.bed.store, &err), 0);
 	teardown(&s);
 }
 
@@ -432,40 +399,40 @@ static void test_parts_are_disjoint_and_whole(void **state)
 		uint64_t sampled = 0;
 		struct stage s;
 		struct err err;
-		char cmd[200], policy[100];
+		char cmd[SCRATCH_LONG], policy[100];
 
 		setup(&s, 6);
-		s.opts.policy = orders[k];
+		s.bed.opts.policy = orders[k];
 		if (k) {
-			s.opts.live = (struct live_opts){ .sample_only = true };
-			sampled = run(&s).live.tested;
+			s.bed.opts.live = (struct live_opts){ .sample_only = true };
+			sampled = bed_cycle(&s.bed).live.tested;
 			assert_true(sampled >= 100 && sampled < 1000);
 		}
-		store_close(s.store);
-		snprintf(cmd, sizeof cmd, "cp %s/freshet.db %s/first.db", s.dir, s.dir);
+		store_close(s.bed.store);
+		snprintf(cmd, sizeof cmd, "cp %s %s/first.db", s.bed.db, s.bed.dir);
 		assert_int_equal(system(cmd), 0);
 		for (int part = 0; part < PARTS; part++) {
 			struct crawl_report r;
 
-			snprintf(cmd, sizeof cmd, "cd %s && rm freshet.db* && cp first.db freshet.db",
-			         s.dir);
+			snprintf(cmd, sizeof cmd, "cd %s && rm warc.db* && cp first.db warc.db",
+			         s.bed.dir);
 			assert_int_equal(system(cmd), 0);
-			assert_int_equal(store_open(&s.store, s.db, STORE_EXISTING, &err), 0);
+			assert_int_equal(store_open(&s.bed.store, s.bed.db, STORE_EXISTING, &err), 0);
 			snprintf(policy, sizeof policy, "%s,part=%d,parts=%d", orders[k], part, PARTS);
-			s.opts.policy = policy;
-			s.opts.live = (struct live_opts){ 0 };
+			s.bed.opts.policy = policy;
+			s.bed.opts.live = (struct live_opts){ 0 };
 			/* the first is stopped half-way and gone on with */
-			s.opts.budget = (struct share){ part ? 0 : 300, false };
-			r = run(&s);
+			s.bed.opts.budget = (struct share){ part ? 0 : 300, false };
+			r = bed_cycle(&s.bed);
 			if (!part) {
-				s.opts.budget.value = 0;
-				r = run(&s);
+				s.bed.opts.budget.value = 0;
+				r = bed_cycle(&s.bed);
 			}
-			assert_int_equal(store_visits(s.store, STORE_NONE, 1, 2, count_page, times,
+			assert_int_equal(store_visits(s.bed.store, STORE_NONE, 1, 2, count_page, times,
 			                              &err), 0);
 			audit(&s, r.cycle.number);
 			if (part < PARTS - 1)
-				store_close(s.store);
+				store_close(s.bed.store);
 		}
 		for (size_t i = 0; i < HOSTS * DIRS * PAGES; i++) {
 			if (times[i] == PARTS && sampled)

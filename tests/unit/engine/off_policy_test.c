@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "engine/off_policy.h"
 #include "policy/policy.h"
+#include "../../lib/scratch.h"
 
 static struct off_policy_estimate judge(const struct off_policy_sums *s)
 {
@@ -197,7 +198,6 @@ static struct store *made_store(const char *path, uint64_t seed, bool with)
 	struct rng r;
 	uint32_t order[N];
 
-	unlink(path);
 	assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 	assert_int_equal(store_begin(s, &err), 0);
 	for (uint32_t i = 0; i < N; i++) {
@@ -223,22 +223,16 @@ static struct store *made_store(const char *path, uint64_t seed, bool with)
 
 static struct off_policy_run run_on(const char *policy, uint64_t seed, bool with)
 {
-	char path[] = "/tmp/freshet-off-policy-XXXXXX", beside[64];
+	char path[SCRATCH_PATH];
 	struct off_policy_opts o = { .policy = policy, .n_seeds = 8, .cycle_seconds = 1000,
 	                             .confidence = 0.95, .seed = seed };
 	struct off_policy_run run;
 	struct store *s;
 	struct err err;
 
-	close(mkstemp(path));
-	s = made_store(path, seed, with);
+	s = made_store(scratch_path(path, "db"), seed, with);
 	assert_int_equal(off_policy_run(&run, s, &o, &err), 0);
 	store_close(s);
-	unlink(path);
-	snprintf(beside, sizeof beside, "%s-wal", path);
-	unlink(beside);
-	snprintf(beside, sizeof beside, "%s-shm", path);
-	unlink(beside);
 	return run;
 }
 

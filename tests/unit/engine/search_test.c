@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "engine/replay_search.h"
 #include "../../lib/trace.h"
+#include "../../lib/scratch.h"
 
 static const double pagerank[] = { .1, .4, .2, .3 };
 static uint32_t term_numbers[] = { 7, 9 };
@@ -204,18 +205,16 @@ static uint32_t number_of(const void *arg, const char *word, size_t size)
 
 static void test_queries_from_a_file(void **state)
 {
-	char path[] = "/tmp/freshet-queries-XXXXXX";
+	static const char text[] = "c A\nunknown words\n\nb  b\tc\n";
+	char path[SCRATCH_PATH];
 	struct search_opts o = { .k = 10, .relevant = 10 };
 	struct search_set s;
 	uint32_t dropped;
 	struct err err;
-	FILE *f = fdopen(mkstemp(path), "w");
 
 	(void)state;
-	fputs("c A\nunknown words\n\nb  b\tc\n", f);
-	fclose(f);
+	scratch_file(path, "queries", text, strlen(text));
 	assert_int_equal(search_set_read(&s, &o, path, number_of, NULL, &dropped, &err), 0);
-	unlink(path);
 	assert_int_equal(s.n_queries, 2);
 	assert_int_equal(dropped, 1);
 	assert_int_equal(s.n_terms, 3);

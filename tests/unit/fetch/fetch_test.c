@@ -20,6 +20,7 @@
 #include "../../lib/origin_client.h"
 #include "../../lib/origin_raw.h"
 #include "../../lib/pack.h"
+#include "../../lib/scratch.h"
 
 /* The last outcomes, held while others come: they must stay as they were. */
 struct held { struct fetch_result r; uint32_t number; uint64_t hash; };
@@ -340,11 +341,11 @@ static char *read_file(const char *path)
 /* A certificate of our own making: refused, unless its maker is trusted. */
 static void test_certificates(void **state)
 {
-	char dir[] = "/tmp/freshet-tls-XXXXXX", cmd[512], ca[64], *cert, *key;
+	char dir[SCRATCH_PATH], cmd[2 * SCRATCH_LONG], ca[SCRATCH_LONG], *cert, *key;
 	struct client b;
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
+	scratch_folder(dir, "tls");
 	snprintf(cmd, sizeof cmd, "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:"
 	         "prime256v1 -nodes -days 2 -subj /CN=test -addext subjectAltName=IP:127.0.0.1 "
 	         "-keyout %s/key -out %s/cert 2>/dev/null", dir, dir);
@@ -372,8 +373,6 @@ static void test_certificates(void **state)
 	client_release(&b);
 	free(cert);
 	free(key);
-	snprintf(cmd, sizeof cmd, "rm -r %s", dir);
-	assert_int_equal(system(cmd), 0);
 }
 
 int main(void)

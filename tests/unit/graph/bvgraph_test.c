@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "graph/bvgraph.h"
+#include "../../lib/scratch.h"
 
 struct writer { char *bits; size_t n, cap; };
 
@@ -395,7 +396,7 @@ static void test_properties(void **state)
 
 static void write_file(const char *base, const char *ending, const void *data, size_t size)
 {
-	char path[300];
+	char path[SCRATCH_LONG];
 	FILE *f;
 
 	snprintf(path, sizeof path, "%s%s", base, ending);
@@ -405,25 +406,17 @@ static void write_file(const char *base, const char *ending, const void *data, s
 	fclose(f);
 }
 
-static void remove_file(const char *base, const char *ending)
-{
-	char path[300];
-
-	snprintf(path, sizeof path, "%s%s", base, ending);
-	unlink(path);
-}
-
 static void test_files(void **state)
 {
 	struct bvgraph_props p = props_of(0);
-	char base[64], text[200];
+	char base[SCRATCH_PATH], text[SCRATCH_LONG];
 	struct graph g, got;
 	struct encoded e;
 	struct err err;
 	size_t n;
 
 	(void)state;
-	snprintf(base, sizeof base, "/tmp/freshet-bvgraph-%ld", (long)getpid());
+	scratch_path(base, "graph");
 	assert_int_equal(bvgraph_read(base, &got, &err), E_IO);
 	make_graph(50, 1, &g);
 	encode(&g, &p, 1, &e);
@@ -446,9 +439,6 @@ static void test_files(void **state)
 	write_file(base, ".offsets", e.offsets, e.offsets_size);
 	assert_int_equal(bvgraph_read(base, &got, &err), E_PARSE);
 	assert_non_null(strstr(err.text, ".offsets"));
-	remove_file(base, ".offsets");
-	remove_file(base, ".graph");
-	remove_file(base, ".properties");
 	encoded_free(&e);
 	graph_release(&g);
 }

@@ -11,8 +11,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "graph/graph_file.h"
+#include "../../lib/scratch.h"
 
-static char path[64];
+static char path[SCRATCH_PATH];
 
 static void make(struct graph *g, uint32_t n, size_t n_links)
 {
@@ -94,7 +95,6 @@ static void test_wrong_files_are_refused(void **state)
 	assert_false(graph_file_is("/dev/null"));
 	assert_int_equal(got.n_nodes, 77);      /* untouched by failures */
 	assert_int_equal(graph_file_save(&g, "/nonexistent/x", &err), E_IO);
-	unlink(path);
 	graph_release(&g);
 }
 
@@ -105,6 +105,6 @@ int main(void)
 		cmocka_unit_test(test_wrong_files_are_refused),
 	};
 
-	snprintf(path, sizeof path, "/tmp/freshet-graph-file-%ld", (long)getpid());
+	scratch_path(path, "graph");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "base/rng.h"
 #include "repo/store.h"
+#include "../../lib/scratch.h"
 
 #define N 20000u
 
@@ -80,14 +81,12 @@ static void rolled_back_pages_are_new_again(void **state)
 
 static void other_programs_are_seen(void **state)
 {
-	char folder[] = "/tmp/freshet-filter-XXXXXX", path[100], name[120];
+	char path[SCRATCH_PATH];
 	struct store *a, *b;
 	uint32_t got;
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/x.db", folder);
-	a = open_at(path, STORE_CREATE);
+	a = open_at(scratch_path(path, "db"), STORE_CREATE);
 	b = open_at(path, STORE_EXISTING);
 	assert_int_equal(store_begin(a, NULL), 0);
 	for (uint32_t i = 0; i < 3000; i++)
@@ -105,11 +104,6 @@ static void other_programs_are_seen(void **state)
 	assert_int_equal(store_commit(a, NULL), 0);
 	store_close(a);
 	store_close(b);
-	for (int i = 0; i < 3; i++) {
-		snprintf(name, sizeof name, "%s%s", path, i == 0 ? "" : i == 1 ? "-wal" : "-shm");
-		unlink(name);
-	}
-	rmdir(folder);
 }
 
 int main(void)

@@ -16,28 +16,22 @@
 
 #include "base/mem.h"
 #include "repo/store.h"
+#include "../../lib/scratch.h"
 
-static char path[64];
+static char path[SCRATCH_PATH];
 
 static int setup(void **state)
 {
 	struct err err;
 
-	snprintf(path, sizeof path, "/tmp/freshet-store-test-%d.db", (int)getpid());
-	unlink(path);
+	scratch_path(path, "db");
 	assert_int_equal(store_open((struct store **)state, path, STORE_CREATE, &err), 0);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	char other[80];
-
 	store_close(*state);
-	for (int i = 0; i < 3; i++) {
-		snprintf(other, sizeof other, "%s%s", path, i == 0 ? "" : i == 1 ? "-wal" : "-shm");
-		unlink(other);
-	}
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lib/pack.h"
+#include "../../lib/scratch.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "warc/cdx_sort.h"
@@ -60,11 +61,13 @@ static void test_sort(void **state)
 	/* all in memory; a few runs; and so little memory that there are 100 */
 	static const size_t memory[] = { 100 << 20, 100000, 6000 };
 	struct buf got[3], want;
+	char folder[SCRATCH_PATH];
 
 	(void)state;
+	scratch_folder(folder, "sort");
 	buf_init(&want, BUF_NO_LIMIT);
 	for (int i = 0; i < 3; i++) {
-		struct cdx_sorter *s = cdx_sorter_new(memory[i], "/tmp");
+		struct cdx_sorter *s = cdx_sorter_new(memory[i], folder);
 
 		buf_init(&got[i], BUF_NO_LIMIT);
 		for (size_t k = 0; k < n; k++)
@@ -94,6 +97,7 @@ static void test_sort(void **state)
 static void test_limits(void **state)
 {
 	struct cdx_sorter *s = cdx_sorter_new(10, "/nonexistent");
+	char folder[SCRATCH_PATH];
 	struct err err;
 
 	(void)state;
@@ -103,7 +107,7 @@ static void test_limits(void **state)
 	assert_non_null(strstr(err.text, "/nonexistent"));
 	cdx_sorter_free(s);
 
-	s = cdx_sorter_new(1, "/tmp");
+	s = cdx_sorter_new(1, scratch_folder(folder, "sort"));
 	int rc = 0, n = 0;
 	while (rc == 0 && n < 10000) {
 		rc = cdx_sorter_add(s, "x", 1, &err);
@@ -117,7 +121,8 @@ static void test_limits(void **state)
 static void test_merge(void **state)
 {
 	struct buf packed, got;
-	const char *paths[3];
+	char files[3][SCRATCH_PATH];
+	const char *paths[3] = { files[0], files[1], files[2] };
 	struct err err;
 	int left = 2;
 
@@ -125,22 +130,17 @@ static void test_merge(void **state)
 	buf_init(&packed, 10000);
 	buf_init(&got, 10000);
 	pack_gzip(&packed, "!OpenWayback-CDXJ 1.0\na 1\nc 1\nd 1", 33);
-	paths[0] = pack_temp_file(packed.data, packed.size);
-	paths[1] = pack_temp_file(" CDX N b a\na 1\nb 1\n\ne 1\n", 24);
-	paths[2] = pack_temp_file("", 0);
+	scratch_file(files[0], "cdxj.gz", packed.data, packed.size);
+	scratch_file(files[1], "cdx", " CDX N b a\na 1\nb 1\n\ne 1\n", 24);
+	scratch_file(files[2], "none", "", 0);
 	assert_int_equal(cdx_merge(paths, 3, collect, &got, NULL), 0);
 	assert_string_equal(got.data, "a 1\nb 1\nc 1\nd 1\ne 1\n");
 	assert_int_equal(cdx_merge(paths, 3, refuse, &left, &err), E_FAIL);
-	for (int i = 0; i < 3; i++) {
-		unlink(paths[i]);
-		free((char *)(uintptr_t)paths[i]);
-	}
-	paths[0] = pack_temp_file("b\na\n", 4);
+	scratch_file(files[0], "unsorted", "b\na\n", 4);
 	assert_int_equal(cdx_merge(paths, 1, collect, &got, &err), E_PARSE);
 	assert_non_null(strstr(err.text, ":2: not sorted"));
-	unlink(paths[0]);
+	scratch_remove(files[0]);
 	assert_int_equal(cdx_merge(paths, 1, collect, &got, &err), E_IO);
-	free((char *)(uintptr_t)paths[0]);
 	buf_release(&packed);
 	buf_release(&got);
 }

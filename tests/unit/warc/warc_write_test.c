@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the writer writes, judged by the strict validator and read back. */
-#include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <cmocka.h>
 
 #include "../../lib/pack.h"
+#include "../../lib/scratch.h"
 #include "../../lib/warc_valid.h"
 #include "base/input.h"
 #include "base/mem.h"
@@ -22,31 +22,18 @@
 #include "warc/warc.h"
 #include "warc/warc_write.h"
 
-static char folder[64];
+static char folder[SCRATCH_PATH];
 
 static int make_folder(void **state)
 {
 	(void)state;
-	strcpy(folder, "/tmp/freshet-warc-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int drop_folder(void **state)
-{
-	DIR *d = opendir(folder);
-	struct dirent *e;
-
-	(void)state;
-	while (d && (e = readdir(d)))
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	return rmdir(folder);
+	scratch_folder(folder, "warc");
+	return 0;
 }
 
 static void slurp(const char *name, struct buf *b)
 {
-	char path[400];
+	char path[SCRATCH_LONG];
 	struct stat st;
 	int fd;
 
@@ -353,7 +340,7 @@ static void test_crash(void **state)
 {
 	struct warc_writer *w = open_writer(0, 4);
 	struct warc_place place[5];
-	char path[400];
+	char path[SCRATCH_LONG];
 	uint64_t damaged;
 
 	(void)state;
@@ -373,7 +360,7 @@ static void test_disk_full(void **state)
 {
 	struct rlimit old, small;
 	struct warc_writer *w = open_writer(0, 5);
-	char *body = mem_alloc(300000), path[400] = "";
+	char *body = mem_alloc(300000), path[SCRATCH_LONG] = "";
 	struct warc_place place;
 	struct rng r;
 	uint64_t damaged;
@@ -410,12 +397,12 @@ static void test_disk_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_valid, make_folder, drop_folder),
-		cmocka_unit_test_setup_teardown(test_validator_refuses, make_folder, drop_folder),
-		cmocka_unit_test_setup_teardown(test_refused, make_folder, drop_folder),
-		cmocka_unit_test_setup_teardown(test_rotation, make_folder, drop_folder),
-		cmocka_unit_test_setup_teardown(test_crash, make_folder, drop_folder),
-		cmocka_unit_test_setup_teardown(test_disk_full, make_folder, drop_folder),
+		cmocka_unit_test_setup(test_valid, make_folder),
+		cmocka_unit_test_setup(test_validator_refuses, make_folder),
+		cmocka_unit_test_setup(test_refused, make_folder),
+		cmocka_unit_test_setup(test_rotation, make_folder),
+		cmocka_unit_test_setup(test_crash, make_folder),
+		cmocka_unit_test_setup(test_disk_full, make_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bed.c - a new repository to crawl from; see bed.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include "bed.h"
+
+void bed_renew(struct bed *b, const char *name)
+{
+	struct err err;
+
+	store_close(b->store);
+	snprintf(b->db, sizeof b->db, "%s/%s.db", b->dir, name);
+	snprintf(b->warc, sizeof b->warc, "%s/%s", b->dir, name);
+	assert_int_equal(mkdir(b->warc, 0777), 0);
+	if (store_open(&b->store, b->db, STORE_CREATE, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+void bed_open(struct bed *b, const char *addresses)
+{
+	struct fetch_options fetch = FETCH_DEFAULTS;
+	struct err err;
+
+	*b = (struct bed){ 0 };
+	scratch_folder(b->dir, "bed");
+	bed_renew(b, "warc");
+	assert_int_equal(gate_allow(&b->gate, addresses, &err), 0);
+	fetch.gate = &b->gate;
+	fetch.proxy = "";
+	fetch.polite.delay = fetch.polite.address_delay = 0;
+	b->opts = (struct crawl_opts){ .warc_folder = b->warc, .policy = "oldest",
+		.budget = { 20, false }, .seed = 1, .cycle_seconds = 86400, .confirmations = 1,
+		.fetch = fetch };
+}
+
+void bed_add(struct bed *b, const char *format, ...)
+{
+	char url[200];
+	uint32_t number;
+	struct err err;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(url, sizeof url, format, ap);
+	va_end(ap);
+	assert_in_range(n, 1, sizeof url - 1);
+	assert_int_equal(store_begin(b->store, &err), 0);
+	assert_int_equal(store_page_add(b->store, (struct text){ url, (size_t)n }, 1, &number,
+	                                &err), 1);
+	assert_int_equal(store_commit(b->store, &err), 0);
+}
+
+struct crawl_report bed_cycle(struct bed *b)
+{
+	struct crawl_report r;
+	struct err err;
+
+	if (crawl_cycle(b->store, &b->opts, &r, &err) < 0)
+		fail_msg("%s", err.text);
+	return r;
+}
+
+void bed_close(struct bed *b)
+{
+	store_close(b->store);
+	gate_release(&b->gate);
+	scratch_remove(b->dir);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bed.h - a new repository to crawl from: folder, store, gate to loopback, no waiting.
+ *
+ * opts are those of a cycle of `oldest`, 20 requests, a day long; a test changes what
+ * it is about before it calls bed_cycle().
+ */
+#ifndef TESTS_LIB_BED_H
+#define TESTS_LIB_BED_H
+
+#include "engine/crawl.h"
+#include "fetch/gate.h"
+#include "scratch.h"
+
+struct bed {
+	struct store *store;
+	struct gate gate;
+	struct crawl_opts opts;
+	char dir[SCRATCH_PATH], db[SCRATCH_PATH + 50], warc[SCRATCH_PATH + 50];
+};
+
+/* The gate lets these addresses through, nothing else. */
+void bed_open(struct bed *b, const char *addresses);
+/* Go on with another repository of this name in the same folder. */
+void bed_renew(struct bed *b, const char *name);
+/* Put a new page under care; ends the test if there is one already. */
+__attribute__((format(printf, 2, 3))) void bed_add(struct bed *b, const char *format, ...);
+/* One cycle; ends the test if it fails. */
+struct crawl_report bed_cycle(struct bed *b);
+void bed_close(struct bed *b);
+
+#endif
