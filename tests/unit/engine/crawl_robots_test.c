@@ -10,13 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "demo/origin.h"
-#include "engine/crawl.h"
-#include "fetch/gate.h"
 #include "web/robots.h"
+#include "../../lib/bed.h"
 #include "../../lib/pack.h"
 
 #define HOUR 3600
@@ -28,12 +26,9 @@ enum { RULES = 1, ABSENT, BROKEN, LONG, PACKED, MOVED, N_HOSTS };
 
 struct stage {
 	struct origin *origin;
-	struct store *store;
-	struct gate gate;
-	struct crawl_opts opts;
+	struct bed bed;
 	struct fetch *kept;
 	bool broken, other;             /* what RULES answers: 503; other rules */
-	char dir[40], db[64], warc[64];
 };
 
 static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -70,48 +65,22 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 
 static void setup(struct stage *s)
 {
-	struct fetch_options fetch = FETCH_DEFAULTS;
-	struct err err;
-
-	*s = (struct stage){ .dir = "/tmp/freshet-robots-XXXXXX" };
+	*s = (struct stage){ 0 };
 	s->origin = origin_start(answer, s);
-	assert_non_null(mkdtemp(s->dir));
-	snprintf(s->db, sizeof s->db, "%s/freshet.db", s->dir);
-	snprintf(s->warc, sizeof s->warc, "%s/warc", s->dir);
-	assert_int_equal(mkdir(s->warc, 0777), 0);
-	assert_int_equal(store_open(&s->store, s->db, STORE_CREATE, &err), 0);
-	assert_int_equal(gate_allow(&s->gate, "127.0.9.0/24", &err), 0);
-	fetch.gate = &s->gate;
-	fetch.proxy = "";
-	fetch.polite.delay = fetch.polite.address_delay = 0;
-	s->opts = (struct crawl_opts){ .warc_folder = s->warc, .policy = "oldest",
-		.budget = { 100, true }, .seed = 1, .cycle_seconds = HOUR, .confirmations = 1,
-		.fetch = fetch };
-	for (int host = RULES; host < N_HOSTS; host++) {
-		for (int no = 0; no < 2; no++) {
-			char url[64];
-			uint32_t number;
-
-			snprintf(url, sizeof url, "http://127.0.9.%d:%u/%s", host,
-			         origin_port(s->origin), no ? "no" : "yes");
-			assert_int_equal(store_begin(s->store, &err), 0);
-			assert_int_equal(store_page_add(s->store, (struct text){ url, strlen(url) }, 1,
-			                                &number, &err), 1);
-			assert_int_equal(store_commit(s->store, &err), 0);
-		}
-	}
+	bed_open(&s->bed, "127.0.9.0/24");
+	s->bed.opts.budget = (struct share){ 100, true };
+	s->bed.opts.cycle_seconds = HOUR;
+	for (int host = RULES; host < N_HOSTS; host++)
+		for (int no = 0; no < 2; no++)
+			bed_add(&s->bed, "http://127.0.9.%d:%u/%s", host, origin_port(s->origin),
+			        no ? "no" : "yes");
 }
 
 static void teardown(struct stage *s)
 {
-	char cmd[64];
-
 	fetch_free(s->kept);
-	store_close(s->store);
+	bed_close(&s->bed);
 	origin_stop(s->origin);
-	gate_release(&s->gate);
-	snprintf(cmd, sizeof cmd, "rm -r %s", s->dir);
-	assert_int_equal(system(cmd), 0);
 }
 
 static unsigned asked(struct stage *s, int host, const char *path)
@@ -131,12 +100,8 @@ static unsigned asked(struct stage *s, int host, const char *path)
 /* One cycle, in a process of its own as far as can be told, or with the fetcher kept. */
 static void cycle(struct stage *s, int64_t now)
 {
-	struct crawl_report r;
-	struct err err;
-
-	s->opts.now = now;
-	if (crawl_cycle(s->store, &s->opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
+	s->bed.opts.now = now;
+	bed_cycle(&s->bed);
 }
 
 /* Requests of a host in a cycle: robots.txt, the page it allows and the other. */
@@ -160,7 +125,7 @@ static void once_a_day(bool keep)
 	struct stage s;
 
 	setup(&s);
-	s.opts.keep = keep ? &s.kept : NULL;
+	s.bed.opts.keep = keep ? &s.kept : NULL;
 	cycle(&s, START);
 	assert_int_equal(asked(&s, RULES, "/robots.txt"), 2);   /* and for MOVED */
 	for (int host = RULES; host < N_HOSTS; host++) {
