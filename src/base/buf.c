@@ -73,13 +73,21 @@ void buf_str(struct buf *b, const char *s)
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
+	size_t room = b->full ? 0 : b->cap - b->size;
 	va_list again;
 	char *to;
 	int n;
 
+	/* where there is room already, once is enough */
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(room ? b->data + b->size : NULL, room, fmt, again);
 	va_end(again);
+	if (n >= 0 && (size_t)n < room && (size_t)n <= b->max - b->size) {
+		b->size += (size_t)n;
+		return;
+	}
+	if (room)
+		b->data[b->size] = '\0';
 	if (n < 0 || !(to = buf_room(b, (size_t)n)))
 		return;
 	vsnprintf(to, (size_t)n + 1, fmt, ap);

@@ -162,22 +162,36 @@ bool when_parse(const char *s, size_t size, int64_t *ret_time)
 	return plain ? parse_digits(s, size, ret_time) : parse_iso(s, size, ret_time);
 }
 
-void when_digits(int64_t t, char out[15])
+static char *put_2(char *out, int64_t v)
+{
+	out[0] = (char)('0' + v / 10 % 10);
+	out[1] = (char)('0' + v % 10);
+	return out + 2;
+}
+
+/* The six numbers of a time, what `between` says behind each. */
+static void put_time(int64_t t, const char *const between[6], char *out)
 {
 	struct civil c = civil_of(t);
+	const int64_t parts[6] = { (int64_t)((uint64_t)c.y % 10000), c.m, c.d, c.h, c.min, c.s };
 
-	snprintf(out, 15, "%04u%02u%02u%02u%02u%02u", (unsigned)c.y % 10000u,
-	         (unsigned)c.m % 100u, (unsigned)c.d % 100u, (unsigned)c.h % 100u,
-	         (unsigned)c.min % 100u, (unsigned)c.s % 100u);
+	out = put_2(out, parts[0] / 100);
+	for (int i = 0; i < 6; i++) {
+		out = put_2(out, parts[i] % 100);
+		if (*between[i])
+			*out++ = *between[i];
+	}
+	*out = '\0';
+}
+
+void when_digits(int64_t t, char out[15])
+{
+	put_time(t, (const char *const[6]){ "", "", "", "", "", "" }, out);
 }
 
 void when_iso(int64_t t, char out[21])
 {
-	struct civil c = civil_of(t);
-
-	snprintf(out, 21, "%04u-%02u-%02uT%02u:%02u:%02uZ", (unsigned)c.y % 10000u,
-	         (unsigned)c.m % 100u, (unsigned)c.d % 100u, (unsigned)c.h % 100u,
-	         (unsigned)c.min % 100u, (unsigned)c.s % 100u);
+	put_time(t, (const char *const[6]){ "-", "-", "T", ":", ":", "Z" }, out);
 }
 
 static const char day_names[] = "SunMonTueWedThuFriSat";
