@@ -180,11 +180,12 @@ static int check_digests(struct valid_file *f, struct valid_record *r, const str
 {
 	char sum[64];
 
-	warc_valid_sha1(r->block, r->block_size, sum);
-	if (strcmp(sum, h->block_digest))
-		return bad(f, r->offset, "block digest %s is not %s", h->block_digest, sum);
-	if (strcmp(r->type, "response"))
-		return 0;
+	/* a response has the digest of its payload, any other record that of its block */
+	if (strcmp(r->type, "response")) {
+		warc_valid_sha1(r->block, r->block_size, sum);
+		return strcmp(sum, h->block_digest) ?
+		       bad(f, r->offset, "block digest %s is not %s", h->block_digest, sum) : 0;
+	}
 	if (!*r->digest)
 		return bad(f, r->offset, "response without payload digest");
 	warc_valid_sha1(r->block + r->body_at, r->block_size - r->body_at, sum);
