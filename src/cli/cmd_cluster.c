@@ -298,5 +298,6 @@ const struct command command_cluster = {
 	.opts_size = sizeof(struct cluster_cli_opts),
 	.n_args_min = 0,
 	.n_args_max = -1,
+	.archives = true,
 	.run = cluster_run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_import.c - `freshet import` and `freshet add`. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/progress.h"
 #include "cli/repository.h"
@@ -12,7 +13,7 @@
 
 struct import_opts {
 	bool all_errors;
-	const char *detect, *stem;
+	const char *detect, *stem, *word_list;
 	struct option_list ignore;
 };
 
@@ -28,6 +29,9 @@ static const struct option_spec import_options[] = {
 	        "elements left out of them, as in `#clock, .ad`, for all sites or `HOST: RULES`"),
 	SETTING(stem, OPTION_TEXT, NULL, "LANGUAGE",
 	        "count stems of words (english, french, ...); settled by the first words"),
+	{ .name = "words", .type = OPTION_TEXT, .offset = offsetof(struct import_opts, word_list),
+	  .arg = "FILE", .help = "the words that the terms of a CDXJ file count, one a line; "
+	  "default: words.txt beside it" },
 	OPT_END
 };
 
@@ -104,6 +108,9 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	i.detector = &detect;
 	i.rules = &rules;
 	i.stem = o->stem;
+	i.word_list = o->word_list;
+	if (rc == 0 && o->word_list && access(o->word_list, R_OK))
+		rc = err_errno(err, E_IO, "words: %s", o->word_list);
 	progress_start(&r.progress, "importing", "rows", 0);
 	for (int k = 0; k < n_args && rc >= 0; k++)
 		rc = import_file(&i, args[k], err);
@@ -111,7 +118,8 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	store_close(i.store);
 	ignore_list_release(&rules);
 	arena_release(&keep);
-	print_stats(cli, &i.stats);
+	if (rc >= 0 || i.stats.n_pages || i.stats.n_known || i.stats.n_captures)
+		print_stats(cli, &i.stats);
 	if (rc >= 0 && i.stats.n_bad && !i.stats.n_pages && !i.stats.n_known && !i.stats.n_other)
 		rc = err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` "
 		             "tells what files may be");
@@ -141,18 +149,20 @@ const struct command command_import = {
 		"link graphs",
 	.description =
 		"The kind of a file is found by looking into it; gz and zst are unpacked; `-` is\n"
-		"standard input. In a URL list, one URL a line, lines that begin with # are\n"
-		"comments. Malformed lines are reported with their number and reason, and the\n"
-		"rest is imported.\n\n"
+		"standard input; a folder stands for the WARC, CDX and CDXJ files in it. In a URL\n"
+		"list, one URL a line, lines that begin with # are comments. Malformed lines are\n"
+		"reported with their number and reason, and the rest is imported.\n\n"
 		"Importing again what is there changes nothing; an import that was cut off is\n"
 		"finished by running it again.",
 	.examples =
 		"  freshet -C crawl import urls.txt.gz\n"
+		"  freshet -C crawl import trace             # a folder of archives\n"
 		"  zcat lists/*.gz | freshet -C crawl import -\n",
 	.options = import_options,
 	.opts_size = sizeof(struct import_opts),
 	.n_args_min = 1,
 	.n_args_max = -1,
+	.archives = true,
 	.run = import_run,
 };
 

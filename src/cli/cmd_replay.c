@@ -386,11 +386,13 @@ const struct command command_replay = {
 	.arguments = "TRACE...",
 	.summary = "compare policies on recorded history",
 	.description =
-		"Reads the histories of pages from CDX, CDXJ or WARC files (gz and zst too) or from\n"
-		"repositories (folders with freshet.db), several as one history. Cuts\n"
-		"their time into cycles, and lets every policy spend the same budget in each. A\n"
-		"download sees the page as it was then. All measures are means over the cycles,\n"
-		"with the standard error over seeds (+-).\n\n"
+		"Reads the histories of pages from CDX, CDXJ or WARC files (gz and zst too; `-` is\n"
+		"standard input, a folder stands for those in it) or from repositories (folders with\n"
+		"freshet.db), several as one history. Cuts their time into cycles, and lets every\n"
+		"policy spend the same budget in each. A download sees the page as it was then. All\n"
+		"measures are means over the cycles, with the standard error over seeds (+-). Several\n"
+		"--cycle or --budget make an experiment each; with --json each is a document, one a\n"
+		"line.\n\n"
 		"ChangeRatio is the share of downloads that found the page other than our copy; cycle,\n"
 		"other than it was one cycle ago; weighted, by PageRank. Freshness is the share of\n"
 		"copies that are true after a cycle, age d how many days the stale ones have been so,\n"
@@ -409,5 +411,6 @@ const struct command command_replay = {
 	.opts_size = sizeof(struct replay_cli_opts),
 	.n_args_min = 1,
 	.n_args_max = -1,
+	.archives = true,
 	.run = replay_cmd_run,
 };

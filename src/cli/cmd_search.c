@@ -123,7 +123,7 @@ static int index_capture(void *arg, const struct store_capture *c, struct err *e
 	struct term_vector v = { 0 };
 	struct page_facts f = { .words = (float)c->words };
 
-	if (c->status < 200 || c->status > 299 || (!c->terms.s && c->words) || c->words < 0)
+	if (c->status < 200 || c->status > 299 || (!c->terms.s && c->words))
 		return 0;
 	if (terms_parse(&v, c->terms.s, c->terms.size, err) == 0) {
 		f.terms = v.terms.v;
@@ -147,9 +147,9 @@ static int describe(struct searching *s, struct found *f, int64_t now, struct er
 	f->seen = p.last_visit;
 	site = &s->sites[s->r.loaded.pages.site[f->page]];
 	rate = isnan(site->rate) ? 0 : site->rate;
-	if (site->visits)
+	if (site->answered)
 		rate *= (p.changes + PRIOR_VISITS) /
-		        (p.visits * (double)site->updates / (double)site->visits + PRIOR_VISITS);
+		        (p.visits * (double)site->updates / (double)site->answered + PRIOR_VISITS);
 	age = now > p.last_visit ? (double)(now - p.last_visit) / DAY_SECONDS : 0;
 	f->stale = rate > 0 ? -expm1(-rate * age) : NAN;
 	if (p.capture && store_capture_get(s->store, p.capture, &c, err) > 0 && c.title.s)
@@ -222,6 +222,8 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		if (rc > 0)
 			rc = 0;
 	}
+	if (rc == 0 && !n)
+		log_info("no copy has these words");
 	if (rc == 0)
 		print_results(cli, &s, found, n);
 	search_index_release(&s.index);

@@ -43,6 +43,7 @@ struct command {
 	const struct option_spec *options;
 	size_t opts_size;
 	int n_args_min, n_args_max;     /* -1: any number */
+	bool archives;                  /* a folder among them stands for the archives in it */
 	/* 0, or a negative error code with err filled. */
 	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 };

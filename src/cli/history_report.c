@@ -86,7 +86,7 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
 	const struct site_status *best = NULL;
 
 	for (uint32_t i = 0; i < n; i++)
-		if (rows[i].visits >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
+		if (rows[i].answered >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
 		    (!best || rows[i].rate > best->rate))
 			best = &rows[i];
 	if (best && n > 1)

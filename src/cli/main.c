@@ -12,6 +12,7 @@
 #include "base/near.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/folders.h"
 
 const struct option_spec common_options[] = {
 	{ .name = "repository", .type = OPTION_TEXT, .letter = 'C', .def = ".", .arg = "DIR",
@@ -137,6 +138,22 @@ static int check_arguments(const struct command *c, int n, struct err *err)
 	return 0;
 }
 
+static int run_on_arguments(struct cli *cli, int n, char **args, struct err *err)
+{
+	struct option_list files = { 0 };
+	struct arena keep = { 0 };
+	int rc;
+
+	if (!cli->command->archives)
+		return cli->command->run(cli, cli->opts, n, args, err);
+	rc = folders_expand(n, args, &files, &keep, err);
+	if (rc == 0)
+		rc = cli->command->run(cli, cli->opts, (int)files.n, (char **)(uintptr_t)files.v, err);
+	free(files.v);
+	arena_release(&keep);
+	return rc;
+}
+
 static void print_version(bool as_json)
 {
 	struct json j;
@@ -185,7 +202,7 @@ static int run_command(const struct command *c, bool named, int argc, char **arg
 	} else if (rc == 0) {
 		rc = check_arguments(c, n, err);
 		if (rc == 0)
-			rc = c->run(&cli, cli.opts, n, argv + 1, err);
+			rc = run_on_arguments(&cli, n, argv + 1, err);
 	}
 	option_release(cli.options, cli.opts);
 	free(cli.opts);

@@ -297,6 +297,7 @@ static int import_archive(struct archiving *a, struct archive_reader *reader,
 {
 	int rc = import_words_load(&a->words, a->i->store, a->i->stem, true, err), kept;
 
+	a->words.list = a->i->word_list;
 	buf_init(&a->told, PLACE_SIZE_MAX);
 	buf_init(&a->place, PLACE_SIZE_MAX);
 	if (rc == 0) {
@@ -344,6 +345,7 @@ int import_file(struct import *i, const char *path, struct err *err)
 int import_url(struct import *i, const char *url, struct err *err)
 {
 	struct batch b = { 0 };
+	struct err why = { 0 };
 	struct buf text;
 	int rc;
 
@@ -352,13 +354,13 @@ int import_url(struct import *i, const char *url, struct err *err)
 	if (!strstr(url, "://"))
 		buf_str(&text, "http://");
 	buf_str(&text, url);
-	rc = url_canonical(buf_text(&text), text.size, &b.pool, err);
+	rc = url_canonical(buf_text(&text), text.size, &b.pool, &why);
 	if (rc == 0) {
 		buf_byte(&b.pool, 0);
 		vec_push(&b.offsets, 0);
 		rc = write_batch(i, &b, err);
 	} else {
-		err_prefix(err, "'%s'", url);
+		rc = err_set(err, E_USAGE, "'%s' is no URL of a page: %s", url, why.text);
 	}
 	buf_release(&text);
 	buf_release(&b.pool);

@@ -32,6 +32,7 @@ struct import {
 	const struct detector *detector;
 	const struct ignore_list *rules;
 	const char *stem;               /* language */
+	const char *word_list;          /* of indexes; NULL: words.txt beside them */
 	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	/* Called now and then; may be NULL. */

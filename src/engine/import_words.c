@@ -68,11 +68,15 @@ static int take_list(struct import_words *w, const char *path, struct err *err)
 		return err_set(err, E_USAGE, "%s: the repository counts stems: the terms of an "
 		               "index, which are words, are not kept", path);
 	}
-	snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - path + 1) : 0, path);
+	if (w->list)
+		snprintf(beside, sizeof beside, "%s", w->list);
+	else
+		snprintf(beside, sizeof beside, "%.*swords.txt", slash ? (int)(slash - path + 1) : 0,
+		         path);
 	if (access(beside, R_OK)) {
 		w->drop = w->words.words.n > 0;
 		return w->drop ? err_set(err, E_PARSE, "%s is not there, and the repository has a word "
-		                         "list: terms are not kept", beside) : 0;
+		                         "list: terms are not kept; --words FILE names it", beside) : 0;
 	}
 	rc = lexicon_read(&list, beside, err);
 	w->drop = rc < 0;

@@ -27,6 +27,7 @@ struct import_words {           /* zeroed, then import_words_load() */
 	uint32_t n_to;
 	bool looked, translate, drop;
 	char *stem;                     /* language of stems; NULL: words */
+	const char *list;               /* the archive's list; NULL: words.txt beside it */
 	struct stemmer *stemmer;
 	struct buf text;
 };

@@ -43,12 +43,15 @@ static void forget(struct search_index *x, uint32_t page)
 void search_index_put(struct search_index *x, uint32_t page, const struct page_facts *f)
 {
 	const struct search_set *s = x->set;
+	float length = f && f->words > 0 ? f->words : 0;
 	uint32_t t = 0;
 
 	forget(x, page);
-	if (!f || f->words <= 0)
+	for (uint32_t i = 0; f && f->words <= 0 && i < f->n_terms; i++)
+		length += (float)f->terms[i].count;     /* its words were not counted apart */
+	if (length <= 0)
 		return;
-	x->length[page] = f->words;
+	x->length[page] = length;
 	x->n_documents++;
 	for (uint32_t i = 0; i < f->n_terms; i++) {
 		while (t < s->n_terms && s->terms[t] < f->terms[i].id)

@@ -25,6 +25,7 @@ static int count_visit(void *arg, const struct store_visit *v, struct err *err)
 	row->failed += v->outcome >= OUTCOME_FAILED;
 	if (v->outcome >= OUTCOME_FAILED || v->goal != GOAL_CHANGED)
 		return 0;
+	row->answered++;
 	row->updates += v->hit;
 	if (v->time > row->last_visit)
 		row->last_visit = v->time;

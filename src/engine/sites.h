@@ -15,6 +15,7 @@ struct site_status {
 	uint32_t site, pages, gone;
 	uint64_t visits, updates;       /* all visits; those that found a change */
 	uint64_t failed;                /* of the visits: no answer, or not allowed to ask */
+	uint64_t answered;              /* of the visits: had an answer, looking for changes */
 	double probability;             /* mean of what the policy says; NAN: it does not */
 	double rate, rate_low, rate_high;       /* changes a day of a page; NAN: unknown */
 	int64_t last_visit;             /* 0: never */

@@ -47,6 +47,23 @@ json() {
 
 json world file sites pages captures -- world w.cdxj.gz --sites 3 --dirs 3 --steps 12
 [ "$("$FRESHET" world - --sites 3 --dirs 3 --steps 12 --json | md5sum)" = "$(zcat w.cdxj.gz | md5sum)" ] || fail "world -"
+# files as they come: packed, from a pipe, as a folder, all of them one history
+mkdir -p folder/within; zcat w.cdxj.gz >w.cdxj; zstd -q w.cdxj -o w.zst
+awk 'NR % 2' w.cdxj | gzip >folder/odd.cdxj.gz; awk '1 - NR % 2' w.cdxj >folder/even.cdxj
+echo "no archive" >folder/words.txt; cp folder/words.txt folder/within/x.cdxj
+"$FRESHET" replay w.cdxj --policy random --seeds 1 --json --no-time >want.json
+for from in w.cdxj.gz w.zst - folder/ "folder/even.cdxj folder/odd.cdxj.gz"; do
+	"$FRESHET" replay $from --policy random --seeds 1 --json --no-time <w.cdxj.gz >got.json 2>err || fail "replay $from: $(cat err)"
+	cmp -s got.json want.json || fail "replay $from is another history"
+done
+"$FRESHET" init f 2>/dev/null; "$FRESHET" -C f import folder | grep -q "^$(awk '{ print $1 }' w.cdxj | sort -u | wc -l) new pages, $(wc -l <w.cdxj) captures" ||
+	fail "import of a folder"
+# terms from a pipe: --words says what they count
+line='org,example)/a 20240101000000 {"url":"http://example.org/a","status":"200","mime":"text/html","digest":"D","terms":"1:3"}'
+printf 'nothing\nsecurity\n' >list.txt; "$FRESHET" init t 2>/dev/null
+echo "$line" | "$FRESHET" -C t import - --words list.txt >/dev/null
+"$FRESHET" -C t search security | grep -q example.org/a || fail "import --words"
+
 json init repository -- init r
 json import pages captures malformed -- -C r import w.cdxj.gz
 json add pages known -- -C r add "$url/a" "$url/b" "$url/dead" "$url/moved" "$url/secret"

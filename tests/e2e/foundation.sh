@@ -77,6 +77,8 @@ for i, l in enumerate(open(sys.argv[1])):
 P
 $f -C d tell outcomes.jsonl | grep -q '^20 outcomes: 5 changed, 15 same, 0 gone, 0 failed$' || fail tell
 $f -C d status --json | grep -q '"visits":20,"cycles":1' || fail "told visits"
+for v in 0.1s 250ms 1 1.5m; do $f -C d set delay $v; [ "$($f -C d get delay)" = $v ] || fail "delay $v"; done
+$f -C d set delay
 $f -C d plan --policy round-robin --budget 990 --format urls | sort >all
 $f -C d export pages | python3 -c 'import json,sys; print("\n".join(sorted(json.loads(l)["url"] for l in sys.stdin)))' >want
 cmp all want || fail "a plan of everything is everything, once"

@@ -35,7 +35,7 @@ try 2 "give --search, too" replay w.cdxj --queries notes.txt
 try 2 "detector \"x\": it is bytes, text, tags or near:BITS" replay w.cdxj --detect x
 try 2 "notes.txt: looks like a URL list, which has no captures; give a CDX" replay notes.txt
 try 3 "missing.cdxj: cannot open: No such file" replay missing.cdxj
-try 3 "empty: is a folder; name the files in it" replay empty
+try 3 "empty: is a folder without .warc, .cdx or .cdxj files; name the files in it" replay empty
 try 5 "damaged/freshet.db: file is not a database" replay damaged
 for c in replay rank cluster; do
 	try 3 "report: nowhere/r.html: cannot be written: No such file" $c w.cdxj --report nowhere/r.html
@@ -61,6 +61,16 @@ try 2 "export: 'x' is none of pages" -C repo export x
 try 2 "no setting 'x'; .freshet get --all. lists" -C repo set x 1
 try 2 "no policy 'x'" -C repo set policy x
 try 2 "detector \"x\"" -C repo set detect x
+try 2 "'ftp://x' is no URL of a page: scheme is neither http nor https" -C repo add ftp://x
+try 3 "empty: is a folder without .warc, .cdx or .cdxj files" -C repo import empty
+try 3 "words: missing: No such file" -C repo import w.cdxj --words missing
+try 2 "no policy 'cluser'; did you mean cluster\?" policies cluser
+try 2 "no command 'repaly'; did you mean replay\?" help repaly
+try 2 "no record has the digest that this detector compares; try --detect bytes" replay w.cdxj --detect near:3
+try 2 "csv or --json: results come in one of them" replay w.cdxj --csv --json
+try 2 "--delay: '2x' is not a duration such as 250ms" -C repo cycle --delay 2x
+try 2 "--delay: 2h is outside 0 .. 3600 seconds" -C repo cycle --delay 2h
+try 2 "every: '100ms' is less than a second" -C repo set every 100ms
 try 3 "notes.txt: no line of it is an outcome; .freshet tell --help." -C repo tell notes.txt
 [ -z "$($f -C repo get)" ] || { echo "a wrong setting was kept: $($f -C repo get)"; bad=1; }
 "$f" -C repo import junk.bin >out 2>err && bad=1

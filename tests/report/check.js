@@ -57,6 +57,18 @@
 	if (Chart.defaults.font.size < TEXT_MIN)
 		bad.push("chart text of " + Chart.defaults.font.size + " px");
 
+	/* Tiles of numbers: r rows of c, the last one shorter by less than r. */
+	for (const list of document.querySelectorAll(".facts")) {
+		const rows = new Map();
+		for (const tile of list.children) {
+			const top = Math.round(tile.getBoundingClientRect().top);
+			rows.set(top, (rows.get(top) || 0) + 1);
+		}
+		const counts = [...rows.values()];
+		if (counts.length && counts[0] - counts[counts.length - 1] >= counts.length)
+			bad.push("tiles in rows of " + counts.join(", "));
+	}
+
 	/* The page fits the screen; only tables may be scrolled, inside their boxes. */
 	const root = document.documentElement;
 	if (root.scrollWidth > root.clientWidth)

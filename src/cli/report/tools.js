@@ -49,12 +49,21 @@ function duration(seconds) {
 }
 
 /* Numbers with their names: [[name, value], ...]; empty values are left out. */
+/* As many columns as make the rows equally long: no tile stands alone in the last one. */
+function balance(list) {
+	const style = getComputedStyle(list), gap = parseFloat(style.columnGap) || 0;
+	const least = parseFloat(style.getPropertyValue("--least")) * parseFloat(getComputedStyle(document.documentElement).fontSize);
+	const n = list.children.length, fit = Math.max(1, Math.floor((list.clientWidth + gap) / (least + gap)));
+	list.style.setProperty("--columns", String(Math.max(1, Math.ceil(n / Math.ceil(n / fit)))));
+}
+
 function facts(rows) {
 	const list = el("dl", { class: "facts" });
 	for (const [name, value] of rows)
 		if (known(value) && value !== "")
 			list.append(el("div", {}, el("dt", {}, name),
 			               el("dd", {}, typeof value === "number" ? show(value) : value)));
+	new ResizeObserver(() => balance(list)).observe(list);
 	return list;
 }
 
