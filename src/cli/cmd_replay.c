@@ -13,6 +13,7 @@
 #include "cli/figures.h"
 #include "cli/replay_logged.h"
 #include "cli/replay_report.h"
+#include "cli/replay_sites.h"
 #include "cli/replay_visits.h"
 #include "cli/repository.h"
 #include "engine/experiment.h"
@@ -24,7 +25,7 @@ struct replay_cli_opts {
 	const char *cycle, *budget, *detect;
 	int64_t start, end, seeds, threads;
 	int goal, observe, at, weights, site_by;
-	bool join, csv, no_time, logged;
+	bool join, csv, no_time, logged, by_site;
 	double confidence;
 	const char *visits;
 	const char *max_age;
@@ -61,6 +62,8 @@ static const struct option_spec replay_options[] = {
 	OPT_TIME(replay_cli_opts, start, NULL, "start; default: first midnight of the history"),
 	OPT_TIME(replay_cli_opts, end, NULL, "end; default: midnight behind the last capture"),
 	OPT_CHOICE(replay_cli_opts, site_by, "host|domain", "host", "what a site is"),
+	OPT_FLAG(replay_cli_opts, by_site, "figures of each site, too: in the table, in --json, in "
+	         "the report"),
 	OPT_FLAG(replay_cli_opts, search, "measure the results of searches, too: freshness@k, "
 	         "MAP@k, embarrassment"),
 	OPT_TEXT(replay_cli_opts, queries, NULL, "FILE",
@@ -182,10 +185,12 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 		progress_end(&progress);
 	}
 	if (rc == 0) {
-		struct replay_output out = { .x = &x, .no_time = o->no_time,
+		struct replay_sites sites;
+		struct replay_output out = { .x = &x, .sites = &sites, .no_time = o->no_time,
 		                             .first = !report->n_experiments };
 		struct json j;
 
+		replay_sites_init(&sites, &x);
 		json_to_file(&j, stdout);
 		if (cli->common.json)
 			replay_print_json(&out, &j);
@@ -195,6 +200,7 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 			replay_print_table(&out, stdout);
 		fflush(stdout);
 		replay_report_add(report, &out);
+		replay_sites_release(&sites);
 	}
 	experiment_release(&x);
 	replay_search_close(&search);
@@ -211,6 +217,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 		.start = o->start, .end = o->end, .goal = (enum goal)o->goal,
 		.observe = (enum observe)o->observe, .nearest = o->at == 1, .join = o->join,
 		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
+		.by_site = o->by_site,
 	};
 	struct option_list cycles = { 0 }, budgets = { 0 };
 	struct replay_report report;
@@ -278,12 +285,17 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 	};
 	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "weights",
 	                                     "max_age", "search", "csv", "report",
-	                                     "visits" };
+	                                     "visits", "by_site" };
 
-	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-		if (given(cli, fixed[i]))
-			return err_set(err, E_USAGE, "--figures has its own --%s: leave it out, or leave "
-			               "out --figures", strcmp(fixed[i], "max_age") ? fixed[i] : "max-age");
+	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+		char shown[64];
+
+		if (!given(cli, fixed[i]))
+			continue;
+		option_display(option_find(cli->options, fixed[i], strlen(fixed[i])), shown);
+		return err_set(err, E_USAGE, "--figures has its own --%s: leave it out, or leave out "
+		               "--figures", shown);
+	}
 	return figures_run(cli, &ask, n_args, args, err);
 }
 
@@ -396,7 +408,11 @@ const struct command command_replay = {
 		"ChangeRatio is the share of downloads that found the page other than our copy; cycle,\n"
 		"other than it was one cycle ago; weighted, by PageRank. Freshness is the share of\n"
 		"copies that are true after a cycle, age d how many days the stale ones have been so,\n"
-		"unvisited d the longest time without a visit, plan s the time a run spent planning.\n\n"
+		"unvisited d the longest time without a visit, plan s the time a run spent planning.\n"
+		"A star marks what differs from the best policy (oracle, which knows the future, aside)\n"
+		"by more than chance.\n\n"
+		"With --by-site, for each site its pages, how often they changed in all, and how the\n"
+		"best policy did there; --json and the report have it of every policy.\n\n"
 		"With --logged nothing is simulated: the visits that a repository made, each logged\n"
 		"with the probability with which it was chosen, say how often the plans of another\n"
 		"policy would have hit, with an interval; or that the log cannot tell, and why.",
@@ -405,7 +421,7 @@ const struct command command_replay = {
 		"  freshet replay *.cdxj.gz --policy 'neighbour:by=dir,d=-2..4' --budget 1%,2%,5%\n"
 		"  freshet replay site.warc.gz --policy random --policy site --json\n"
 		"  freshet replay *.cdxj.gz --figures paper1 --svg figures\n"
-		"  freshet replay archive.cdxj.gz --report report.html\n"
+		"  freshet replay archive.cdxj.gz --by-site --report report.html\n"
 		"  freshet replay crawl --logged --policy frequency --policy oldest\n",
 	.options = replay_options,
 	.opts_size = sizeof(struct replay_cli_opts),

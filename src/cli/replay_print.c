@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cli/command.h"
+#include "cli/replay_sites.h"
 #include "engine/replay_search.h"
 #include "policy/policy.h"
 
@@ -26,8 +27,7 @@ static size_t *ranked(const struct experiment *x)
 	return order;
 }
 
-/* Knows what no policy can: a ceiling, no rival. */
-static bool knows_truth(const char *spec)
+bool replay_knows_truth(const char *spec)
 {
 	const struct policy_ops *ops = policy_find(spec, strcspn(spec, ":"));
 
@@ -38,7 +38,7 @@ static bool knows_truth(const char *spec)
 static size_t best_rival(const struct experiment *x, const size_t *order)
 {
 	for (size_t i = 0; i < x->n_results; i++)
-		if (!knows_truth(x->results[order[i]].spec))
+		if (!replay_knows_truth(x->results[order[i]].spec))
 			return order[i];
 	return x->n_results;
 }
@@ -146,7 +146,7 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	print_head(o, out);
 	for (size_t i = 0; i < x->n_results; i++) {
 		const struct policy_result *p = &x->results[order[i]];
-		bool rival = best < x->n_results && order[i] != best && !knows_truth(p->spec);
+		bool rival = best < x->n_results && order[i] != best && !replay_knows_truth(p->spec);
 		bool star = rival && experiment_compare(x, order[i], best).p < STAR_P;
 
 		table_cell(t, "%s", p->spec);
@@ -177,6 +177,8 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 		        best == order[0] ? "" : " that does not know the future", STAR_P);
 	if (x->replay->search)
 		print_search(x, order, out);
+	if (x->replay->opts.by_site)
+		replay_sites_table(o->sites, best < x->n_results ? best : order[0], out);
 	for (size_t i = 0; i < x->n_results; i++)
 		if (*x->results[order[i]].runs[0].explain)
 			fprintf(out, "\n%s chose %s.\n", x->results[order[i]].spec,
@@ -335,6 +337,8 @@ void replay_print_json(const struct replay_output *o, struct json *j)
 		json_knum(j, "total", o->no_time ? 0 : p->total_seconds);
 		json_end_object(j);
 		json_cycles(j, p, r->search != NULL);
+		if (r->opts.by_site)
+			replay_sites_json(o->sites, p, j);
 		json_end_object(j);
 	}
 	json_end_array(j);

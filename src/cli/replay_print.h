@@ -8,14 +8,19 @@
 #include "base/json.h"
 #include "engine/experiment.h"
 
+struct replay_sites;
+
 struct replay_output {
 	const struct experiment *x;
+	const struct replay_sites *sites;       /* used if they were measured */
 	bool no_time;                   /* nothing that a clock measured */
 	bool first;                     /* of several in one output */
 };
 
 void replay_print_table(const struct replay_output *o, FILE *out);
 void replay_print_json(const struct replay_output *o, struct json *j);
+/* The policy knows what none can: a ceiling, no rival. */
+bool replay_knows_truth(const char *spec);
 void replay_print_csv(const struct replay_output *o, FILE *out);
 
 #endif

@@ -58,7 +58,7 @@ static size_t find_best(const struct experiment *x)
 	size_t best = NONE;
 
 	for (size_t i = 0; i < x->n_results; i++)
-		if (!is_named(x->results[i].spec, "oracle") &&
+		if (!replay_knows_truth(x->results[i].spec) &&
 		    (best == NONE || merit(x, i) > merit(x, best)))
 			best = i;
 	return best;
@@ -70,7 +70,7 @@ static size_t find_next(const struct experiment *x, size_t best)
 	size_t next = NONE;
 
 	for (size_t i = 0; i < x->n_results; i++)
-		if (merit(x, i) < merit(x, best) && !is_named(x->results[i].spec, "oracle") &&
+		if (merit(x, i) < merit(x, best) && !replay_knows_truth(x->results[i].spec) &&
 		    (next == NONE || merit(x, i) > merit(x, next)))
 			next = i;
 	return next;
@@ -80,7 +80,7 @@ static size_t find_next(const struct experiment *x, size_t best)
 static size_t find_same(const struct experiment *x, size_t best)
 {
 	for (size_t i = 0; i < x->n_results; i++)
-		if (i != best && !is_named(x->results[i].spec, "oracle") &&
+		if (i != best && !replay_knows_truth(x->results[i].spec) &&
 		    fabs(merit(x, i) - merit(x, best)) < 1e-12)
 			return i;
 	return NONE;
@@ -91,7 +91,7 @@ static size_t find_freshest(const struct experiment *x)
 	size_t best = NONE;
 
 	for (size_t i = 0; i < x->n_results; i++)
-		if (!is_named(x->results[i].spec, "oracle") && (best == NONE ||
+		if (!replay_knows_truth(x->results[i].spec) && (best == NONE ||
 		    x->results[i].freshness.mean > x->results[best].freshness.mean))
 			best = i;
 	return best;

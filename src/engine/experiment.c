@@ -93,6 +93,24 @@ struct jobs {
 	void *arg;
 };
 
+/* A run's sites go into those of its policy at once, so that memory grows with the
+ * policies and not with the seeds. */
+static void gather_sites(struct policy_result *p, struct replay_run *run, uint32_t n_sites)
+{
+	if (!p->sites) {
+		p->sites = run->sites;
+	} else {
+		for (uint32_t s = 0; s < n_sites; s++) {
+			p->sites[s].downloads += run->sites[s].downloads;
+			p->sites[s].changed += run->sites[s].changed;
+			p->sites[s].copies += run->sites[s].copies;
+			p->sites[s].fresh += run->sites[s].fresh;
+		}
+		free(run->sites);
+	}
+	run->sites = NULL;
+}
+
 static void run_job(void *arg, size_t i)
 {
 	struct jobs *jobs = arg;
@@ -101,10 +119,11 @@ static void run_job(void *arg, size_t i)
 	size_t k = i % x->n_seeds;
 
 	replay_run(x->replay, p->spec, jobs->seed + k, &p->runs[k]);
-	if (!jobs->done)
-		return;
 	pthread_mutex_lock(&jobs->lock);
-	jobs->done(jobs->arg, ++jobs->n_done, x->n_results * x->n_seeds);
+	if (p->runs[k].sites)
+		gather_sites(p, &p->runs[k], x->replay->pages.tree.n_sites);
+	if (jobs->done)
+		jobs->done(jobs->arg, ++jobs->n_done, x->n_results * x->n_seeds);
 	pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -216,6 +235,7 @@ void experiment_release(struct experiment *x)
 			replay_run_release(&x->results[i].runs[k]);
 		free(x->results[i].runs);
 		free(x->results[i].by_cycle);
+		free(x->results[i].sites);
 		free(x->results[i].freshness_by_cycle);
 	}
 	free(x->results);

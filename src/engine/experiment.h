@@ -34,6 +34,7 @@ struct policy_result {
 	struct estimate cost[REPLAY_ALPHAS];    /* goal alive; 0: not reached */
 	double *by_cycle;               /* change ratio, mean over seeds, n_cycles */
 	double *freshness_by_cycle;     /* likewise */
+	struct site_measure *sites;     /* by site, sums over the seeds; NULL unless by_site */
 };
 
 struct experiment {

@@ -44,6 +44,7 @@ struct replay_opts {
 	uint32_t max_age_cycles;        /* the same in cycles */
 	enum replay_weights weights;
 	bool site_by_domain;
+	bool by_site;                   /* measure each site, too */
 	/* Called after each cycle, by whatever thread runs it; or NULL. */
 	void (*each_cycle)(void *arg, const struct replay_cycle *c);
 	void *each_arg;
@@ -77,6 +78,13 @@ struct cycle_measure {
 	double plan_seconds, total_seconds;
 };
 
+/* One site in one run or, summed, in several: whole numbers, so that sums do not depend
+ * on their order.  32 bytes a site and run. */
+struct site_measure {
+	uint64_t downloads, changed;    /* changed: or alive, if that is the goal */
+	uint64_t copies, fresh;         /* over all cycles: copies held, those that were true */
+};
+
 /* Shares of the living pages at which a recovery's cost is measured. */
 #define REPLAY_ALPHAS 19
 static inline double replay_alpha(int i) { return 0.05 * (i + 1); }
@@ -86,6 +94,7 @@ struct replay_run {
 	 * of them was found; 0 where it never was */
 	double cost[REPLAY_ALPHAS];
 	struct cycle_measure *cycles;   /* n_cycles */
+	struct site_measure *sites;     /* by site; NULL unless by_site */
 	uint32_t n_cycles;
 	double plan_seconds, total_seconds;
 	struct search_measure search;   /* over queries and cycles */
@@ -102,6 +111,11 @@ void replay_close(struct replay *r);
 void replay_run(const struct replay *r, const char *policy, uint64_t seed,
                 struct replay_run *ret);
 void replay_run_release(struct replay_run *run);
+
+/* What the history holds of each site: its pages in the repository, and how often they
+ * change from S to E.  In new memory, by site.  O(captures). */
+struct site_truth { uint32_t pages; uint64_t changes; };
+struct site_truth *replay_site_truth(const struct replay *r);
 
 /* A measure of a run averaged over its cycles, by its offset in cycle_measure. */
 double replay_mean(const struct replay_run *run, size_t offset);

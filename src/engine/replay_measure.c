@@ -32,6 +32,12 @@ void measure_repository(struct run *run, struct cycle_measure *m)
 		if (!(visits->state[i] & PAGE_HERE))
 			continue;
 		n++;
+		if (run->sites) {
+			struct site_measure *s = &run->sites[run->r->pages.site[i]];
+
+			s->copies++;
+			s->fresh += !changed_local(run, i);
+		}
 		weight += run->r->weight[i];
 		oldest = fmax(oldest, (double)(m->time - visits->last_visit[i]));
 		if (!changed_local(run, i)) {
@@ -60,6 +66,12 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 		bool local = run->r->opts.goal == GOAL_ALIVE ? s->hit : changed_local(run, s->page);
 
 		m->downloads++;
+		if (run->sites) {
+			struct site_measure *site = &run->sites[run->r->pages.site[s->page]];
+
+			site->downloads++;
+			site->changed += local;
+		}
 		m->gone += s->outcome == OUTCOME_GONE;
 		m->samples += s->reason == REASON_SAMPLE || s->reason == REASON_EXPLORE;
 		m->changed += local;
@@ -117,9 +129,28 @@ void measure_search(struct run *run, uint32_t cycle, struct cycle_measure *m,
 	stat_merge(&ret->search.embarrassment, &s.embarrassment);
 }
 
+struct site_truth *replay_site_truth(const struct replay *r)
+{
+	struct site_truth *ret = mem_zalloc(r->pages.tree.n_sites, sizeof *ret);
+	const struct history *h = r->history;
+
+	for (uint32_t i = 0; i < r->pages.n; i++) {
+		uint32_t at = r->copy_at_start[i];
+
+		if (at == NEVER)
+			continue;
+		ret[r->pages.site[i]].pages++;
+		for (uint64_t k = (uint64_t)at + 1; k < h->first[i + 1] &&
+		     h->captures.v[k].time <= r->end; k++)
+			ret[r->pages.site[i]].changes += !history_same(h, (uint32_t)k - 1, (uint32_t)k);
+	}
+	return ret;
+}
+
 void replay_run_release(struct replay_run *run)
 {
 	free(run->cycles);
+	free(run->sites);
 	*run = (struct replay_run){ 0 };
 }
 

@@ -228,7 +228,10 @@ void replay_run(const struct replay *r, const char *policy, uint64_t seed,
 	if (ret->code < 0)
 		return;
 	ret->cycles = mem_zalloc(r->n_cycles, sizeof *ret->cycles);
+	if (r->opts.by_site)
+		ret->sites = mem_zalloc(r->pages.tree.n_sites, sizeof *ret->sites);
 	run_init(&run, r, p, seed);
+	run.sites = ret->sites;
 	ret->code = run_cycles(&run, ret, &ret->err);
 	if (policy_explain(p))
 		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(p));

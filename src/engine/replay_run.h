@@ -23,6 +23,7 @@ struct run {                    /* one policy, one seed */
 	uint32_t n_alive;                       /* goal alive: to be found */
 	uint64_t n_probes, n_found;
 	int n_alphas;                           /* reached so far */
+	struct site_measure *sites;             /* by site, or NULL */
 };
 
 static inline bool differs(const struct run *run, uint32_t a, uint32_t b)

@@ -59,6 +59,69 @@ for r in d["runs"]:
     assert abs(mean - r["mean"]["change_ratio"]) < 1e-6
 PY
 
+# by site: told again from the trace and the visits, with dictionaries
+"$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --seeds 2 --budget 5% --json --by-site \
+	--visits v.jsonl > b.json
+"$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --seeds 2 --budget 5% --by-site --no-time > b.txt
+python3 - <<'PY'
+import collections, json
+from urllib.parse import urlsplit
+d, pages = json.load(open("b.json")), {}
+for l in open("world.cdxj"):
+    _, t, j = l.split(" ", 2)
+    j = json.loads(j)
+    pages.setdefault(j["url"], []).append((t, "gone" if j["status"] == "404" else j["digest"]))
+host = lambda u: urlsplit(u).netloc
+start, end = d["trace"]["start"], d["trace"]["end"]
+def at(url, t):
+    return ([s for w, s in sorted(pages[url]) if w <= t] or [None])[-1]
+here = [u for u in pages if at(u, start) not in (None, "gone")]
+want = collections.defaultdict(lambda: [0, 0])
+for u in here:
+    states = [at(u, start)] + [s for w, s in sorted(pages[u]) if start < w <= end]
+    want[host(u)][0] += 1
+    want[host(u)][1] += sum(a != b for a, b in zip(states, states[1:]))
+visits = [json.loads(l) for l in open("v.jsonl")]
+digits = lambda t: "".join(c for c in t if c.isdigit())[:14]
+for run in d["runs"]:
+    sums = collections.defaultdict(lambda: [0, 0, 0, 0])       # downloads, changed, copies, fresh
+    for seed in {v["seed"] for v in visits}:
+        copy = {u: at(u, start) for u in here}
+        mine = collections.defaultdict(list)
+        for v in visits:
+            if v["policy"] == run["policy"] and v["seed"] == seed:
+                mine[v["cycle"]].append(v["url"])
+        for c in run["cycles"]:
+            for u in mine[c["cycle"]]:
+                live = at(u, c["time"])
+                sums[host(u)][0] += 1
+                sums[host(u)][1] += copy[u] != live
+                copy[u] = live
+                if live == "gone":
+                    del copy[u]
+            for u in copy:
+                sums[host(u)][2] += 1
+                sums[host(u)][3] += copy[u] == at(u, c["time"])
+    assert len(run["sites"]) == 3 and [s["pages"] for s in run["sites"]] == sorted((p for p, _ in want.values()), reverse=True)
+    for s in run["sites"]:
+        n, changed, copies, fresh = sums[s["site"]]
+        assert [s["pages"], s["changes"]] == want[s["site"]], (s, want)
+        assert s["downloads"] == n / 2 and s["changed"] == changed / 2, (s, n, changed)
+        assert abs(s["change_ratio"] - changed / n) < 1e-6 and abs(s["freshness"] - fresh / copies) < 1e-6, s
+assert all("sites" not in r for r in json.load(open("r.json"))["runs"])
+text = open("b.txt").read()
+assert "By site, tide:" in text and " more" not in text, text
+PY
+"$FRESHET" world many.cdxj --sites 40 --dirs 2 --steps 4 2>/dev/null
+"$FRESHET" replay many.cdxj --policy random --seeds 1 --by-site | grep -q '^and 15 more; --json has all$' || fail "sites beyond the table"
+
+# the star is against the best that does not know the future, and the legend says so
+"$FRESHET" world star.cdxj --sites 10 --steps 30 --burst 0.1 2>/dev/null
+"$FRESHET" replay star.cdxj --policy random --policy tide --policy oracle --seeds 1 --no-time > star.txt
+grep -q '^random .*\*$' star.txt && ! grep -q '^\(oracle\|tide\) .*\*' star.txt || fail "stars: $(cat star.txt)"
+grep -q '^\* differs from tide, the best that does not know the future' star.txt || fail "legend: $(cat star.txt)"
+"$FRESHET" replay star.cdxj --policy random --policy tide --seeds 1 --no-time | grep -q '^\* differs from tide, the best, by' || fail "legend without oracle"
+
 # sweeps: one document for each cycle length and budget
 "$FRESHET" replay world.cdxj --policy random --seeds 1 --cycle 2w,4w --end 20220618 --budget 1%,2%,5% --json > s.json
 "$FRESHET" replay world.cdxj --policy random --seeds 1 --cycle 2w,4w --end 20220618 --budget 1%,2%,5% --csv > s.csv

@@ -131,6 +131,23 @@ function costCard(rows, note) {
 	});
 }
 
+/* The largest sites, and how each of the best policies did there. */
+const SITES_MAX = 100;
+function siteCards(d) {
+	const runs = [...d.runs].sort(byMeasure("change_ratio")).filter(r => r.sites).slice(0, SERIES_MAX);
+	if (!runs.length)
+		return [];
+	const first = runs[0].sites, shown = first.slice(0, SITES_MAX), more = first.length - shown.length;
+	const note = "Sites with most pages first; a click on a head sorts. Changes: how often its pages changed in all." +
+		(more > 0 ? " The largest " + SITES_MAX + ", and " + show(more) + " more." : "") +
+		(d.runs.length > runs.length ? " The best " + SERIES_MAX + " of " + d.runs.length + " policies." : "");
+	const card = (title, key, digits) => tableCard(title, note,
+		[{ name: "site", left: true }, { name: "pages" }, { name: "changes" }, ...runs.map(r => ({ name: r.policy, digits }))],
+		shown.map((s, i) => [s.site, s.pages, s.changes, ...runs.map(r => r.sites[i][key])]));
+	return [card((d.goal === "alive" ? "AliveRatio" : "ChangeRatio") + " by site", "change_ratio", 4),
+		card("Freshness by site", "freshness", 4), card("Downloads by site", "downloads", 1)];
+}
+
 function sweepCards(d) {
 	return sweeps(d.runs).map(g => lineCard({
 		wide: true,
@@ -200,6 +217,7 @@ function replayBody(d) {
 		overCycles(d, "freshness", "Freshness over the cycles", "freshness",
 		           "The share of copies that are true after each cycle" + means),
 		...sweepCards(d),
+		...siteCards(d),
 		d.runs.some(r => r.cost) ? costCard(d.runs.filter(r => r.cost).map(r =>
 			({ name: r.policy, series: r.series, cost: r.cost })), "Downloads made for each living page found; lower is better.") : null,
 		...(d.runs.some(r => known(r.mean.map_at_k)) ? searchBars(d) : []),

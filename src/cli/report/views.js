@@ -64,7 +64,7 @@ function logView(d) {
 	const note = seen.length < c.length ? " Cycles of first copies only are in the table." : "";
 	const labels = seen.map(x => String(x.cycle));
 	const heads = [{ name: "cycle", left: true }, { name: "time", left: true }, { name: "policy", left: true },
-		...["budget", "downloads", "new", "changed", "same", "gone", "failed", "blocked"].map(name => ({ name })),
+		...["budget", "requests", "new", "changed", "same", "gone", "failed", "blocked"].map(name => ({ name })),
 		{ name: "ChangeRatio", percent: true }];
 	const rows = c.map(x => [x.cycle, day(x.time), x.policy, x.budget, x.downloads, x.new, x.changed, x.same, x.gone,
 	                         x.failed, x.blocked, x.change_ratio]);
@@ -75,21 +75,21 @@ function logView(d) {
 			lines: [{ name: "ChangeRatio", series: 0, values: seen.map(x => x.change_ratio) }],
 		}),
 		stackCard({
-			title: "What the requests found", x: "cycle", y: "pages", labels, heads, rows,
+			title: "What the visits found", x: "cycle", y: "pages", labels, heads, rows,
 			note: "Every page that a cycle asked for, by what came of it." + note,
 			parts: [["changed", "changed"], ["gone", "gone"], ["same", "the same"], ["new", "a first copy"],
-			        ["failed", "failed"]].map(([key, name]) => ({ name, values: seen.map(x => x[key]) })).filter(p => p.values.some(v => v)),
+			        ["failed", "failed"], ["blocked", "not asked"]].map(([key, name]) => ({ name, values: seen.map(x => x[key]) })).filter(p => p.values.some(v => v)),
 		}))];
 }
 
 function sitesView(d) {
 	const rates = d.by_site.filter(s => known(s.rate_per_day)).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
 	const access = d.by_site.some(s => known(s.accessibility));
-	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "updates" },
+	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "failed" }, { name: "updates" },
 		{ name: "probability", digits: 3 }, { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
 		{ name: "at most", digits: 4 }, { name: "last visit" }, { name: "next visit" },
 		...(access ? [{ name: "accessibility" }] : [])];
-	const rows = d.by_site.map(s => [s.site, s.pages, s.gone, s.visits, s.updates, s.probability, s.rate_per_day, s.rate_low,
+	const rows = d.by_site.map(s => [s.site, s.pages, s.gone, s.visits, s.failed, s.updates, s.probability, s.rate_per_day, s.rate_low,
 	                                 s.rate_high, day(s.last_visit), day(s.next), ...(access ? [s.accessibility] : [])]);
 	const left = known(d.sites) && d.sites > rows.length ? " The " + rows.length + " most visited of " + show(d.sites) + "." : "";
 	return [cards(

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay_sites.h - an experiment site by site (--by-site): where a policy spends its
+ * downloads, and where it finds the changes.
+ */
+#ifndef CLI_REPLAY_SITES_H
+#define CLI_REPLAY_SITES_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "engine/experiment.h"
+
+struct replay_sites {                   /* empty where sites were not measured */
+	const struct experiment *x;
+	struct site_truth *truth;       /* by site */
+	uint32_t *order;                /* sites, those with most pages first */
+	uint32_t n;                     /* sites with a page in the repository, at the start or later */
+};
+
+void replay_sites_init(struct replay_sites *s, const struct experiment *x);
+void replay_sites_release(struct replay_sites *s);
+/* The member `sites` of a run. */
+void replay_sites_json(const struct replay_sites *s, const struct policy_result *p,
+                       struct json *j);
+/* The largest sites as policy `best` did on them, and which policy did best there. */
+void replay_sites_table(const struct replay_sites *s, size_t best, FILE *out);
+
+#endif
