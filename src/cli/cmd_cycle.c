@@ -20,6 +20,7 @@ struct cycle_opts {
 	int words;
 	bool no_requests;
 	struct share discover;
+	bool discover_nofollow;
 	int64_t discover_per_directory, discover_per_site;
 	struct option_list ignore;
 	const char *report;
@@ -54,6 +55,9 @@ struct cycle_opts {
 	               "new pages of a directory, ever"), \
 	SETTING_RANGED(cycle_opts, "discover_per_site", discover_per_site, OPTION_INT, \
 	               "10000", 1, 1e9, "N", "new pages of a site, ever"), \
+	{ .name = "discover_nofollow", .type = OPTION_FLAG, .setting = true, \
+	  .offset = offsetof(struct cycle_opts, discover_nofollow), \
+	  .help = "new pages are found behind links marked nofollow, too" }, \
 	{ .name = "no_requests", .type = OPTION_FLAG, .setting = true, \
 	  .offset = offsetof(struct cycle_opts, no_requests), \
 	  .help = "archive answers only, without the requests they answer" }, \
@@ -86,7 +90,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	c->crawl.stem = o->stem;
 	c->crawl.no_requests = o->no_requests;
 	c->crawl.discover = (struct discover_opts){ o->discover,
-		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site };
+		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site,
+		o->discover_nofollow };
 	c->crawl.budget = o->budget;
 	c->crawl.cycle_seconds = o->every;
 	if (rc == 0)
@@ -108,6 +113,7 @@ static void discovery_json(struct json *j, const struct discovery *d)
 	json_kint(j, "asked_hubs", d->asked_hubs);
 	json_kint(j, "aliases", d->aliases);
 	json_kint(j, "outside", d->outside);
+	json_kint(j, "nofollow", d->nofollow);
 	json_kint(j, "sitemaps", d->sitemaps);
 	json_kint(j, "sitemap_requests", d->sitemap_requests);
 	json_kint(j, "dates", d->dates);

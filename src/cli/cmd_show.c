@@ -32,6 +32,10 @@ static int json_capture(void *arg, const struct store_capture *c, struct err *er
 		json_key(j, "digest");
 		json_strn(j, c->digest.s, c->digest.size);
 	}
+	if (c->robots.s) {
+		json_key(j, "robots");
+		json_strn(j, c->robots.s, c->robots.size);
+	}
 	if (c->file.s) {
 		json_key(j, "file");
 		json_strn(j, c->file.s, c->file.size);

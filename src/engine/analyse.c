@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "warc/http.h"
+#include "web/robots_tag.h"
 #include "web/url.h"
 
 #define TYPE_SIZE_MAX 1024
@@ -16,6 +17,7 @@ void analyser_init(struct analyser *a)
 	buf_init(&a->type, TYPE_SIZE_MAX);
 	buf_init(&a->decoded, EXTRACT_SIZE_MAX);
 	buf_init(&a->links, BUF_NO_LIMIT);
+	buf_init(&a->robots, BUF_NO_LIMIT);
 }
 
 void analyser_release(struct analyser *a)
@@ -25,6 +27,7 @@ void analyser_release(struct analyser *a)
 	buf_release(&a->type);
 	buf_release(&a->decoded);
 	buf_release(&a->links);
+	buf_release(&a->robots);
 	map_release(&a->seen);
 }
 
@@ -36,42 +39,79 @@ static struct slice put_hex(uint64_t x, char out[17])
 	return (struct slice){ out, 16 };
 }
 
-static void add_links(struct analyser *a, const struct page *page)
+/* A link as it is kept: relative to the host, if it is the page's own. */
+static bool put_link(struct buf *out, const struct buf *page, size_t path, const char *link,
+                     size_t size)
 {
-	struct url_parts parts;
-	size_t n = 0;
 	char *room;
+
+	/* up to its path the page's URL is scheme, host and port */
+	if (size > path && link[path] == '/' && !memcmp(link, page->data, path)) {
+		link += path;
+		size -= path;
+	}
+	/* "//x" would be read as a host */
+	if (size > 1 && link[0] == '/' && link[1] == '/') {
+		link -= path;
+		size += path;
+	}
+	room = buf_room(out, size + 1);
+	if (!room)
+		return false;
+	if (out->size)
+		*room++ = ' ';
+	memcpy(room, link, size);
+	room[size] = '\0';
+	out->size = (size_t)(room + size - out->data);
+	return true;
+}
+
+/* Each once; true if some may only be found where they bear rel=nofollow. */
+static bool add_links(struct analyser *a, const struct page *page, size_t path)
+{
+	bool some = false;
+	size_t n = 0;
 
 	buf_clear(&a->links);
 	map_clear(&a->seen);
-	url_split(a->url.data, a->url.size, &parts);
 	for (size_t i = 0; i < page->n_links && n < RECORD_LINKS_MAX; i++) {
 		const char *link = page_link_url(page, i);
 		size_t size = page->links[i].size;
-		bool fresh;
+		bool fresh, follow = !page->links[i].nofollow;
+		uint64_t key = hash_bytes(link, size, 0);
 
-		map_intern(&a->seen, hash_bytes(link, size, 0), 0, &fresh);
+		some |= !follow;
+		if (!map_intern(&a->seen, key, follow, &fresh) && follow)
+			map_put(&a->seen, key, 1);
 		if (!fresh)
 			continue;
-		/* up to its path the page's URL is scheme, host and port */
-		if (size > parts.path && link[parts.path] == '/' &&
-		    !memcmp(link, a->url.data, parts.path)) {
-			link += parts.path;
-			size -= parts.path;
-		}
-		/* "//x" would be read as a host */
-		if (size > 1 && link[0] == '/' && link[1] == '/') {
-			link -= parts.path;
-			size += parts.path;
-		}
-		room = buf_room(&a->links, size + 1);
-		if (!room)
+		n++;
+		if (!put_link(&a->links, &a->url, path, link, size))
 			break;
-		if (n++)
-			*room++ = ' ';
-		memcpy(room, link, size);
-		room[size] = '\0';
-		a->links.size = (size_t)(room + size - a->links.data);
+	}
+	return some;
+}
+
+static void add_robots(struct analyser *a, const struct page *page, unsigned header,
+                       size_t path, bool some_nofollow)
+{
+	unsigned tags = page->robots | header;
+
+	buf_clear(&a->robots);
+	if (tags & ROBOTS_TAG_NOFOLLOW)
+		buf_str(&a->robots, "nofollow");
+	if (tags & ROBOTS_TAG_NOINDEX)
+		buf_str(&a->robots, a->robots.size ? " noindex" : "noindex");
+	for (size_t i = 0; some_nofollow && i < page->n_links; i++) {
+		const char *link = page_link_url(page, i);
+		size_t size = page->links[i].size;
+		uint64_t key = hash_bytes(link, size, 0);
+
+		if (map_get(&a->seen, key) != 0)
+			continue;
+		map_put(&a->seen, key, 1);      /* once */
+		if (!put_link(&a->robots, &a->url, path, link, size))
+			break;
 	}
 }
 
@@ -79,6 +119,7 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 {
 	struct extract_input x = { .data = in->body, .size = in->size };
 	const struct page *page;
+	struct url_parts parts;
 
 	buf_clear(&a->url);
 	buf_clear(&a->type);
@@ -115,7 +156,8 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	r->has_simhash = true;
 	if (page->type == PAGE_OTHER)
 		return;
-	add_links(a, page);
+	url_split(a->url.data, a->url.size, &parts);
+	add_robots(a, page, in->robots, parts.path, add_links(a, page, parts.path));
 	r->facts = (struct facts){
 		(int64_t)page->text_size, (int64_t)page->words, page->images, page->tables,
 		page->emails, page->outlinks,
@@ -123,4 +165,6 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (page->title_size)
 		r->title = (struct slice){ page->title, page->title_size };
 	r->links = (struct slice){ buf_text(&a->links), a->links.size };
+	if (a->robots.size)
+		r->robots = (struct slice){ a->robots.data, a->robots.size };
 }

@@ -4,7 +4,7 @@
  *
  * One way for every source: a WARC that is imported or replayed, and a page just
  * fetched.  Content encoding is undone (capped), the page is read once
- * (web/extract.h), and prose, tags, simhash, counts, title and links of the
+ * (web/extract.h), and prose, tags, simhash, counts, title, links and robots of the
  * record are set.  They live until the next call.
  *
  * Links are those inside the page, each once, in page order, at most
@@ -27,6 +27,7 @@ struct analyse_input {
 	struct slice content_type, content_encoding;    /* header values, or nothing */
 	const char *body;               /* transfer encoding removed */
 	size_t size;
+	unsigned robots;                /* of X-Robots-Tag headers: enum robots_tag, or-ed */
 };
 
 struct analyser {                       /* after analyser_init() */
@@ -35,8 +36,8 @@ struct analyser {                       /* after analyser_init() */
 	const struct ignore_list *rules;        /* set: elements left out, by site */
 	struct word_counter *words;     /* set: counts the words of the page; only if the
 	                                   record got its facts they are of this one */
-	struct buf url, type, decoded, links;
-	struct map seen;
+	struct buf url, type, decoded, links, robots;
+	struct map seen;                /* links; 1: one that may be followed */
 	char prose[17], tags[17];
 };
 

@@ -28,6 +28,7 @@
 #include "engine/archive.h"
 #include "engine/lexicon.h"
 #include "warc/warc.h"
+#include "web/robots_tag.h"
 #include "web/url.h"
 
 #define MIME_MAX 128
@@ -144,6 +145,12 @@ static void fill(struct reading *d, struct record *r)
 
 	if (c->is_http)
 		in.content_encoding = field_slice(c->http.content_encoding);
+	for (size_t i = 0; c->is_http && i < c->http.fields.list.n; i++) {
+		const struct field *f = &c->http.fields.list.v[i];
+
+		if (field_is(f, "X-Robots-Tag"))
+			in.robots |= robots_tag_header(f->value, f->value_size);
+	}
 	if (c->is_http && !r->target.s) {
 		r->etag = field_slice(fields_find(&c->http.fields, "ETag"));
 		r->modified = field_slice(fields_find(&c->http.fields, "Last-Modified"));

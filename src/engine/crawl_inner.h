@@ -52,7 +52,7 @@ struct crawl_answer {
 	int rc;                         /* of packing */
 	struct err err;
 	char mime[128], digest[WARC_DIGEST_TEXT], prose[16], tags[16];
-	struct buf links, title;
+	struct buf links, title, robots;
 	struct word_counts words;       /* not yet numbers: those are given in order */
 };
 

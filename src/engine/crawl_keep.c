@@ -84,7 +84,7 @@ static struct store_capture to_capture(const struct record *rec)
 		.bytes_text = rec->facts.text, .words = rec->facts.words,
 		.images = rec->facts.images, .tables = rec->facts.tables,
 		.emails = rec->facts.emails, .outlinks = rec->facts.outlinks,
-		.links = to_text(rec->links),
+		.links = to_text(rec->links), .robots = to_text(rec->robots),
 		.offset = -1, .size = -1,
 	};
 }

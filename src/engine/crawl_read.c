@@ -19,6 +19,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "web/robots_tag.h"
+
 #define KEEP_MEMORY (64 << 10)  /* larger buffers are given back after use */
 
 int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o,
@@ -51,6 +53,7 @@ void crawl_answer_init(struct crawl_answer *a)
 {
 	buf_init(&a->links, BUF_NO_LIMIT);
 	buf_init(&a->title, BUF_NO_LIMIT);
+	buf_init(&a->robots, BUF_NO_LIMIT);
 	warc_packed_init(&a->packed);
 }
 
@@ -58,6 +61,7 @@ void crawl_answer_release(struct crawl_answer *a)
 {
 	buf_release(&a->links);
 	buf_release(&a->title);
+	buf_release(&a->robots);
 	word_counts_release(&a->words);
 	a->words = (struct word_counts){ 0 };
 	warc_packed_release(&a->packed);
@@ -146,6 +150,24 @@ static void own(struct crawl_reader *t, struct crawl_answer *a)
 		buf_add(&a->links, rec->links.s, rec->links.size);
 		rec->links.s = buf_text(&a->links);
 	}
+	if (rec->robots.s) {
+		buf_add(&a->robots, rec->robots.s, rec->robots.size);
+		rec->robots.s = buf_text(&a->robots);
+	}
+}
+
+/* All X-Robots-Tag headers of a head together. */
+static unsigned robots_headers(const char *head, size_t size)
+{
+	const char *end = head + size, *v;
+	unsigned tags = 0;
+	size_t n;
+
+	while (fetch_header(head, (size_t)(end - head), "X-Robots-Tag", &v, &n)) {
+		tags |= robots_tag_header(v, n);
+		head = v;               /* a line that is looked at no more */
+	}
+	return tags;
 }
 
 /* Everything that is read out of an answer. */
@@ -183,6 +205,7 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 	 * (CDX) we know no more than its digest */
 	if (r->status >= 200 && r->status <= 399 && r->status != 304 &&
 	    !(a->copy && a->copy->has_simhash && same_text(a->copy->digest, rec->digest))) {
+		in.robots = robots_headers(r->head, r->head_size);
 		analyse(&t->analyser, &in, rec);
 		own(t, a);
 	}
@@ -293,6 +316,7 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	}
 	buf_clear(&a->links);
 	buf_clear(&a->title);
+	buf_clear(&a->robots);
 	a->is_packed = false;
 	a->rc = 0;
 	if (o->fetch.decode)

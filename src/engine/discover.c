@@ -223,6 +223,7 @@ static int put_state(struct discover *d, struct err *err)
 	           r->sitemaps, r->sitemap_requests, r->dates);
 	for (int i = 0; i < N_REFUSALS; i++)
 		buf_printf(&text, " %u", r->refused[i]);
+	buf_printf(&text, " %u", r->nofollow);
 	rc = store_setting_put(d->store, STATE_KEY, buf_text(&text), err);
 	buf_release(&text);
 	return rc;
@@ -297,6 +298,7 @@ int discover_recall(struct discover *d, struct discovery *ret, struct err *err)
 		*into[i] = (uint32_t)strtoul(s, &s, 10);
 	for (int i = 0; i < N_REFUSALS; i++)
 		ret->refused[i] = (uint32_t)strtoul(s, &s, 10);
+	ret->nofollow = (uint32_t)strtoul(s, &s, 10);
 	free(text);
 	if (number != d->row.number) {  /* the cycle began without discovery */
 		*ret = (struct discovery){ 0 };

@@ -3,8 +3,8 @@
  * discover.h - new pages inside the sites under care.
  *
  * A share of a cycle's budget goes to pages that nobody put under care: URLs that
- * the newest copies of our pages link to, or that the sites' sitemaps name, on the
- * same sites, in canonical form, allowed by robots.txt.  What is left of the share
+ * the newest copies of our pages link to and may be followed (web/robots_tag.h), or that
+ * the sites' sitemaps name, on the same sites, in canonical form, allowed by robots.txt.  What is left of the share
  * goes to pages that sitemaps say have changed, if the site's dates have proved true
  * (web/lastmod.h), and then to pages that brought new links before.
  *
@@ -39,6 +39,7 @@ struct fetch;
 struct discover_opts {
 	struct share share;             /* of the budget; value 0: no discovery */
 	uint32_t per_directory, per_site;
+	bool follow_all;                /* links that bear nofollow, too */
 };
 
 /* Why a URL is not added: enum trap, and these. */
@@ -53,6 +54,7 @@ struct discovery {
 	uint32_t found;                 /* URLs of our sites that were not known */
 	uint32_t added, waiting;        /* of them; the others are refused */
 	uint32_t outside;               /* links to other sites, each time */
+	uint32_t nofollow;              /* links that are not to be followed, each time */
 	uint32_t sitemaps, sitemap_requests, dates;     /* read; dates of known pages */
 	uint32_t refused[N_REFUSALS];
 	uint32_t asked_new, asked_told, asked_hubs;     /* of the share, so far */

@@ -78,6 +78,8 @@ struct linking {
 	VEC(uint64_t) links, before;    /* sorted hashes */
 	double sum, weight;
 	struct buf newest, base, target;
+	struct buf robots;              /* what the newest copy asks of robots */
+	VEC(uint64_t) closed;           /* links of it that are not to be followed */
 	struct buf home;                /* the page's own URL */
 };
 
@@ -128,9 +130,34 @@ static uint32_t take_links(struct linking *l, struct text links)
 	return fresh;
 }
 
+/* Which links of the newest copy are not to be followed; true: all of them. */
+static bool read_robots(struct linking *l)
+{
+	const char *s = buf_text(&l->robots), *end = s + l->robots.size, *word;
+	bool all = false;
+	size_t size;
+
+	l->closed.n = 0;
+	while (!l->d->opts.follow_all && next_link(&s, end, &word, &size)) {
+		all |= size == 8 && !memcmp(word, "nofollow", 8);
+		vec_push(&l->closed, hash_bytes(word, size, 0));
+	}
+	if (l->closed.n)
+		qsort(l->closed.v, l->closed.n, sizeof *l->closed.v, compare_hashes);
+	return all;
+}
+
+static bool is_closed(const struct linking *l, const char *link, size_t size)
+{
+	uint64_t key = hash_bytes(link, size, 0);
+
+	return l->closed.n && bsearch(&key, l->closed.v, l->closed.n, sizeof key, compare_hashes);
+}
+
 static void end_page(struct linking *l)
 {
 	const char *s = buf_text(&l->newest), *end = s + l->newest.size, *link;
+	bool all = l->gather && read_robots(l);
 	size_t size;
 
 	if (l->page == STORE_NONE)
@@ -139,7 +166,9 @@ static void end_page(struct linking *l)
 		l->d->yield[l->page] = (float)(l->sum / l->weight);
 	while (l->gather && next_link(&s, end, &link, &size)) {
 		buf_clear(&l->target);
-		if (url_resolve(l->base.data, l->base.size, link, size, &l->target, NULL) == 0)
+		if (all || is_closed(l, link, size))
+			l->d->report->nofollow++;
+		else if (url_resolve(l->base.data, l->base.size, link, size, &l->target, NULL) == 0)
 			discover_see(l->d, l->target.data, l->target.size, l->page);
 	}
 }
@@ -155,6 +184,7 @@ static int turn_to(struct linking *l, uint32_t page, struct err *err)
 	l->before.n = 0;
 	l->text = 0;
 	buf_clear(&l->newest);
+	buf_clear(&l->robots);
 	buf_clear(&l->home);
 	if (rc > 0)
 		buf_add(&l->home, p.url.s, p.url.size);
@@ -187,6 +217,9 @@ static int see_capture(void *arg, const struct store_capture *c, struct err *err
 		l->text = text;
 		buf_clear(&l->newest);
 		buf_add(&l->newest, c->links.s, c->links.size);
+		buf_clear(&l->robots);
+		if (c->robots.s)
+			buf_add(&l->robots, c->robots.s, c->robots.size);
 		buf_clear(&l->base);
 		if (c->target.s)
 			buf_add(&l->base, c->target.s, c->target.size);
@@ -207,6 +240,7 @@ int discover_links(struct discover *d, bool gather, struct err *err)
 	int rc;
 
 	buf_init(&l.newest, BUF_NO_LIMIT);
+	buf_init(&l.robots, BUF_NO_LIMIT);
 	buf_init(&l.base, BUF_NO_LIMIT);
 	buf_init(&l.home, BUF_NO_LIMIT);
 	buf_init(&l.target, URL_SIZE_MAX);
@@ -215,7 +249,9 @@ int discover_links(struct discover *d, bool gather, struct err *err)
 		end_page(&l);
 	vec_release(&l.links);
 	vec_release(&l.before);
+	vec_release(&l.closed);
 	buf_release(&l.newest);
+	buf_release(&l.robots);
 	buf_release(&l.base);
 	buf_release(&l.home);
 	buf_release(&l.target);

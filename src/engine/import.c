@@ -223,6 +223,7 @@ static void to_capture(const struct record *r, uint32_t page, struct store_captu
 		.emails = r->facts.emails, .outlinks = r->facts.outlinks,
 		.links = to_text(r->links), .terms = to_text(r->terms), .file = to_text(r->file),
 		.offset = r->offset, .size = r->record_size, .target = to_text(r->target),
+		.robots = to_text(r->robots),
 	};
 }
 

@@ -40,6 +40,7 @@ struct record {
 	struct slice title;
 	struct slice terms;             /* "id:count id:count" */
 	struct slice links;             /* space-separated, host-relative or absolute */
+	struct slice robots;            /* what it asks of robots: web/robots_tag.h */
 	struct slice etag, modified;    /* validators, verbatim */
 	struct slice file;              /* WARC file */
 	int64_t offset, record_size;    /* in it; -1 */

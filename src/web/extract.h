@@ -57,6 +57,7 @@ struct extract_input {
 struct page_link {
 	uint32_t url, size;             /* in links_pool */
 	enum link_kind kind;
+	bool nofollow;                  /* rel says so */
 };
 
 struct page {                           /* all in the extractor's memory */
@@ -69,6 +70,7 @@ struct page {                           /* all in the extractor's memory */
 	const struct page_link *links;
 	size_t n_links;
 	bool links_cut;
+	unsigned robots;                /* of <meta>: enum robots_tag, or-ed */
 	const char *links_pool;
 	struct digest digest;
 };

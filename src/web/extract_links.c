@@ -8,10 +8,12 @@
 
 #include "web/extract_inner.h"
 #include "web/html_scan.h"
+#include "web/robots_tag.h"
 
 #define LINK_ROOM 64                    /* more than base and link together need */
 
-static void add_link(struct extract *x, enum link_kind kind, const char *ref, size_t size)
+static void add_link(struct extract *x, enum link_kind kind, const char *ref, size_t size,
+                     bool nofollow)
 {
 	size_t from = x->pool.size;
 
@@ -24,8 +26,30 @@ static void add_link(struct extract *x, enum link_kind kind, const char *ref, si
 	    url_resolve_on(&x->on, ref, size, &x->pool, NULL))
 		return;
 	vec_push(&x->links, ((struct page_link){ (uint32_t)from,
-	         (uint32_t)(x->pool.size - from), kind }));
+	         (uint32_t)(x->pool.size - from), kind, nofollow }));
 	x->pool.size++;                 /* a buffer's contents are followed by a NUL */
+}
+
+/* Does rel hold the word? */
+static bool rel_has(const struct html_attr *rel, const char *word)
+{
+	const char *p, *end;
+	size_t n = strlen(word);
+
+	if (!rel)
+		return false;
+	p = rel->value.data;
+	end = p + rel->value.size;
+	while ((p = scan_space(p, end)) < end) {
+		const char *q = p;
+
+		while (q < end && !(scan_class_of(*q) & IS_SPACE))
+			q++;
+		if ((size_t)(q - p) == n && !strncasecmp(p, word, n))
+			return true;
+		p = q;
+	}
+	return false;
 }
 
 static void read_anchor(struct extract *x, enum link_kind kind)
@@ -43,7 +67,7 @@ static void read_anchor(struct extract *x, enum link_kind kind)
 		x->page.emails += extract_count_emails(p + 7, size - 7);
 	/* "#part" is the page itself */
 	else if (x->url && !(size && *p == '#'))
-		add_link(x, kind, p, size);
+		add_link(x, kind, p, size, rel_has(HTML_ATTR(&x->html, "rel"), "nofollow"));
 }
 
 static bool attr_is(const struct html_attr *a, const char *value)
@@ -78,7 +102,22 @@ static void read_refresh(struct extract *x, const char *p, size_t size)
 		p++;
 	}
 	if (p < stop)
-		add_link(x, LINK_REFRESH, p, (size_t)(stop - p));
+		add_link(x, LINK_REFRESH, p, (size_t)(stop - p), false);
+}
+
+static void read_meta(struct extract *x)
+{
+	struct html *t = &x->html;
+	const struct html_attr *name, *content;
+
+	if (attr_is(html_attr(t, "http-equiv"), "refresh")) {
+		if ((content = HTML_ATTR(t, "content")))
+			read_refresh(x, content->value.data, content->value.size);
+	} else if ((name = HTML_ATTR(t, "name")) &&
+	           robots_tag_is_ours(name->value.data, name->value.size) &&
+	           (content = HTML_ATTR(t, "content"))) {
+		x->page.robots |= robots_tag_words(content->value.data, content->value.size);
+	}
 }
 
 static void read_base(struct extract *x)
@@ -92,28 +131,6 @@ static void read_base(struct extract *x)
 	                              NULL);
 	if (x->has_base)
 		url_base(x->base.data, x->base.size, &x->on);
-}
-
-/* Does rel hold the word? */
-static bool rel_has(const struct html_attr *rel, const char *word)
-{
-	const char *p, *end;
-	size_t n = strlen(word);
-
-	if (!rel)
-		return false;
-	p = rel->value.data;
-	end = p + rel->value.size;
-	while ((p = scan_space(p, end)) < end) {
-		const char *q = p;
-
-		while (q < end && !(scan_class_of(*q) & IS_SPACE))
-			q++;
-		if ((size_t)(q - p) == n && !strncasecmp(p, word, n))
-			return true;
-		p = q;
-	}
-	return false;
 }
 
 void extract_start_tag(struct extract *x)
@@ -143,16 +160,15 @@ void extract_start_tag(struct extract *x)
 	case TAG_link:
 		if (x->url && rel_has(HTML_ATTR(t, "rel"), "canonical") &&
 		    (a = HTML_ATTR(t, "href")))
-			add_link(x, LINK_CANONICAL, a->value.data, a->value.size);
+			add_link(x, LINK_CANONICAL, a->value.data, a->value.size, false);
 		break;
 	case TAG_meta:
-		if (x->url && attr_is(html_attr(t, "http-equiv"), "refresh") &&
-		    (a = HTML_ATTR(t, "content")))
-			read_refresh(x, a->value.data, a->value.size);
+		if (x->url)
+			read_meta(x);
 		break;
 	case TAG_frame: case TAG_iframe:
 		if (x->url && (a = HTML_ATTR(t, "src")))
-			add_link(x, LINK_FRAME, a->value.data, a->value.size);
+			add_link(x, LINK_FRAME, a->value.data, a->value.size, false);
 		break;
 	default:
 		break;

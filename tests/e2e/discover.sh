@@ -13,17 +13,33 @@ class H(http.server.BaseHTTPRequestHandler):
         state, path = open("state").read().split(), self.path
         open("log", "a").write(path + "\n")
         if "slow" in state: time.sleep(0.03)
-        kind, body = "text/html", b"<p>" + path.encode()
-        if path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % self.headers["Host"].encode()
+        kind, body, more, host = "text/html", b"<p>" + path.encode(), [], b"http://" + self.headers["Host"].encode()
+        if host.startswith(b"http://127.0.0.2"):        # sitemaps: an index of an index, gzip, text, another site, a bomb
+            if path == "/robots.txt": body = b"User-agent: *\nDisallow: /m/no\nSitemap: %s/index.xml\nSitemap: http://127.0.0.3/x.xml\nsitemap:%s/list.txt\n" % (host, host)
+            elif path == "/index.xml": kind, body = "application/xml", b"<sitemapindex>" + b"".join(b"<sitemap><loc>%s/%s</loc></sitemap>" % (host, n) for n in (b"one.xml.gz", b"two.xml.gz", b"deeper.xml", b"index.xml", b"404.xml", b"bomb.xml.gz")) + b"</sitemapindex>"
+            elif path == "/one.xml.gz": body = gzip.compress(b"<urlset><url><loc>%s/m/1</loc></url><url><loc>%s/m/no</loc></url></urlset>" % (host, host))
+            elif path == "/two.xml.gz": more, body = [("Content-Encoding", "gzip")], gzip.compress(b"<urlset><url><loc>%s/m/2</loc></url></urlset>" % host)
+            elif path == "/deeper.xml": body = b"<sitemapindex><sitemap><loc>%s/three.xml</loc></sitemap></sitemapindex>" % host
+            elif path == "/three.xml": body = b"<urlset><url><loc>%s/m/3?a=1&amp;b=2</loc></url><url><loc>http://127.0.0.3/m/4</loc></url></urlset>" % host
+            elif path == "/list.txt": kind, body = "text/plain", b"%s/m/5\n" % host
+            elif path == "/bomb.xml.gz": body = gzip.compress(b"<urlset><url><loc>%s/m/6</loc></url>" % host + b" " * (80 << 20))
+            elif path == "/404.xml": self.send_error(404); return
+        elif host.startswith(b"http://127.0.0.4"):      # what is not to be followed
+            if path == "/robots.txt": body = b""
+            elif path == "/": body = b"<a href=/open>o</a><a rel=nofollow href=/closed>c</a><a rel='x nofollow' href=/both>b</a><a href=/both>b</a><a href=/meta>m</a><a href=/head>h</a>"
+            elif path == "/meta": body = b"<meta name=robots content='noindex,nofollow'><a href=/behind-meta>x</a>"
+            elif path == "/head": more, body = [("X-Robots-Tag", "otherbot: noarchive"), ("X-Robots-Tag", "nofollow")], b"<a href=/behind-head>x</a>"
+        elif path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % self.headers["Host"].encode()
         elif path == "/map.xml.gz": kind, body = "application/gzip", gzip.compress(b"<urlset><url><loc>http://%s/mapped</loc></url><url><loc>http://elsewhere.example/x</loc></url></urlset>" % self.headers["Host"].encode())
         elif path == "/": body = b"<a href=/a>a</a><a href=/secret>s</a><a href='/a?PHPSESSID=1'>p</a><a href=/big.zip>z</a>" + (b"<a href=/late>l</a>" if "later" in state else b"")
         elif path.startswith("/t/"): body = b"".join(b"<a href=/t/%d>t</a>" % (int(path[3:]) * 7 + i) for i in range(1, 8))
         self.send_response(200)
+        for m in more: self.send_header(*m)
         self.send_header("Content-Type", kind); self.send_header("Content-Length", str(len(body)))
         self.end_headers(); self.wfile.write(body)
     def log_message(self, *a): pass
 class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("127.0.0.1", 0), H)
+s = S(("0.0.0.0", 0), H)
 open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
 s.serve_forever()
 PY
@@ -74,6 +90,29 @@ expect 0 "$FRESHET" -C r cycle --delay 0 --allow-net 127.0.0.1/32 --budget 10 --
 grep -q '1 added' out
 [ "$(pages r)" = " a late mapped" ]
 "$FRESHET" -C r log --cycle 4 | grep 'new  ' | grep -q /late
+
+# sitemaps that robots.txt names, of this site only: an index in an index, gzip as a file and as a
+# coding, text; what is broken or too large breaks nothing
+new m "http://127.0.0.2:$(cat port)/"
+expect 0 cycle m --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230101
+[ "$(pages m)" = " m/1 m/2 m/3?a=1&b=2 m/5 m/6" ] || { pages m; cat out; exit 1; }
+is 'd["refused"]' "{'robots': 1}"
+is 'd["sitemap_requests"], d["sitemaps"]' "(8, 7)"
+[ "$(grep -c index.xml log)" = 1 ]
+# once a day, though it is another start
+expect 0 cycle m --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230101120000
+is 'd["sitemap_requests"], r["robots_requests"]' "(0, 0)"
+expect 0 cycle m --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230102010000
+is 'd["sitemap_requests"], r["robots_requests"]' "(8, 1)"
+
+# nofollow: of a link, of a page by <meta>, of an answer by X-Robots-Tag; unless it is asked for
+new n "http://127.0.0.4:$(cat port)/"
+for n in 1 2 3; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 2023010$n; done
+[ "$(pages n)" = " both head meta open" ] || { pages n; exit 1; }
+is 'd["nofollow"]' 3
+for n in 4 5 6; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.0.0/8 --discover-nofollow --now 2023010$n; done
+[ "$(pages n)" = " behind-head behind-meta both closed head meta open" ] || { pages n; exit 1; }
+"$FRESHET" -C n show --json "http://127.0.0.4:$(cat port)/meta" | grep -q '"robots":"nofollow noindex"'
 
 # a trap, killed again and again: never a page twice, never more than the share
 new t "$url/t/1"
