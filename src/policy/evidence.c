@@ -3,7 +3,7 @@
  * evidence.c - our policy for goal `alive`: the URL tree of the tested pages says
  * where life is, a small logistic model adds name families, links and statics.
  *
- * Order.  A systematic sample over the sorted URLs (1 %) opens, in which a page
+ * Order.  A sample spread evenly over the sorted URLs (1 %) opens, in which a page
  * counts by the root of its directory's pages: its first pages are tested at once,
  * and later one of the rest for every ten chosen pages that were dead: while the
  * choice is good there is no need to look elsewhere.  (How much is alive is estimated
@@ -27,7 +27,7 @@
 #include "base/rng.h"
 
 static const struct option_spec evidence_options[] = {
-	OPT_DOUBLE(evidence_opts, sample, 0.01, 0, 1, "share of the systematic sample"),
+	OPT_DOUBLE(evidence_opts, sample, 0.01, 0, 1, "share of pages in the sample"),
 	OPT_DOUBLE(evidence_opts, share, 0.1, 0, 1,
 	           "pages of it tested for each chosen page that was dead"),
 	OPT_DOUBLE(evidence_opts, voice, 3, 0.1, 1e9,
@@ -176,7 +176,8 @@ static void evidence_tell(struct policy *p, const struct view *v, const struct s
 		s->owed += o->share;
 	else if (seen->reason == REASON_SAMPLE && (double)s->tests.n >= opening(v))
 		s->owed = fmax(0, s->owed - 1);
-	evidence_learn(s, &r, o, seen->page, seen->hit);
+	evidence_learn(s, &r, o, seen->page, seen->hit,
+	               seen->reason == REASON_SAMPLE || seen->reason == REASON_RANDOM);
 }
 
 static void evidence_release(struct policy *p)

@@ -43,14 +43,14 @@ struct evidence_world {
 	uint32_t *group[N_GROUPS];      /* by page; owned for the last three */
 	uint32_t n_group[N_GROUPS];
 	float *statics;                 /* n_pages x N_STATICS, standardised */
-	uint32_t *sample;               /* systematic by weight, shuffled */
+	uint32_t *sample;               /* every beginning of it evenly spread */
 	uint32_t n_sample;
 };
 
 /* Tested pages that were alive more or less often than the tree expected. */
 struct effect { float sum, var; };
 
-struct evidence_test { uint32_t page; float sum, var; bool hit; };
+struct evidence_test { uint32_t page; float sum, var; bool hit, counts; };
 
 struct evidence_state {
 	struct evidence_world world;
@@ -91,8 +91,10 @@ void evidence_world_release(struct evidence_world *w);
 void evidence_model_init(struct evidence_state *s, const struct view *v);
 void evidence_model_release(struct evidence_state *s);
 float evidence_score(const struct evidence_state *s, const struct view *v, uint32_t page);
+/* fair: the page was drawn by chance, not chosen. */
 void evidence_learn(struct evidence_state *s, const struct view *v,
-                    const struct evidence_opts *o, uint32_t page, bool hit);
+                    const struct evidence_opts *o, uint32_t page, bool hit,
+                    bool fair);
 /* All rates top-down, and what each node gives to the score of its pages. */
 void evidence_rates(struct evidence_state *s);
 /* The same for one node and those above it. */

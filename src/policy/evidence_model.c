@@ -5,7 +5,9 @@
  * Rates.  A node's (alive, tested) are its own pages' and its children's, each
  * child with (a, t) speaking for (a, t) / (1 + t / 3): a parent's rate is that of
  * its children, not of its pages.  Down the tree p = (a + p(parent)) / (t + 1).
- * Sums are kept by differences along the path of a test.
+ * Sums are kept by differences along the path of a test.  With hidden URLs there is
+ * one rate for all, and only tests by chance count in it: chosen pages live more often
+ * than others, and against their rate a living neighbour would say nothing.
  *
  * Effects.  Groups, links and neighbours in the sorted URLs have
  * u = sum (y - e) / (1 + sum e (1 - e)) over the tested pages, y the outcome and e
@@ -351,7 +353,8 @@ static void refresh(struct evidence_state *s, const struct view *v,
 	memset(s->in, 0, v->n_pages * sizeof *s->in);
 	for (size_t i = 0; i < s->tests.n; i++) {
 		struct evidence_test *t = &s->tests.v[i];
-		float y = t->hit, e = rate_of(s, s->world.node[t->page], 1, y);
+		float y = t->hit, e = rate_of(s, s->world.node[t->page], t->counts,
+		                              t->counts ? y : 0);
 
 		t->sum = y - e;
 		t->var = e * (1 - e);
@@ -383,10 +386,12 @@ static void keep_row(struct evidence_state *s, const float *x, bool hit)
 }
 
 void evidence_learn(struct evidence_state *s, const struct view *v,
-                    const struct evidence_opts *o, uint32_t page, bool hit)
+                    const struct evidence_opts *o, uint32_t page, bool hit,
+                    bool fair)
 {
 	float x[EVIDENCE_FEATURES], e = rate_of(s, s->world.node[page], 0, 0);
-	struct evidence_test t = { page, (hit ? 1.f : 0.f) - e, e * (1 - e), hit };
+	struct evidence_test t = { page, (hit ? 1.f : 0.f) - e, e * (1 - e), hit,
+	                           fair || !o->nourl };
 
 	if (s->test_of[page])
 		return;
@@ -394,7 +399,8 @@ void evidence_learn(struct evidence_state *s, const struct view *v,
 	keep_row(s, x, hit);
 	vec_push(&s->tests, t);
 	s->test_of[page] = (uint32_t)s->tests.n;
-	teach_tree(s, s->world.node[page], hit, (float)o->voice);
+	if (t.counts)
+		teach_tree(s, s->world.node[page], hit, (float)o->voice);
 	teach_effects(s, v, &t);
 	evidence_queue_touch(s, v, page);
 	if (s->tests.n < s->next_fit)

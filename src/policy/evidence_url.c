@@ -6,7 +6,7 @@
  * then the first two words of the file name without its extension.  Each prefix
  * is a node under a common root, found by the hash of (parent, part); parents
  * have smaller numbers than children.
- * Cost.  O(bytes of URLs) and a sort of the URLs for the systematic sample, once;
+ * Cost.  O(bytes of URLs) and a sort of the URLs for the sample, once;
  * about 80 bytes a page.
  */
 #include <ctype.h>
@@ -18,6 +18,7 @@
 #include "policy/evidence.h"
 
 #define PARTS_MAX 10
+#define GOLDEN 0.61803398874989485
 
 /* A URL cut up; all ends are within its text. */
 struct cut {
@@ -206,30 +207,59 @@ static double sample_weight(const struct view *v, uint32_t page, bool urls)
 	return urls ? 1 / sqrt((double)(first[1] - first[0])) : 1;
 }
 
-/* Systematic: along the sorted URLs at even steps of the weights, from a random
- * start; then shuffled. */
+/* The first page from i on that is not taken, around the end. */
+static uint32_t next_free(uint32_t *next, uint32_t i, uint32_t n)
+{
+	for (; next[i] != i; i = next[i])
+		next[i] = next[next[i]];
+	return i < n ? i : next_free(next, 0, n);
+}
+
+/* The first i whose sum is above the point. */
+static uint32_t find_point(const double *sum, uint32_t n, double point)
+{
+	uint32_t from = 0, to = n - 1;
+
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+
+		if (sum[mid] <= point)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* Pages at the points frac(u + k g) of the weights summed along the sorted URLs, g the
+ * golden ratio: every beginning of the sample, not only the whole, lies evenly. */
 static void draw_sample(struct evidence_world *w, const struct view *v,
                         const uint32_t *sorted, bool urls, double share)
 {
-	uint32_t z = (uint32_t)fmin(v->n_pages, fmax(100, share * v->n_pages));
-	double sum = 0, step, at;
+	uint32_t n = v->n_pages, here = 0, z;
+	double *sum = mem_array(n, sizeof *sum), all = 0, at;
+	uint32_t *next = mem_array((size_t)n + 1, sizeof *next);
 	struct rng r;
 
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		sum += sample_weight(v, i, urls);
-	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_SAMPLE));
-	w->sample = mem_array(z, sizeof *w->sample);
-	step = z ? sum / z : 0;
-	at = rng_next_unit(&r) * step;
-	sum = 0;
-	for (uint32_t i = 0; i < v->n_pages && w->n_sample < z; i++) {
-		sum += sample_weight(v, sorted[i], urls);
-		if (sum <= at)
-			continue;
-		w->sample[w->n_sample++] = sorted[i];
-		at = fmax(at + step, sum);      /* no page twice */
+	for (uint32_t i = 0; i < n; i++) {
+		double weight = sample_weight(v, sorted[i], urls);
+
+		sum[i] = all += weight;
+		next[i] = weight > 0 ? i : i + 1;
+		here += weight > 0;
 	}
-	rng_shuffle(&r, w->sample, w->n_sample);
+	next[n] = n;
+	z = (uint32_t)fmin(here, fmax(100, share * n));
+	w->sample = mem_array(z, sizeof *w->sample);
+	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_SAMPLE));
+	for (at = rng_next_unit(&r); w->n_sample < z; at += GOLDEN) {
+		uint32_t i = next_free(next, find_point(sum, n, (at - floor(at)) * all), n);
+
+		w->sample[w->n_sample++] = sorted[i];
+		next[i] = i + 1;
+	}
+	free(sum);
+	free(next);
 }
 
 /* Pages by URL; hidden URLs by chance. */

@@ -249,6 +249,41 @@ static void hosts_take_turns(void **state)
 	stage_close(&s);
 }
 
+/* Steps of the golden ratio around a circle: of 20 points any two are more than 1/60
+ * apart and any arc of 1/10 holds one (the gaps are .034, .056 and .090).  So the
+ * first 20 tests come from 20 of 60 even directories, none more than 6 after the last. */
+static void opening_is_spread(void **state)
+{
+	struct stage s;
+	struct lab l = { .by_page = true };
+
+	(void)state;
+	stage_open(&s);
+	for (uint32_t i = 0; i < 1200; i++) {
+		char url[80];
+
+		snprintf(url, sizeof url, "http://a.example/d%02u/p%04u", i / 20, i);
+		trace_add(&s.h, url, 0, "a", NULL);
+	}
+	for (l.seed = 1; l.seed <= SEEDS; l.seed++) {
+		bool met[60] = { false };
+		uint32_t since = 0;
+
+		cost(&s, &l, "evidence", 0.5);
+		for (size_t i = 0; i < 20; i++) {
+			uint32_t dir = number_of(&s, s.e.seen[i].page) / 20;
+
+			assert_false(met[dir]);
+			met[dir] = true;
+		}
+		for (uint32_t i = 0; i < 120; i++) {
+			since = met[i % 60] ? 0 : since + 1;
+			assert_true(since < 6);
+		}
+	}
+	stage_close(&s);
+}
+
 static void flipped(void **state)
 {
 	(void)state;
@@ -283,6 +318,7 @@ int main(void)
 		cmocka_unit_test(one_page_a_site),
 		cmocka_unit_test(one_directory),
 		cmocka_unit_test(groups_shuffled),
+		cmocka_unit_test(opening_is_spread),
 		cmocka_unit_test(flipped),
 		cmocka_unit_test(regime_changes),
 		cmocka_unit_test(hosts_take_turns),
