@@ -101,8 +101,9 @@ int rank_load(struct rank_graph *ret, int n_files, char **files, struct err *err
 int rank_load_repository(struct rank_graph *ret, struct cli *cli, struct err *err)
 {
 	/* a policy that needs links has them prepared */
+	/* goal alive: links to pages of which there is no copy count, too */
 	struct resume_opts opts = { .policy = "neighbour:by=link", .cycle_seconds = 86400,
-	                            .seed = (uint64_t)cli->common.seed };
+	                            .goal = GOAL_ALIVE, .seed = (uint64_t)cli->common.seed };
 	struct rank_graph g = { .text.kind = GRAPH_TEXT_NAMES };
 	struct resumed r = { 0 };
 	struct store *s = NULL;

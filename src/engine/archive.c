@@ -91,6 +91,8 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 		*ret = ARCHIVE_CDX;
 	else if (is_index_line(first, line_end ? (size_t)(line_end - first) : rest))
 		*ret = ARCHIVE_CDX;
+	else if (memchr(s, 0, size))
+		*ret = ARCHIVE_UNKNOWN;
 	else
 		*ret = import_is_graph(s, size) ? ARCHIVE_GRAPH : ARCHIVE_URLS;
 	return 0;
@@ -204,6 +206,9 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 		return archive_read_warc(a, in, err);
 	if (input_peek(in, 1, &s, &size, NULL) == 0 && !size)
 		rc = err_set(err, E_PARSE, "%s: is empty", input_name(in));
+	else if (kind == ARCHIVE_UNKNOWN)
+		rc = err_set(err, E_PARSE, "%s: nothing in it could be read: it is neither text in UTF-8 "
+		             "nor a WARC, CDX, gzip or zstd file", input_name(in));
 	else
 		rc = err_set(err, E_USAGE, "%s: looks like a %s, which has no captures; give a CDX, CDXJ "
 		             "or WARC file", input_name(in), archive_kind_name(kind));

@@ -17,6 +17,7 @@ enum archive_kind {
 	ARCHIVE_WARC,
 	ARCHIVE_SITEMAP,        /* XML */
 	ARCHIVE_GRAPH,          /* links between URLs */
+	ARCHIVE_UNKNOWN,        /* neither text nor any of these */
 };
 
 struct input;

@@ -326,8 +326,11 @@ int import_file(struct import *i, const char *path, struct err *err)
 	struct archive_reader reader = { .record = add_record, .report = report_archive,
 	                                 .arg = &a };
 	struct input *in;
-	int rc = archive_open(&reader, path, &in, &a.kind, err);
+	int rc;
 
+	if (import_is_bvgraph(path))
+		return import_bvgraph(i, path, err);
+	rc = archive_open(&reader, path, &in, &a.kind, err);
 	if (rc == 0 && a.kind == ARCHIVE_SITEMAP) {
 		rc = import_sitemap(i, in, path, 0, err);       /* closes it, as the next */
 	} else if (rc == 0 && a.kind == ARCHIVE_GRAPH) {

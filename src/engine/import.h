@@ -55,6 +55,9 @@ MUST_CHECK int import_sitemap(struct import *i, struct input *in, const char *pa
 MUST_CHECK int import_graph(struct import *i, struct input *in, const char *path,
                             struct err *err);
 bool import_is_graph(const char *s, size_t size);
+/* The same for a WebGraph BVGraph, BASE or one of its files, with its URLs beside it. */
+bool import_is_bvgraph(const char *path);
+MUST_CHECK int import_bvgraph(struct import *i, const char *path, struct err *err);
 
 /* Set a page's counters and imported visits right from its captures. */
 MUST_CHECK int settle_page(struct store *s, uint32_t page, struct err *err);

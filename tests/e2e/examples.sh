@@ -115,6 +115,16 @@ done
 for i in 1 2 3; do freshet -C crawl cycle --budget 5 --now 2024-10-0$i >/dev/null 2>&1; done
 cd ..
 
+# a BVGraph has no URLs: with them beside it, its nodes are pages and its links theirs
+freshet init bv 2>/dev/null
+! freshet -C bv import made/cnr-2000 2>err || fail "a BVGraph without URLs was imported"
+grep -q 'put made/cnr-2000.urls beside it' err || fail "import of a BVGraph said: $(cat err)"
+for i in 0 1 2 3; do echo "http://bv.example/$i"; done | gzip >made/cnr-2000.urls.gz
+freshet -C bv import made/cnr-2000.graph | grep -q '^4 new pages' || fail "import of a BVGraph"
+freshet -C bv rank --links links.tsv >/dev/null
+[ "$(sed 's|http://bv.example/||g' links.tsv | tr '\t\n' '- ')" = "0-1 0-2 1-2 2-0 3-2 " ] || fail "links of a BVGraph: $(cat links.tsv)"
+rm made/cnr-2000.urls.gz
+
 run() { # folder, line: as a person would type it
 	case "$2" in
 	*" run "*) (cd "$1" && timeout --preserve-status -s INT 3 bash -eo pipefail -c "exec $2") ;;
