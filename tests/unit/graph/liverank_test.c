@@ -144,6 +144,21 @@ static void test_ratio_by_hand(void **state)
 	unmake(&m);
 }
 
+/*  4 -> 5 in addition: the least Y- is that of 5, .85 * .06375, and counts for 2:
+ *  2: 1 / .85, before 3: 1.  4 and 5 have 0, by rank.                         */
+static void test_the_least_stands_for_zero(void **state)
+{
+	static const uint32_t from[] = { 0, 0, 1, 1, 4 }, to[] = { 2, 3, 3, 4, 5 };
+	static const double rank[] = { 9, 8, 1, 3, 2, 4 };
+	struct made m;
+
+	(void)state;
+	make(&m, from, to, 5, 6, rank);
+	assert_order(&m.w, LIVERANK_ALIVE_DEAD, 2, LIFE(1, 0, 1, 1, 1, 0),
+	             ORDER(0, 1, 2, 3, 5, 4));
+	unmake(&m);
+}
+
 /*  0 -> 2 3    2 -> 5    3 -> 4    4 -> 1    6 7 have no links in
  *  Sample: 0.                                                              */
 static void test_walks_step_by_step(void **state)
@@ -213,6 +228,27 @@ static void test_sites(void **state)
 	o.sample = 2;                   /* fewer tests than sites: one each in two */
 	run(&m.w, &o, alive, got);
 	assert_true(sites[got[0]] != sites[got[1]]);
+	unmake(&m);
+}
+
+/* z = 4: two tests in each site of two pages or more; the one-page site has none and
+ * comes last, behind sites all of whose tests were dead. */
+static void test_sites_without_a_test_come_last(void **state)
+{
+	static const uint32_t sites[] = { 0, 0, 0, 0, 1, 1, 1, 2 };
+	static const uint8_t alive[8];
+	struct liverank_opts o = { .order = LIVERANK_SITE, .sample = 4 };
+	uint32_t got[8];
+	struct made m;
+
+	(void)state;
+	make(&m, NULL, NULL, 0, 8, NULL);
+	m.w.sites = sites;
+	m.w.n_sites = 3;
+	for (o.seed = 0; o.seed < 20; o.seed++) {
+		run(&m.w, &o, alive, got);
+		assert_int_equal(sites[got[7]], 2);
+	}
 	unmake(&m);
 }
 
@@ -308,6 +344,8 @@ int main(void)
 		cmocka_unit_test(test_cost_by_hand),
 		cmocka_unit_test(test_static_and_sampled_by_hand),
 		cmocka_unit_test(test_ratio_by_hand),
+		cmocka_unit_test(test_the_least_stands_for_zero),
+		cmocka_unit_test(test_sites_without_a_test_come_last),
 		cmocka_unit_test(test_walks_step_by_step),
 		cmocka_unit_test(test_alive_indegree_step_by_step),
 		cmocka_unit_test(test_sites),

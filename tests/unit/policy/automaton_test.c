@@ -114,11 +114,13 @@ static uint32_t visit_once(struct stage *s, enum outcome o, uint32_t budget)
 
 static void test_the_four_cases(void **state)
 {
-	static const struct { const char *rule; bool exceeded, changed; double f; } cases[] = {
-		{ "four-case", false, true, 32 }, { "four-case", false, false, 30 },
-		{ "four-case", true, true, 30 }, { "four-case", true, false, 28 },
-		{ "two-case", false, true, 32 }, { "two-case", false, false, 28 },
-		{ "two-case", true, true, 28 }, { "two-case", true, false, 28 },
+	static const struct { const char *rule; uint32_t capacity; bool changed; double f; }
+	cases[] = {
+		{ "four-case", 3, true, 32 }, { "four-case", 3, false, 30 },
+		{ "four-case", 1, true, 30 }, { "four-case", 1, false, 28 },
+		{ "four-case", 2, true, 32 },
+		{ "two-case", 3, true, 32 }, { "two-case", 3, false, 28 },
+		{ "two-case", 1, true, 28 }, { "two-case", 1, false, 28 },
 	};
 
 	(void)state;
@@ -127,15 +129,46 @@ static void test_the_four_cases(void **state)
 		char spec[100];
 		uint32_t page;
 
-		/* 4 players at 30/60 want 2 visits: over a capacity of 1, within one of 3 */
+		/* 4 players at 30/60 want 2 visits: over a capacity of 1, within one of 3
+		 * or just 2 */
 		put_pages(&s, 4, "http://a.example/p%d");
 		snprintf(spec, sizeof spec, "automaton:states=60,start=30,step=2,rule=%s",
 		         cases[i].rule);
 		stage_play(&s, spec);
 		leave_end_out(&s);
 		page = visit_once(&s, cases[i].changed ? OUTCOME_CHANGED : OUTCOME_SAME,
-		                  cases[i].exceeded ? 1 : 3);
+		                  cases[i].capacity);
 		assert_true(fabs(state_of(&s, page, 4, 60) - cases[i].f) < 1e-3);
+		stage_close(&s);
+	}
+}
+
+/* N is max(60, 4 pages/R), and a page begins with the N R/pages that meets the budget:
+ * 100 pages of which 4 are visited: N = 100, F = 4; 30 of them: N = 60, F = 18. */
+static void test_states_by_default(void **state)
+{
+	static const struct { uint32_t budget; double n, f; } cases[] = {
+		{ 4, 100, 4 }, { 30, 60, 18 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct stage s;
+		uint32_t drawn = 0;
+
+		put_pages(&s, 99, "http://a.example/p%d");      /* and the stage's own */
+		stage_play(&s, "automaton");
+		assert_int_equal(s.r.pages.n, 100);
+		for (int tries = 0; tries < 20 && !drawn; tries++) {
+			stage_cycle(&s, cases[i].budget);
+			for (size_t k = 0; k < s.e.n_seen; k++) {
+				if (s.e.seen[k].reason != REASON_CHANCE)
+					continue;
+				drawn++;
+				assert_true(fabs((double)s.e.seen[k].score - cases[i].f / cases[i].n) < 1e-6);
+			}
+		}
+		assert_true(drawn > 0);
 		stage_close(&s);
 	}
 }
@@ -307,6 +340,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_four_cases),
+		cmocka_unit_test(test_states_by_default),
 		cmocka_unit_test(test_states_stay_within_bounds),
 		cmocka_unit_test(test_the_printed_runs),
 		cmocka_unit_test(test_lakg_settles_at_equal_detection),

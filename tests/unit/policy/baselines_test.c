@@ -173,6 +173,49 @@ static void adaptive_samples_longer_where_it_is_unclear(void **state)
 	stage_close(&s);
 }
 
+/* a never changes, b always does, of c every second visit. */
+struct three { struct stage *s; uint32_t visits_of_c; };
+
+static enum outcome by_turns(void *arg, uint32_t page, uint32_t cycle)
+{
+	struct three *t = arg;
+	char letter = site_letter(t->s, page);
+
+	(void)cycle;
+	return letter == 'b' || (letter == 'c' && t->visits_of_c++ % 2) ? OUTCOME_CHANGED :
+	                                                                  OUTCOME_SAME;
+}
+
+/* The threshold is c's ratio, 1/2.  Wilson's upper bound of 0 of n at 95 % is
+ * 3.84/(n + 3.84): 0.66 of 2, which is unclear, 0.49 of 4, which is not; so a gets
+ * 4 samples whether it begins with 2 or with 4, and c, in the middle,
+ * as many as leave enough for b. */
+static void adaptive_stops_where_wilson_says(void **state)
+{
+	static const char *const specs[] = { "site:variant=adaptive,sample=2",
+	                                     "site:variant=adaptive,sample=4" };
+	struct stage s;
+	struct tally t[5];
+
+	(void)state;
+	three_sites(&s);
+	for (int k = 0; k < 2; k++) {
+		for (uint64_t seed = 0; seed < 20; seed++) {
+			struct three three = { .s = &s };
+
+			stage_play(&s, specs[k]);
+			s.fate = by_turns;
+			s.arg = &three;
+			s.e.view.seed = seed;
+			stage_cycle(&s, 43);
+			count_sites(&s, t);
+			assert_int_equal(t[0].samples, 4);
+			assert_in_range(t[2].samples, 18, 20);
+		}
+	}
+	stage_close(&s);
+}
+
 static void site_refuses_bad_samples(void **state)
 {
 	static const char *const bad[] = { "site:sample=0", "site:sample=-3", "site:sample=3x",
@@ -368,6 +411,7 @@ int main(void)
 		cmocka_unit_test(gsb_samples_some_sites_if_not_all_fit),
 		cmocka_unit_test(proportional_splits_the_rest),
 		cmocka_unit_test(adaptive_samples_longer_where_it_is_unclear),
+		cmocka_unit_test(adaptive_stops_where_wilson_says),
 		cmocka_unit_test(site_refuses_bad_samples),
 		cmocka_unit_test(rates_by_their_formulas),
 		cmocka_unit_test(mle_finds_a_known_rate),

@@ -128,12 +128,56 @@ static void test_samples_and_downloads_by_hand(void **state)
 	run_cycle(&w, 60, downloads, samples);
 	assert_true(samples[0] == 5 && samples[1] == 5 && samples[2] == 20);
 	assert_true(downloads[0] == 35 && downloads[1] == 5 && downloads[2] == 20);
+	/* each sample of group 0 has lambda = 1, so its score is 1 - 1/e */
+	for (size_t i = 0; i < w.e.n_seen; i++)
+		if (w.e.seen[i].reason == REASON_GROUP)
+			assert_true(fabs((double)w.e.seen[i].score - (1 - exp(-1))) < 1e-6);
 	/* Cycle 2, weights=non: frequencies 1 and 0 again in 0 and 1 (their samples
 	 * are the same pages); in group 2 too, for those changed twice or never. */
 	run_cycle(&w, 60, downloads, samples);
 	assert_true(samples[0] == 5 && samples[1] == 5 && samples[2] == 20);
 	assert_int_equal(w.n_made, 1);
 	world_close(&w);
+}
+
+/* Student's t for a confidence of 0.8 (z = 1.2816) by its expansion in 1/nu. */
+static double t_of(double nu)
+{
+	double z = 1.2816, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+
+	return z + (z3 + z) / (4 * nu) + (5 * z5 + 16 * z3 + 3 * z) / (96 * nu * nu) +
+	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * nu * nu * nu);
+}
+
+/* A mixed cluster is sampled until t s / sqrt(n) <= delta for the first time, n >= 5
+ * (about 44 for 0.1 where half have changed); lambda is 0 or 1 in the first cycle. */
+static void test_sampling_ends_with_the_t_rule(void **state)
+{
+	(void)state;
+	for (int d = 100; d <= 200; d += 10) {
+		struct world w = { .changes = three_kinds };
+		uint32_t downloads[3], samples[3], n = 0, hits = 0;
+		char spec[80];
+
+		snprintf(spec, sizeof spec, "cluster:k=3,features=static,delta=0.%d", d);
+		world_open(&w, 300, 3, spec);
+		run_cycle(&w, 240, downloads, samples);         /* at most 80 samples each */
+		assert_in_range(samples[2], 8, 60);
+		for (size_t i = 0; i < w.e.n_seen; i++) {
+			double p, width;
+
+			if (w.e.seen[i].reason != REASON_SAMPLE || w.e.seen[i].page % 3 != 2)
+				continue;
+			n++;
+			hits += w.e.seen[i].hit;
+			p = (double)hits / n;
+			width = n > 1 ? t_of(n - 1.0) * sqrt(p * (1 - p) / (n - 1.0)) : 1;
+			if (n >= 5)
+				assert_int_equal(width <= d / 1000.0, n == samples[2]);
+		}
+		world_close(&w);
+	}
+	assert_true(fabs(t_of(4) - 1.533) < 0.001);
 }
 
 static void test_samples_are_the_nearest_and_stay(void **state)
@@ -335,6 +379,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_samples_and_downloads_by_hand),
+		cmocka_unit_test(test_sampling_ends_with_the_t_rule),
 		cmocka_unit_test(test_samples_are_the_nearest_and_stay),
 		cmocka_unit_test(test_cap_and_merging),
 		cmocka_unit_test(test_clusters_anew_when_features_are_dynamic),

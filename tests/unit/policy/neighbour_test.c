@@ -75,6 +75,8 @@ static void expect_phi(struct stage *s, const char *spec, const char *digits, do
 			assert_int_equal(s->e.seen[1].reason, REASON_SAMPLE);
 		if (phi < 0)
 			p = (s->e.view.pagerank10[s->e.seen[0].page] + 1) / 11.0;
+		if (followed && fabs((double)s->e.seen[1].score - p) > 1e-6)
+			fail_msg("%s: phi = %g, wanted %g", spec, (double)s->e.seen[1].score, p);
 		excess += followed - p;
 		variance += p * (1 - p);
 	}

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "base/rng.h"
@@ -137,9 +138,10 @@ static void lambda_rate_is_most_likely(void **state)
 	policy_free(p);
 }
 
-/* After one cycle the credits are the rates f; the harmonic optimum has equal
- * marginal gain r / (f (r + f)) for all pages, and they sum to the budget. */
-static void lambda_split_is_optimal(void **state)
+/* After one cycle the credits are the rates f, which sum to the budget; the optimum
+ * has equal marginal gain for all pages that are visited: r / (f (r + f)) under the
+ * harmonic cost, r / (r + f)^2 under the binary, where others gain less at f = 0. */
+static void check_split(const char *spec, bool binary)
 {
 	enum { N = 50 };
 	uint8_t open[N];
@@ -150,10 +152,10 @@ static void lambda_split_is_optimal(void **state)
 	struct policy *p;
 	struct err err;
 	double sum = 0, gain = 0;
+	float before;
 
-	(void)state;
 	memset(open, PAGE_HERE, sizeof open);
-	assert_int_equal(policy_new(&p, "lambda", &err), 0);
+	assert_int_equal(policy_new(&p, spec, &err), 0);
 	policy_size(p, N);
 	for (uint32_t i = 0; i < N; i++)
 		for (uint32_t k = 0; k < i % 7 + 1; k++) {
@@ -167,14 +169,138 @@ static void lambda_split_is_optimal(void **state)
 	p->ops->begin(p, &v);
 	for (uint32_t i = 0; i < N; i++) {
 		const float *h = policy_page(p, i);
-		double r = (double)h[0], f = (double)h[1], g = r / (f * (r + f));
+		double r = (double)h[0], f = (double)h[1];
+		double g = binary ? r / (r + f) / (r + f) : r / (f * (r + f));
 
 		sum += f;
-		gain = i ? gain : g;
+		if (f <= 0)
+			continue;
+		gain = gain > 0 ? gain : g;
 		ASSERT_NEAR(g / gain, 1, 1e-3);
 	}
 	ASSERT_NEAR(sum, 10, 1e-3);
+	for (uint32_t i = 0; i < N; i++) {
+		const float *h = policy_page(p, i);
+
+		if (h[1] <= 0)
+			assert_true(binary && 1 / (double)h[0] <= gain * 1.001);
+	}
+	/* a visit uses up one */
+	before = ((const float *)policy_page(p, 7))[1];
+	policy_tell(p, &v, &(struct seen){ .page = 7 });
+	ASSERT_NEAR((double)(before - ((const float *)policy_page(p, 7))[1]), 1, 1e-6);
 	policy_free(p);
+}
+
+static void lambda_split_is_optimal(void **state)
+{
+	(void)state;
+	check_split("lambda", false);
+	check_split("lambda:cost=binary", true);
+}
+
+static void hundred_pages(struct stage *s)
+{
+	stage_open(s);
+	for (int i = 0; i < 100; i++) {
+		char url[60];
+
+		snprintf(url, sizeof url, "http://a.example/p%02d", i);
+		trace_add(&s->h, url, 0, "a", NULL);
+	}
+}
+
+/* The score that an ask of this seed gives each page; PAGE order. */
+static void ask_scores(struct stage *s, uint64_t seed, double *ret)
+{
+	struct plan plan = { 0 };
+
+	s->e.view.seed = seed;
+	s->e.view.room = s->r.pages.n;
+	memset(s->e.visits.state, PAGE_HERE, s->r.pages.n);
+	plan_begin(&plan, &s->e.view, s->e.visits.state);
+	policy_ask(s->policy, &s->e.view, &plan);
+	assert_int_equal(plan.n_taken, s->r.pages.n);
+	for (size_t i = 0; i < plan.n_taken; i++)
+		ret[plan.taken[i].page] = plan.taken[i].score;
+	plan_release(&plan);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Without a visit a chance is drawn from Beta(20 * .05, 20 * .95) = Beta(1, 19), so
+ * that (1 - x)^19 is uniform: Kolmogorov's distance at 20,200 draws. */
+static void thompson_draws_from_its_prior(void **state)
+{
+	enum { SEEDS = 200, N = 101 };
+	static double u[SEEDS * N];
+	double most = 0;
+	struct stage s;
+
+	(void)state;
+	hundred_pages(&s);
+	stage_play(&s, "thompson:alone=1,k=20");
+	s.e.view.cycle = 1;
+	policy_begin(s.policy, &s.e.view);
+	for (uint64_t seed = 0; seed < SEEDS; seed++)
+		ask_scores(&s, seed, u + seed * N);
+	for (size_t i = 0; i < SEEDS * N; i++)
+		u[i] = pow(1 - u[i], 19);
+	qsort(u, SEEDS * N, sizeof *u, by_value);
+	for (size_t i = 0; i < SEEDS * N; i++)
+		most = fmax(most, fabs(u[i] - ((double)i + 0.5) / (SEEDS * N)));
+	assert_true(most < 1.95 / sqrt(SEEDS * N));      /* one in a thousand */
+	stage_close(&s);
+}
+
+struct told { uint32_t cycle, gap; bool hit; };
+
+/* The mean chance of page 0 after these visits, asked for in the cycle of the last,
+ * at an age of one cycle, over many draws. */
+static double thompson_mean(const char *spec, const struct told *list, size_t n)
+{
+	enum { SEEDS = 3000 };
+	double scores[101], sum = 0;
+	struct stage s;
+
+	hundred_pages(&s);
+	stage_play(&s, spec);
+	s.e.view.cycle = 1;
+	policy_begin(s.policy, &s.e.view);
+	for (size_t i = 0; i < n; i++) {
+		struct seen seen = { .page = 0, .known = true, .gap = list[i].gap,
+		                     .hit = list[i].hit };
+
+		s.e.view.cycle = list[i].cycle;
+		policy_tell(s.policy, &s.e.view, &seen);
+	}
+	s.e.visits.last_cycle[0] = s.e.view.cycle - 1;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		ask_scores(&s, seed, scores);
+		sum += scores[0];
+	}
+	stage_close(&s);
+	return sum / SEEDS;
+}
+
+/* Worked by hand; standard errors are below .003. */
+static void thompson_posterior_by_hand(void **state)
+{
+	/* a change in an interval of 9: one success, (9 - 1)/2 = 4 failures.  All:
+	 * (1 + 20*.05)/(5 + 20) = .08; Beta(1 + .08, 4 + .92): 1.08/6 */
+	const struct told once[] = { { 1, 9, true } };
+	/* two cycles later evidence weighs 1/4, then 2 failures.  All: 1.25/22.25 =
+	 * .0562; Beta(.25 + .0562, 2 + .9438): .3062/3.25 */
+	const struct told faded[] = { { 1, 1, true }, { 3, 2, false } };
+
+	(void)state;
+	ASSERT_NEAR(thompson_mean("thompson:alone=1,k=1,keep=0.5", once, 1), 1.08 / 6, 0.012);
+	ASSERT_NEAR(thompson_mean("thompson:alone=1,k=1,keep=0.5", faded, 2), 0.3062 / 3.25, 0.012);
 }
 
 /* Two kinds of pages; a bandit must come to prefer the ones that change. */
@@ -191,13 +317,7 @@ static void thompson_learns(void **state)
 	uint32_t hits = 0;
 
 	(void)state;
-	stage_open(&s);
-	for (int i = 0; i < 100; i++) {
-		char url[60];
-
-		snprintf(url, sizeof url, "http://a.example/p%02d", i);
-		trace_add(&s.h, url, 0, "a", NULL);
-	}
+	hundred_pages(&s);
 	stage_play(&s, "thompson");
 	s.fate = odd_change;
 	for (int c = 0; c < 40; c++) {
@@ -245,6 +365,8 @@ int main(void)
 		cmocka_unit_test(stormcrawler_by_hand),
 		cmocka_unit_test(lambda_rate_is_most_likely),
 		cmocka_unit_test(lambda_split_is_optimal),
+		cmocka_unit_test(thompson_draws_from_its_prior),
+		cmocka_unit_test(thompson_posterior_by_hand),
 		cmocka_unit_test(thompson_learns),
 		cmocka_unit_test(auto_says_why),
 	};
