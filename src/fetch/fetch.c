@@ -247,13 +247,17 @@ static void give_back(struct fetch *f, double now)
 		job_done(f, f->jobs.v[number], FETCH_STOPPED, "%s", "");
 }
 
+static bool is_full(const struct fetch *f)
+{
+	return wire_active(f->wire) >= f->opt.connections ||
+		wire_active(f->wire) + f->n_done >= 2 * f->opt.connections;
+}
+
 static void choose(struct fetch *f, double now)
 {
 	uint32_t host, number;
 
-	while (wire_active(f->wire) < f->opt.connections &&
-	       wire_active(f->wire) + f->n_done < 2 * f->opt.connections &&
-	       polite_next(f->polite, now, &host, &number))
+	while (!is_full(f) && polite_next(f->polite, now, &host, &number))
 		job_dispatch(f, f->jobs.v[number], now);
 	wire_flush(f->wire);
 }
@@ -267,7 +271,8 @@ static void round_of_work(struct fetch *f, double seconds)
 	give_back(f, now);
 	choose(f, now);
 	give_back(f, now);
-	wait = polite_wait(f->polite, now);
+	/* hosts that may be asked wait for a connection, not for their moment */
+	wait = is_full(f) ? -1 : polite_wait(f->polite, now);
 	if (wait < 0 || wait > seconds)
 		wait = seconds;
 	if (f->done.first != NONE)

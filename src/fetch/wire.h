@@ -46,13 +46,13 @@ struct transfer {
 	size_t received;
 	/* inside of the wire */
 	struct lane *lane;
-	void *easy, *headers, *pins;
+	void *easy, *url, *headers, *pins;
 	struct transfer *next, *next_active, **active_link;
 	char pin[GATE_TEXT + 8];
 	size_t max_body, head_bytes, window_bytes, held;
 	double window;
 	int64_t length;                 /* Content-Length, -1: none */
-	bool head_done, paused, failed_here, used, proxied;
+	bool head_done, paused, failed_here, prunes, proxied;
 	char message[256];              /* libcurl's */
 };
 

@@ -2,14 +2,9 @@
 /*
  * wire_curl.c - the exchanges of one lane, by libcurl's multi interface on epoll.
  *
- * Easy handles are kept and used again: most options are set once.  libcurl
- * keeps the connections alive between exchanges; CURLOPT_CONNECT_TO pins each
- * to the address that was checked, and the open-socket callback asks the gate
- * about the address that the kernel will really be given, proxies included.
- *
- * Deadlines are ours (only connecting is libcurl's): a sweep over the active
- * transfers, ten times a second, so that "no head in time", "too slow" and "too
- * long" are told apart and the part received is kept.
+ * Deadlines are ours: a sweep over the active transfers, ten times a second, so
+ * that "no connection", "no head in time", "too slow" and "too long" are told apart,
+ * the part received is kept, and libcurl has no timers to keep for every exchange.
  *
  * Memory: heads and bodies of all transfers together stay under max_memory plus
  * one body.  Past it, transfers are paused as they receive, all but the one that
@@ -126,20 +121,9 @@ int lane_new(struct lane **ret, const struct fetch_options *options, bool behind
 	if (!behind_proxy)
 		curl_multi_setopt(w->multi, CURLMOPT_MAX_HOST_CONNECTIONS,
 		                  (long)options->polite.address_connections);
-	w->headers = curl_slist_append(NULL, WIRE_ACCEPT);
-	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
+	wire_ask_init(w);
 	*ret = w;
 	return 0;
-}
-
-void lane_free_transfer(struct transfer *t)
-{
-	curl_easy_cleanup(t->easy);
-	curl_slist_free_all(t->headers);
-	curl_slist_free_all(t->pins);
-	buf_release(&t->head);
-	buf_release(&t->body);
-	free(t);
 }
 
 void lane_free(struct lane *w)
@@ -161,7 +145,7 @@ void lane_free(struct lane *w)
 	}
 	curl_multi_cleanup(w->multi);
 	curl_share_cleanup(w->share);
-	curl_slist_free_all(w->headers);
+	wire_ask_release(w);
 	if (w->epoll >= 0)
 		close(w->epoll);
 	vec_release(&w->sockets);
@@ -174,90 +158,6 @@ void lane_watch(struct lane *w, int fd)
 
 	epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e);
 	w->watched = fd;
-}
-
-static struct transfer *new_transfer(struct lane *w)
-{
-	const struct fetch_options *o = &w->opt;
-	struct transfer *t = mem_zalloc(1, sizeof *t);
-	CURL *e = t->easy = curl_easy_init();
-
-	if (!e)
-		err_no_memory();
-	t->lane = w;
-	buf_init(&t->head, o->max_head + 1);
-	buf_init(&t->body, BUF_NO_LIMIT);
-	curl_easy_setopt(e, CURLOPT_PRIVATE, t);
-	curl_easy_setopt(e, CURLOPT_SHARE, w->share);
-	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
-	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-	curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
-	curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-	curl_easy_setopt(e, CURLOPT_USERAGENT, o->user_agent);
-	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, (long)(o->connect_timeout * 1000));
-	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, 65536L);
-	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, 60L);
-	curl_easy_setopt(e, CURLOPT_NOPROXY, "");       /* proxy.c has decided */
-	wire_answer_setup(t);
-	if (o->ca_file)
-		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
-	if (o->ca_path)
-		curl_easy_setopt(e, CURLOPT_CAPATH, o->ca_path);
-	return t;
-}
-
-static struct curl_slist *add_header(struct curl_slist *l, const char *name, const char *v)
-{
-	struct buf b;
-
-	buf_init(&b, BUF_NO_LIMIT);
-	buf_printf(&b, "%s: %s", name, v);
-	l = curl_slist_append(l, buf_text(&b));
-	buf_release(&b);
-	return l;
-}
-
-static void set_request(struct lane *w, struct transfer *t, const struct wire_request *r)
-{
-	CURL *e = t->easy;
-	struct curl_slist *headers = NULL;
-
-	curl_easy_setopt(e, CURLOPT_URL, r->url);
-	if (r->head_only)
-		curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
-	else
-		curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
-	if (r->etag || r->last_modified) {
-		for (struct curl_slist *l = w->headers; l; l = l->next)
-			headers = curl_slist_append(headers, l->data);
-		if (r->etag)
-			headers = add_header(headers, "If-None-Match", r->etag);
-		if (r->last_modified)
-			headers = add_header(headers, "If-Modified-Since", r->last_modified);
-	}
-	curl_slist_free_all(t->headers);
-	t->headers = headers;
-	curl_easy_setopt(e, CURLOPT_HTTPHEADER, headers ? headers : w->headers);
-	if (r->proxy || t->proxied || !t->used)
-		curl_easy_setopt(e, CURLOPT_PROXY, r->proxy ? r->proxy : "");
-	t->proxied = r->proxy != NULL;
-	t->used = true;
-	if (!r->pin) {
-		curl_easy_setopt(e, CURLOPT_CONNECT_TO, NULL);
-		return;
-	}
-	if (!t->pins || strcmp(t->pin, r->pin)) {
-		char text[GATE_TEXT + 16];
-
-		snprintf(t->pin, sizeof t->pin, "%s", r->pin);
-		snprintf(text, sizeof text, "::%s:", r->pin);
-		curl_slist_free_all(t->pins);
-		t->pins = curl_slist_append(NULL, text);
-	}
-	curl_easy_setopt(e, CURLOPT_CONNECT_TO, t->pins);
 }
 
 static void finish(struct lane *w, struct transfer *t)
@@ -280,11 +180,12 @@ static void finish(struct lane *w, struct transfer *t)
 void lane_start(struct lane *w, const struct wire_request *r, double now)
 {
 	struct transfer *t = w->idle;
+	const char *why;
 
 	if (t)
 		w->idle = t->next;
 	else
-		t = new_transfer(w);
+		t = wire_ask_new(w);
 	t->owner = r->owner;
 	t->error = FETCH_OK;
 	t->why[0] = t->ip[0] = '\0';
@@ -297,15 +198,15 @@ void lane_start(struct lane *w, const struct wire_request *r, double now)
 	t->max_body = r->max_body;
 	t->length = -1;
 	t->message[0] = '\0';
-	set_request(w, t, r);
+	why = wire_ask(w, t, r);
 	t->active_link = &w->active;
 	t->next_active = w->active;
 	if (w->active)
 		w->active->active_link = &t->next_active;
 	w->active = t;
 	w->n_active++;
-	if (curl_multi_add_handle(w->multi, t->easy) != CURLM_OK) {
-		wire_fail(t, FETCH_PROTOCOL, "libcurl refuses the request");
+	if (why || curl_multi_add_handle(w->multi, t->easy) != CURLM_OK) {
+		wire_fail(t, FETCH_PROTOCOL, why ? why : "libcurl refuses the request");
 		finish(w, t);
 	}
 }
@@ -330,6 +231,15 @@ static void complete(struct lane *w, struct transfer *t, CURLcode c)
 	finish(w, t);
 }
 
+/* The request has gone out or is about to: TLS and proxies are behind it. */
+static bool is_connected(const struct transfer *t)
+{
+	curl_off_t ready = 0;
+
+	curl_easy_getinfo(t->easy, CURLINFO_PRETRANSFER_TIME_T, &ready);
+	return ready > 0;
+}
+
 /* Deadlines.  A paused transfer is ours to hurry, not the server's. */
 static const char *too_late(const struct lane *w, struct transfer *t, double now)
 {
@@ -337,6 +247,8 @@ static const char *too_late(const struct lane *w, struct transfer *t, double now
 
 	if (now - t->started > o->whole_timeout)
 		return "took too long";
+	if (!t->head_done && now - t->started > o->connect_timeout && !is_connected(t))
+		return "no connection in time";
 	if (!t->head_done && now - t->started > o->connect_timeout + o->head_timeout)
 		return "no answer in time";
 	if (now - t->window >= o->slow_seconds) {

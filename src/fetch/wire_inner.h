@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_inner.h - what wire.c (the threads), wire_curl.c (one lane's loop) and
- * wire_answer.c (what libcurl calls while an answer arrives) share.
+ * wire_inner.h - what wire.c (the threads), wire_curl.c (one lane's loop), wire_ask.c
+ * (what libcurl is told) and wire_answer.c (what it calls while an answer arrives)
+ * share.
  *
  * A lane is used by one thread at a time: its own, once that runs.
  */
@@ -20,6 +21,7 @@ struct lane {
 	struct fetch_options opt;
 	void *multi, *share;            /* CURLM, CURLSH */
 	struct curl_slist *headers;     /* of every request */
+	uint64_t n_asked;
 	int epoll, watched;
 	double timer;                   /* when libcurl wants to be called; < 0: not */
 	double swept;
@@ -44,6 +46,14 @@ void lane_start(struct lane *w, const struct wire_request *r, double now);
 void lane_work(struct lane *w, double seconds);
 struct transfer *lane_finished(struct lane *w); /* or NULL */
 void lane_recycle(struct lane *w, struct transfer *t);
+
+/* wire_ask.c */
+void wire_ask_init(struct lane *w);
+void wire_ask_release(struct lane *w);
+struct transfer *wire_ask_new(struct lane *w);
+/* Tell libcurl what to ask for; NULL, or why it will not. */
+MUST_CHECK const char *wire_ask(struct lane *w, struct transfer *t,
+                                const struct wire_request *r);
 
 /* wire_answer.c */
 /* Let libcurl call us with what arrives at the transfer's easy handle. */

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -327,6 +329,53 @@ static void test_tls_and_connect_errors(void **state)
 	origin_raw_stop(raw);
 }
 
+static double thread_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A server that listens and says nothing: without TLS the connection is there and the
+ * answer is not, with TLS there is none.  The one connection is taken meanwhile, and
+ * who waits for it must not burn processor time. */
+static void test_silence(void **state)
+{
+	struct sockaddr_in sa = { .sin_family = AF_INET };
+	socklen_t size = sizeof sa;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	const struct fetch_result *r;
+	struct client b;
+	double cpu;
+	unsigned port;
+
+	(void)state;
+	assert_false(bind(fd, (struct sockaddr *)&sa, sizeof sa) || listen(fd, 8) ||
+	             getsockname(fd, (struct sockaddr *)&sa, &size));
+	port = ntohs(sa.sin_port);
+	client_init(&b, NULL, NULL);
+	b.opt.ignore_robots = true;
+	b.opt.connections = 1;
+	b.opt.connect_timeout = 0.5;
+	b.opt.head_timeout = 0.4;
+	client_go(&b);
+	cpu = thread_seconds();
+	client_ask(&b, "https://127.0.0.1:%u/", port);
+	client_ask(&b, "http://127.0.0.2:%u/", port);
+	r = client_take(&b);
+	assert_int_equal(r->error, FETCH_TIMEOUT);
+	assert_string_equal(r->why, "no connection in time");
+	assert_true(r->seconds >= 0.5 && r->seconds < 0.9 && r->status == 0);
+	r = client_take(&b);
+	assert_int_equal(r->error, FETCH_TIMEOUT);
+	assert_string_equal(r->why, "no answer in time");
+	assert_true(r->seconds >= 0.9);
+	assert_true(thread_seconds() - cpu < 0.05);
+	client_release(&b);
+	close(fd);
+}
+
 static char *read_file(const char *path)
 {
 	FILE *in = fopen(path, "r");
@@ -383,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_retry_after),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_tls_and_connect_errors),
+		cmocka_unit_test(test_silence),
 		cmocka_unit_test(test_certificates),
 	};
 

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire_ask.c - what libcurl is told before an exchange.
+ *
+ * Easy handles are kept and used again: most options are set once, the others when
+ * they change.  libcurl keeps the connections alive between exchanges;
+ * CURLOPT_CONNECT_TO pins each to the address that was checked, and the open-socket
+ * callback asks the gate about the address that the kernel will really be given,
+ * proxies included.
+ *
+ * At tens of thousands of pages a second libcurl's own work is what counts, and a
+ * third of it is putting text together byte by byte.  So the URL is parsed here, into
+ * a handle that libcurl only copies (from text it would put the URL together anew),
+ * and User-Agent is one of our headers, which are copied once and not twice; only
+ * proxies need it as an option, for CONNECT.  After each exchange libcurl looks through
+ * all the addresses it remembers for old ones; they are pinned, so one look in
+ * PRUNE_EVERY exchanges will do.
+ */
+#include "fetch/wire_inner.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define DNS_AGE 60L             /* seconds libcurl remembers an address, of a proxy above all */
+#define PRUNE_EVERY 1024
+#define RECEIVE_SIZE 65536L
+
+void wire_ask_init(struct lane *w)
+{
+	struct buf agent;
+
+	buf_init(&agent, BUF_NO_LIMIT);
+	buf_printf(&agent, "User-Agent: %s", w->opt.user_agent);
+	w->headers = curl_slist_append(NULL, buf_text(&agent));
+	w->headers = curl_slist_append(w->headers, WIRE_ACCEPT);
+	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
+	buf_release(&agent);
+}
+
+void wire_ask_release(struct lane *w)
+{
+	curl_slist_free_all(w->headers);
+}
+
+struct transfer *wire_ask_new(struct lane *w)
+{
+	const struct fetch_options *o = &w->opt;
+	struct transfer *t = mem_zalloc(1, sizeof *t);
+	CURL *e = t->easy = curl_easy_init();
+
+	t->url = curl_url();
+	if (!e || !t->url)
+		err_no_memory();
+	t->lane = w;
+	buf_init(&t->head, o->max_head + 1);
+	buf_init(&t->body, BUF_NO_LIMIT);
+	curl_easy_setopt(e, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(e, CURLOPT_SHARE, w->share);
+	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(e, CURLOPT_PATH_AS_IS, 1L);
+	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
+	curl_easy_setopt(e, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl_easy_setopt(e, CURLOPT_BUFFERSIZE, RECEIVE_SIZE);
+	curl_easy_setopt(e, CURLOPT_NOPROXY, "");       /* proxy.c has decided */
+	curl_easy_setopt(e, CURLOPT_PROXY, "");
+	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, -1L);
+	curl_easy_setopt(e, CURLOPT_CURLU, t->url);
+	wire_answer_setup(t);
+	if (o->ca_file)
+		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
+	if (o->ca_path)
+		curl_easy_setopt(e, CURLOPT_CAPATH, o->ca_path);
+	return t;
+}
+
+void lane_free_transfer(struct transfer *t)
+{
+	curl_easy_cleanup(t->easy);
+	curl_url_cleanup(t->url);
+	curl_slist_free_all(t->headers);
+	curl_slist_free_all(t->pins);
+	buf_release(&t->head);
+	buf_release(&t->body);
+	free(t);
+}
+
+static struct curl_slist *add_header(struct curl_slist *l, const char *name, const char *v)
+{
+	struct buf b;
+
+	buf_init(&b, BUF_NO_LIMIT);
+	buf_printf(&b, "%s: %s", name, v);
+	l = curl_slist_append(l, buf_text(&b));
+	buf_release(&b);
+	return l;
+}
+
+/* Those of every request, behind a proxy without the first: see above. */
+static void set_headers(struct lane *w, struct transfer *t, const struct wire_request *r)
+{
+	struct curl_slist *own = NULL, *common = r->proxy ? w->headers->next : w->headers;
+
+	if (r->etag || r->last_modified) {
+		for (struct curl_slist *l = common; l; l = l->next)
+			own = curl_slist_append(own, l->data);
+		if (r->etag)
+			own = add_header(own, "If-None-Match", r->etag);
+		if (r->last_modified)
+			own = add_header(own, "If-Modified-Since", r->last_modified);
+	}
+	curl_slist_free_all(t->headers);
+	t->headers = own;
+	curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, own ? own : common);
+}
+
+static void set_way(struct lane *w, struct transfer *t, const struct wire_request *r)
+{
+	bool prunes = r->proxy || w->n_asked++ % PRUNE_EVERY == 0;
+
+	if (prunes != t->prunes)
+		curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, prunes ? DNS_AGE : -1L);
+	t->prunes = prunes;
+	if (r->proxy || t->proxied) {
+		curl_easy_setopt(t->easy, CURLOPT_PROXY, r->proxy ? r->proxy : "");
+		curl_easy_setopt(t->easy, CURLOPT_USERAGENT, r->proxy ? w->opt.user_agent : NULL);
+	}
+	t->proxied = r->proxy != NULL;
+	if (r->pin && (!t->pins || strcmp(t->pin, r->pin))) {
+		char text[GATE_TEXT + 16];
+
+		snprintf(t->pin, sizeof t->pin, "%s", r->pin);
+		snprintf(text, sizeof text, "::%s:", r->pin);
+		curl_slist_free_all(t->pins);
+		t->pins = curl_slist_append(NULL, text);
+	}
+	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, r->pin ? t->pins : NULL);
+}
+
+const char *wire_ask(struct lane *w, struct transfer *t, const struct wire_request *r)
+{
+	CURLUcode bad = curl_url_set(t->url, CURLUPART_URL, r->url, CURLU_PATH_AS_IS);
+
+	if (bad)
+		return curl_url_strerror(bad);
+	/* The text is for libcurl's second attempt if a kept connection turns out to be
+	 * closed; the parsed one goes first. */
+	curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
+	if (r->head_only)
+		curl_easy_setopt(t->easy, CURLOPT_NOBODY, 1L);
+	else
+		curl_easy_setopt(t->easy, CURLOPT_HTTPGET, 1L);
+	set_headers(w, t, r);
+	set_way(w, t, r);
+	return NULL;
+}
