@@ -204,6 +204,30 @@ static void test_cross_validation_finds_the_planted_number(void **state)
 	free(p);
 }
 
+/* Rows that are the same within each of four groups: held out, each has a centroid at
+ * distance nothing where k is 4, and 10 folds are the default. */
+static void test_cross_validation_of_four_points(void **state)
+{
+	static const uint32_t grid[] = { 1, 2, 4 };
+	struct choose_point ten[3], usual[3], two[3];
+	struct rows r;
+
+	(void)state;
+	rows_init_dense(&r, 90, 4);
+	for (uint32_t i = 0; i < 90; i++)
+		rows_dense(&r, i)[i % 4] = 1;
+	rows_unit(&r);
+	choose_k(&r, grid, 3, 10, &(struct bisect_options){ .seed = 3 }, ten);
+	choose_k(&r, grid, 3, 0, &(struct bisect_options){ .seed = 3 }, usual);
+	choose_k(&r, grid, 3, 2, &(struct bisect_options){ .seed = 3 }, two);
+	assert_true(fabs(ten[2].cosine - 1) < 1e-6 && ten[2].se < 1e-6);
+	assert_true(fabs(two[2].cosine - 1) < 1e-6);
+	assert_true(fabs(ten[0].cosine - 0.5) < 0.02);  /* to the middle of four */
+	assert_true(ten[0].cosine == usual[0].cosine && ten[0].se == usual[0].se);
+	assert_true(ten[0].se != two[0].se);
+	rows_release(&r);
+}
+
 static void test_cross_validation_of_almost_nothing(void **state)
 {
 	static const uint32_t grid[] = { 1, 2, 50 };
@@ -230,6 +254,7 @@ int main(void)
 		cmocka_unit_test(test_fewer_clusters_than_labels),
 		cmocka_unit_test(test_knees_of_known_curves),
 		cmocka_unit_test(test_cross_validation_finds_the_planted_number),
+		cmocka_unit_test(test_cross_validation_of_four_points),
 		cmocka_unit_test(test_cross_validation_of_almost_nothing),
 	};
 

@@ -280,6 +280,37 @@ static void the_nearest_capture_may_lie_ahead(void **state)
 	play_close(&p);
 }
 
+/* b and d are gone: the oracle finds the living at once, one download for each; others
+ * have asked 1 to 3 pages when the first is found, and 2 to 4 when both are. */
+static void cost_of_the_living(void **state)
+{
+	struct play p;
+
+	(void)state;
+	play_open(&p);
+	for (int i = 0; i < 4; i++) {
+		char url[40];
+
+		snprintf(url, sizeof url, T "%c", 'a' + i);
+		trace_add(&p.h, url, 0, "x", NULL);
+		trace_add(&p.h, url, 5, i % 2 ? NULL : "x", NULL);
+	}
+	trace_add(&p.h, T "a", 12, "y", NULL);
+	p.o.goal = GOAL_ALIVE;
+	play_run(&p, "oracle");
+	for (int i = 0; i < REPLAY_ALPHAS; i++)
+		near_to(p.run.cost[i], 1);
+	/* any order finds the last living page by its 4th question */
+	play_run(&p, "random");
+	for (int i = 0; i < REPLAY_ALPHAS; i++) {
+		double asked = p.run.cost[i] * (replay_alpha(i) > 0.5 + 1e-9 ? 2 : 1);
+
+		near_to(asked, round(asked));
+		assert_true(asked >= 1 && asked <= (replay_alpha(i) > 0.5 + 1e-9 ? 4 : 3));
+	}
+	play_close(&p);
+}
+
 /*
  * a -> h, b -> h, h -> a: with d = 0.85, PR(b) = 0.05, PR(a) = 0.05 + 0.85 PR(h)
  * and PR(h) = 0.05 + 0.85 (PR(a) + PR(b)) give PR(a) = 0.128625 / 0.2775 and
@@ -307,6 +338,20 @@ static void weights_are_pageranks(void **state)
 	play_run(&p, "random");
 	near_to(p.run.cycles[0].weighted_change_ratio, 10 / 3.0);
 	near_to(p.run.cycles[1].weighted_change_ratio, 10 / 3.0);
+	play_close(&p);
+	/* of weights 0, 10 and 10 the first and one of the others are stale */
+	play_open(&p);
+	trace_add(&p.h, T "a", 0, "a0", "/h");
+	trace_add(&p.h, T "b", 0, "b0", "/h");
+	trace_add(&p.h, T "h", 0, "h0", "/a");
+	for (int i = 0; i < 3; i++)
+		trace_add(&p.h, (const char *[]){ T "a", T "b", T "h" }[i], 5, "new", NULL);
+	p.o.weights = WEIGHTS_PAGERANK10;
+	p.o.budget = (struct share){ 1, false };
+	p.o.end = TRACE_START + 20 * DAY_SECONDS;
+	play_run(&p, "liverank:order=pagerank");
+	near_to(p.run.cycles[0].freshness, 1 / 3.0);
+	near_to(p.run.cycles[0].weighted_freshness, 0.5);
 	play_close(&p);
 }
 
@@ -394,6 +439,7 @@ int main(void)
 		cmocka_unit_test(a_page_not_yet_seen_gone_is_stale),
 		cmocka_unit_test(observation_decides_what_a_hit_is),
 		cmocka_unit_test(the_nearest_capture_may_lie_ahead),
+		cmocka_unit_test(cost_of_the_living),
 		cmocka_unit_test(weights_are_pageranks),
 		cmocka_unit_test(the_guarantee_is_counted_in_cycles),
 		cmocka_unit_test(days_begin_at_midnight),

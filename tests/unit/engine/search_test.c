@@ -83,6 +83,26 @@ static void test_ranking_on_paper(void **state)
 	search_index_release(&x);
 }
 
+/* Three pages alike in all: by number, and the last is the one left out. */
+static void test_equal_scores_go_by_number(void **state)
+{
+	static const double alike[] = { .25, .25, .25, .25 };
+	struct search_set equal = set;
+	struct search_index x;
+	uint32_t top[4];
+
+	(void)state;
+	equal.pagerank = alike;
+	search_index_init(&x, &equal, 4);
+	for (uint32_t i = 1; i < 4; i++)
+		put(&x, i, 100, 7, 4);
+	assert_int_equal(search_rank(&x, 0, 4, top), 3);
+	assert_true(top[0] == 1 && top[1] == 2 && top[2] == 3);
+	assert_int_equal(search_rank(&x, 0, 2, top), 2);
+	assert_true(top[0] == 1 && top[1] == 2);
+	search_index_release(&x);
+}
+
 struct world { bool fresh[4], alive[4], matches[4]; };
 
 static bool fresh(const void *arg, uint32_t page) { return ((const struct world *)arg)->fresh[page]; }
@@ -200,7 +220,7 @@ static void test_replay_keeps_the_order_of_repositories(void **state)
 static uint32_t number_of(const void *arg, const char *word, size_t size)
 {
 	(void)arg;
-	return size == 1 && *word >= 'a' && *word <= 'f' ? (uint32_t)(*word - 'a') * 10 : UINT32_MAX;
+	return size == 1 && *word >= 'a' && *word <= 'l' ? (uint32_t)(*word - 'a') * 10 : UINT32_MAX;
 }
 
 static void test_queries_from_a_file(void **state)
@@ -213,6 +233,13 @@ static void test_queries_from_a_file(void **state)
 	struct err err;
 
 	(void)state;
+	/* more terms than a query has room for: the first eight of them */
+	scratch_file(path, "long", "a b c d e f g h i j k l\n", 24);
+	assert_int_equal(search_set_read(&s, &o, path, number_of, NULL, &dropped, &err), 0);
+	assert_int_equal(s.queries[0].n, SEARCH_TERMS_MAX);
+	assert_int_equal(s.n_terms, SEARCH_TERMS_MAX);
+	assert_int_equal(s.terms[SEARCH_TERMS_MAX - 1], 70);
+	search_set_release(&s);
 	scratch_file(path, "queries", text, strlen(text));
 	assert_int_equal(search_set_read(&s, &o, path, number_of, NULL, &dropped, &err), 0);
 	assert_int_equal(s.n_queries, 2);
@@ -230,6 +257,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ranking_on_paper),
+		cmocka_unit_test(test_equal_scores_go_by_number),
 		cmocka_unit_test(test_measures_on_paper),
 		cmocka_unit_test(test_replay_keeps_the_order_of_repositories),
 		cmocka_unit_test(test_queries_from_a_file),

@@ -190,7 +190,7 @@ static void test_literals_and_names(void **state)
 		"[2606:4700::1111]", "127.0.0.1.example.org", "1.2.3.4.5",
 	};
 	struct sockaddr_storage sa;
-	char text[GATE_TEXT];
+	char text[GATE_TEXT], name[300];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
@@ -204,6 +204,11 @@ static void test_literals_and_names(void **state)
 	assert_true(gate_literal("[2606:4700::1]", &sa));
 	assert_string_equal(gate_text((struct sockaddr *)&sa, text), "2606:4700::1");
 	assert_false(gate_literal("example.org", &sa));
+	memset(name, '1', sizeof name - 1);             /* longer than any address */
+	name[sizeof name - 1] = '\0';
+	assert_false(gate_literal(name, &sa));
+	assert_false(gate_literal("", &sa));
+	assert_false(gate_literal(".", &sa));
 	assert_false(gate_literal("", &sa));
 	assert_false(gate_literal(".", &sa));
 	assert_false(gate_literal("[]", &sa));

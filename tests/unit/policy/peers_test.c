@@ -152,7 +152,7 @@ static void check_split(const char *spec, bool binary)
 	struct policy *p;
 	struct err err;
 	double sum = 0, gain = 0;
-	float before;
+	float before, rate;
 
 	memset(open, PAGE_HERE, sizeof open);
 	assert_int_equal(policy_new(&p, spec, &err), 0);
@@ -185,9 +185,11 @@ static void check_split(const char *spec, bool binary)
 		if (h[1] <= 0)
 			assert_true(binary && 1 / (double)h[0] <= gain * 1.001);
 	}
-	/* a visit uses up one */
+	/* a visit uses up one, and one that failed teaches nothing */
 	before = ((const float *)policy_page(p, 7))[1];
-	policy_tell(p, &v, &(struct seen){ .page = 7 });
+	rate = ((const float *)policy_page(p, 7))[0];
+	policy_tell(p, &v, &(struct seen){ .page = 7, .gap = 9, .gap_seconds = 9 * DAY_SECONDS });
+	assert_true(rate == ((const float *)policy_page(p, 7))[0]);
 	ASSERT_NEAR((double)(before - ((const float *)policy_page(p, 7))[1]), 1, 1e-6);
 	policy_free(p);
 }
@@ -255,6 +257,13 @@ static void thompson_draws_from_its_prior(void **state)
 	for (size_t i = 0; i < SEEDS * N; i++)
 		most = fmax(most, fabs(u[i] - ((double)i + 0.5) / (SEEDS * N)));
 	assert_true(most < 1.95 / sqrt(SEEDS * N));      /* one in a thousand */
+	/* at an age of 3 the chance is 1 - (1 - x)^3, unless a visit speaks of one cycle */
+	s.e.view.cycle = 3;
+	ask_scores(&s, 1, u);
+	s.e.view.observe = OBSERVE_CYCLE;
+	ask_scores(&s, 1, u + N);
+	for (size_t i = 0; i < N; i++)
+		ASSERT_NEAR(1 - u[i], pow(1 - u[N + i], 3), 1e-5);
 	stage_close(&s);
 }
 

@@ -63,6 +63,37 @@ static void hazards_by_hand(void **state)
 	tide_model_release(&m);
 }
 
+/* What an unknown host is expected to do, after a changed visit of another: hosts
+ * speak with weight 1 / (1 + exposure / 500) beside a prior of 1 in 1/0.03. */
+static void hosts_inform_each_other(void **state)
+{
+	struct tide_model m;
+	double w = 1 / (1 + 1 / 500.0);
+
+	(void)state;
+	tide_model_init(&m, &small, &usual);
+	tide_model_begin(&m, 1);
+	tide_model_learn(&m, 1, 0, true);
+	tide_model_begin(&m, 2);
+	ASSERT_NEAR(m.base, (1 + w) / (1 / 0.03 + w), 1e-7);
+	tide_model_learn(&m, 2, 1, false);
+	tide_model_begin(&m, 3);
+	w = 1 / (1 + 2 / 500.0);
+	ASSERT_NEAR(m.base, (1 + w) / (1 / 0.03 + 2 * w), 1e-7);
+	tide_model_release(&m);
+}
+
+/* A family seen 3 more than expected, variance 0.5: 3 / 1.5 in the log-odds. */
+static void family_effect_by_hand(void **state)
+{
+	struct tide_state s = { .weight = { [TIDE_FAMILY] = 0.7 } };
+	struct tide_family g = { .sum = 3, .var = 0.5f };
+
+	(void)state;
+	tide_set_factor(&s, 0, &g);
+	ASSERT_NEAR((double)g.factor, expm1(0.7 * 2), 1e-5);
+}
+
 /* A changed visit over three cycles of equal hazard q spreads one event as
  * q, q(1-q), q(1-q)^2 over their sum, and is at risk until it. */
 static void changed_visit_is_spread(void **state)
@@ -436,6 +467,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hazards_by_hand),
+		cmocka_unit_test(hosts_inform_each_other),
+		cmocka_unit_test(family_effect_by_hand),
 		cmocka_unit_test(changed_visit_is_spread),
 		cmocka_unit_test(finds_a_constant_rate),
 		cmocka_unit_test(a_burst_is_remembered),

@@ -131,6 +131,8 @@ static void test_refused(void **state)
 {
 	static const struct { const char *in, *reason; } table[] = {
 		{ "", "empty" },
+		{ "http:a/b", "no host" },
+		{ "http:/a/b", "no host" },
 		{ "example.com", "no scheme" },
 		{ "//example.com/", "no scheme" },
 		{ "/x", "no scheme" },

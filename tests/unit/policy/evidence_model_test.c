@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * evidence's model against a naive one: every rate, effect and score worked out anew
+ * from the list of tests, by the formulas of docs/policies.md.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "graph/graph.h"
+#include "policy/evidence.h"
+#include "../../lib/stage.h"
+
+#define PAGES 400
+#define VOICE 3.0
+
+/* Two hosts, directories two deep, names that share words, links within and across. */
+static void open_world(struct stage *s)
+{
+	stage_open(s);
+	for (unsigned i = 0; i < PAGES; i++) {
+		char url[100], links[200];
+
+		snprintf(url, sizeof url, "http://%c.example/d%u/%s%u/%s-%c%u.%s", 'a' + i % 2, i % 5,
+		         i % 7 ? "e" : "2019", i % 3, i % 4 ? "news" : "item", 'a' + i % 6, i,
+		         i % 9 ? "html" : "txt");
+		snprintf(links, sizeof links, "/d%u/e%u/news-%c%u.html /d0/e0/item-a0.html", (i + 2) % 5,
+		         (i + 2) % 3, 'a' + (i + 2) % 6, i + 2);
+		trace_add(&s->h, url, 0, "a", links);
+	}
+}
+
+struct naive {
+	const struct evidence_state *s;
+	const struct evidence_world *w;
+	double *alive, *tested;                 /* by node */
+};
+
+static double clip(double p)
+{
+	return p < 0.001 ? 0.001 : p > 0.999 ? 0.999 : p;
+}
+
+/* Own tests, and each child's (a, t) / (1 + t/3); children have higher numbers. */
+static void sum_up(struct naive *n)
+{
+	n->alive = calloc(n->w->n_nodes, sizeof *n->alive);
+	n->tested = calloc(n->w->n_nodes, sizeof *n->tested);
+	for (size_t i = 0; i < n->s->tests.n; i++) {
+		uint32_t node = n->w->node[n->s->tests.v[i].page];
+
+		n->alive[node] += n->s->tests.v[i].hit;
+		n->tested[node]++;
+	}
+	for (uint32_t v = n->w->n_nodes - 1; v > 0; v--) {
+		assert_true(n->w->parent[v] < v);
+		n->alive[n->w->parent[v]] += n->alive[v] / (1 + n->tested[v] / VOICE);
+		n->tested[n->w->parent[v]] += n->tested[v] / (1 + n->tested[v] / VOICE);
+	}
+}
+
+/* The rate of a node, without one test of outcome y all along the path if `less`. */
+static double rate(const struct naive *n, uint32_t node, double less, double y)
+{
+	double a = fmax(0, n->alive[node] - (less > 0 ? y : 0));
+	double t = fmax(0, n->tested[node] - less);
+
+	if (node == 0)
+		return clip((a + 1) / (t + 2));
+	return clip((a + rate(n, n->w->parent[node], less, y)) / (t + 1));
+}
+
+static void near_to(const char *what, double x, double want)
+{
+	if (!(fabs(x - want) <= 1e-3 * (1 + fabs(want))))
+		fail_msg("%s is %.6g, not %.6g", what, x, want);
+}
+
+/* u = sum (y - e) / (1 + sum e (1 - e)) over the tests of which `is` says yes. */
+struct question { const struct graph *links; const uint32_t *group; uint32_t page; };
+
+static double effect(const struct naive *n, const struct question *q)
+{
+	double sum = 0, var = 0;
+
+	for (size_t i = 0; i < n->s->tests.n; i++) {
+		const struct evidence_test *t = &n->s->tests.v[i];
+		double e = rate(n, n->w->node[t->page], 1, t->hit);
+		double times = 0;
+
+		if (q->group)
+			times = q->group[t->page] == q->group[q->page];
+		for (uint64_t k = 0; q->links && k < graph_degree(q->links, q->page); k++)
+			times += q->links->targets[q->links->offsets[q->page] + k] == t->page;
+		sum += times * (t->hit - e);
+		var += times * e * (1 - e);
+	}
+	return sum / (1 + var);
+}
+
+/* Of what the neighbours in `g` have by `by`, over the root of their number. */
+static double spread(const struct naive *n, const struct graph *g, const struct graph *by,
+                     uint32_t page)
+{
+	uint64_t degree = graph_degree(g, page);
+	double sum = 0;
+
+	for (uint64_t k = 0; k < degree; k++)
+		sum += effect(n, &(struct question){ by, NULL, g->targets[g->offsets[page] + k] });
+	return degree ? sum / sqrt((double)degree) : 0;
+}
+
+static const struct evidence_test *test_of(const struct naive *n, uint32_t page)
+{
+	for (size_t i = 0; i < n->s->tests.n; i++)
+		if (n->s->tests.v[i].page == page)
+			return &n->s->tests.v[i];
+	return NULL;
+}
+
+/* The next tested page on one side among those of the same node in order of URL. */
+static double side(const struct naive *n, uint32_t page, int step)
+{
+	uint32_t node = n->w->node[page];
+	int64_t at = n->w->place[page];
+
+	for (int64_t i = at + step; i >= n->w->first[node] &&
+	     i < (int64_t)n->w->first[node] + n->w->own[node]; i += step) {
+		const struct evidence_test *t = test_of(n, n->w->order[i]);
+
+		if (t) {
+			double e = rate(n, node, 1, t->hit);
+
+			return (t->hit - e) / (0.5 + e * (1 - e)) / sqrt(fabs((double)(i - at)));
+		}
+	}
+	return 0;
+}
+
+static double logit(double p)
+{
+	return log(p / (1 - p));
+}
+
+/* With the weights of the start: 1 for the tree, 0.3 for near, groups and links. */
+static double score(const struct naive *n, const struct view *v, uint32_t page)
+{
+	uint32_t node = n->w->node[page];
+	double u = side(n, page, -1) + side(n, page, 1);
+
+	for (int g = 0; g < N_GROUPS; g++)
+		if (n->w->n_group[g])
+			u += effect(n, &(struct question){ NULL, n->w->group[g], page });
+	u += effect(n, &(struct question){ v->links, NULL, page }) +
+	     effect(n, &(struct question){ v->links_in, NULL, page }) +
+	     spread(n, v->links_in, v->links, page) + spread(n, v->links, v->links_in, page);
+	return logit(rate(n, node, 0, 0)) + 0.3 * u +
+	       (n->tested[node] > 0 ? 0 : 0.2 * log(n->w->size[node]));
+}
+
+static void model_is_the_naive_one(void **state)
+{
+	const struct evidence_opts o = { .sample = 1, .share = 0.03, .voice = VOICE,
+	                                 .nofit = true };
+	struct naive n = { 0 };
+	struct evidence_state *s;
+	struct stage stage;
+	uint64_t last = 20;
+
+	(void)state;
+	open_world(&stage);
+	stage_play(&stage, "evidence:nofit=1");
+	stage.e.view.goal = GOAL_ALIVE;
+	stage.e.view.cycle = 1;
+	policy_begin(stage.policy, &stage.e.view);
+	s = stage.policy->state;
+	while (last < 100)              /* to the end of a refit: then all is set anew */
+		last = (uint64_t)ceil(1.15 * (double)last);
+	for (uint32_t i = 0; s->tests.n < last; i++) {
+		uint32_t page = (uint32_t)(rng_draw(1, 0, i, RNG_USER) % stage.r.pages.n);
+
+		evidence_learn(s, &stage.e.view, &o, page,
+		               rng_unit(rng_draw(2, 0, page, RNG_USER)) <
+		               (stage.e.view.dir[page] % 3 ? 0.2 : 0.8), true);
+	}
+	assert_int_equal(s->next_fit, ceil(1.15 * (double)last));
+	n.s = s;
+	n.w = &s->world;
+	sum_up(&n);
+	evidence_rates(s);
+	evidence_fix_statics(s, stage.r.pages.n);
+	for (uint32_t i = 0; i < n.w->n_nodes; i++) {
+		near_to("alive", (double)s->alive[i], n.alive[i]);
+		near_to("tested", (double)s->tested[i], n.tested[i]);
+		near_to("rate", (double)s->rate[i], rate(&n, i, 0, 0));
+	}
+	for (uint32_t i = 0; i < stage.r.pages.n; i += 3) {
+		near_to("near", (double)s->near[i], side(&n, i, -1) + side(&n, i, 1));
+		near_to("cocited", (double)s->cocited[i],
+		        spread(&n, stage.e.view.links_in, stage.e.view.links, i));
+		if (!test_of(&n, i))
+			near_to("score", (double)evidence_score(s, &stage.e.view, i),
+			        score(&n, &stage.e.view, i));
+	}
+	free(n.alive);
+	free(n.tested);
+	stage_close(&stage);
+}
+
+/* Each static has mean 0 and variance 1 over the pages, or is 0 where all are alike. */
+static void statics_are_standardised(void **state)
+{
+	const struct evidence_state *s;
+	struct stage stage;
+	int differ = 0;
+
+	(void)state;
+	open_world(&stage);
+	stage_play(&stage, "evidence");
+	stage.e.view.cycle = 1;
+	policy_begin(stage.policy, &stage.e.view);
+	s = stage.policy->state;
+	for (size_t k = 0; k < N_STATICS; k++) {
+		double sum = 0, square = 0, n = stage.r.pages.n;
+
+		for (size_t i = 0; i < stage.r.pages.n; i++) {
+			double x = (double)s->world.statics[i * N_STATICS + k];
+
+			sum += x / n;
+			square += x * x / n;
+		}
+		assert_true(fabs(sum) < 1e-4);
+		assert_true(fabs(square - 1) < 1e-3 || square < 1e-12);
+		differ += square > 0.5;
+	}
+	assert_in_range(differ, 6, N_STATICS);
+	stage_close(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(model_is_the_naive_one),
+		cmocka_unit_test(statics_are_standardised),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
