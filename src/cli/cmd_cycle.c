@@ -177,7 +177,7 @@ static void print_json(struct json *j, const struct crawl_report *r)
 	cli_json_end(j);
 }
 
-static void print_text(const struct crawl_report *r)
+static void print_text(const struct crawl_report *r, bool first)
 {
 	static const char *const heads[] = { "cycle", "<time", "budget", "requests", "new",
 		"changed", "same", "gone", "failed", "blocked", "ratio", "seconds" };
@@ -199,7 +199,10 @@ static void print_text(const struct crawl_report *r)
 	table_cell(t, "%u", c->blocked);
 	table_cell(t, "%.3f", cycle_change_ratio(c));
 	table_cell(t, "%.1f", c->seconds_total);
-	table_print(t, stdout);
+	if (first)
+		table_print(t, stdout);
+	else
+		table_print_more(t, stdout);
 	table_free(t);
 	if (c->failed + c->blocked) {
 		printf("not had: ");
@@ -207,7 +210,7 @@ static void print_text(const struct crawl_report *r)
 			if (!r->reasons[i])
 				continue;
 			printf("%s%u %s", between, r->reasons[i],
-			       i == FETCH_OK ? "by the status of the answer" :
+			       i == FETCH_OK ? "with an error as answer (404, 500, ...)" :
 			       i == FETCH_GATE ? "for an address that is not public" :
 			       fetch_error_name((enum fetch_error)i));
 			between = ", ";
@@ -270,7 +273,8 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 		if (cli->common.json)
 			print_json(&j, &r);
 		else
-			print_text(&r);
+			print_text(&r, !l->shown);
+		l->shown = true;
 		fflush(stdout);
 		if (rc == 0 && o->report && (rc = write_report(l, cli, o, &r, err)) < 0 && goes_on) {
 			log_warn("%s", err->text);      /* the cycles matter more */

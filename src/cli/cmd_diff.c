@@ -205,7 +205,7 @@ static int diff_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	    (rc = page_arg_find(s, args[0], &page, err)) == 0 &&
 	    (rc = store_captures(s, page.number, choose, &w, err)) == 0) {
 		if (!w.before || !w.after || w.before == w.after)
-			rc = err_set(err, E_USAGE, "%s: there are no two captures with different "
+			rc = err_set(err, E_FAIL, "%s: there are no two captures with different "
 			             "content; `freshet show` lists what there is", args[0]);
 		else if ((rc = store_page_get(s, page.number, &page, err)) > 0)
 			rc = compare(cli, o, s, &page, &w, err);

@@ -77,13 +77,15 @@ static void print_stats(const struct cli *cli, const struct import_stats *s)
 	if (s->n_known)
 		printf(", %llu known", (unsigned long long)s->n_known);
 	if (s->n_captures || s->n_doubles)
-		printf(", %llu captures", (unsigned long long)s->n_captures);
+		printf(", %llu capture%s", (unsigned long long)s->n_captures,
+		       s->n_captures == 1 ? "" : "s");
 	if (s->n_doubles)
 		printf(" (%llu already there)", (unsigned long long)s->n_doubles);
 	if (s->n_bad)
 		printf(", %llu malformed", (unsigned long long)s->n_bad);
 	if (s->n_other)
-		printf(", %llu other records", (unsigned long long)s->n_other);
+		printf(", %llu other record%s", (unsigned long long)s->n_other,
+		       s->n_other == 1 ? "" : "s");
 	putchar('\n');
 }
 
@@ -118,7 +120,8 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	store_close(i.store);
 	ignore_list_release(&rules);
 	arena_release(&keep);
-	if (rc >= 0 || i.stats.n_pages || i.stats.n_known || i.stats.n_captures)
+	if (rc >= 0 || i.stats.n_pages || i.stats.n_known || i.stats.n_captures ||
+	    i.stats.n_doubles)
 		print_stats(cli, &i.stats);
 	if (rc >= 0 && i.stats.n_bad && !i.stats.n_pages && !i.stats.n_known && !i.stats.n_other)
 		rc = err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` "

@@ -21,7 +21,10 @@ static int init_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		json_kstr(&j, "repository", dir);
 		cli_json_end(&j);
 	} else {
-		log_info("repository in %s; next: freshet -C %s import FILE...", dir, dir);
+		bool here = !strcmp(dir, ".");
+
+		log_info("repository in %s; next: freshet %s%s%simport FILE...", dir,
+		         here ? "" : "-C ", here ? "" : dir, here ? "" : " ");
 	}
 	return 0;
 }

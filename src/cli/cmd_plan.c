@@ -141,6 +141,15 @@ static void print_table(const struct planning *p)
 	table_free(t);
 }
 
+/* What the policy says of itself: what auto chose, and why. */
+static void say_choice(const struct planning *p, const char *policy)
+{
+	const char *why = policy_explain(p->r.policy);
+
+	if (why)
+		log_info("%s chose %s", policy, why);
+}
+
 static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct plan_opts *o = opts;
@@ -152,6 +161,8 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	(void)args;
 	if (rc == 0)
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
+	if (rc == 0)
+		say_choice(&p, o->policy);
 	if (rc == 0 && p.r.engine.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
 	if (rc == 0 && cli->common.json) {
@@ -254,10 +265,7 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 	if (rc == 0)
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0) {
-		const char *why = policy_explain(p.r.policy);
-
-		if (why)
-			log_info("%s", why);
+		say_choice(&p, o->policy);
 		find_page(&x, &p.r.engine);
 	}
 	if (rc == 0 && !x.seen) {

@@ -99,6 +99,9 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 	}
 	encoding_release(&encoding);
 	n_numbers = q.n;
+	if (!s->words.words.words.n)
+		return err_set(err, E_FAIL, "no words were counted yet: `freshet set words yes` has the "
+		               "cycles from now on do it; archives bring theirs");
 	if (!n_numbers)
 		return err_set(err, E_FAIL, "no page of the repository has any of these words");
 	s->set.opts = (struct search_opts){ .k = (uint32_t)o->k, .weight_text = o->text_weight,

@@ -73,6 +73,7 @@ struct table *table_new(const char *const *heads, size_t n);    /* head "<x": le
 __attribute__((format(printf, 2, 3)))
 void table_cell(struct table *t, const char *fmt, ...);         /* row by row */
 void table_print(struct table *t, FILE *out);
+void table_print_more(struct table *t, FILE *out);              /* without heads */
 void table_free(struct table *t);
 
 #endif

@@ -31,13 +31,17 @@ static void on_progress(void *arg, uint32_t done, uint32_t total)
 	progress_set(&c->progress, done);
 }
 
-static int set_agent(struct crawling *c, const struct web_opts *o, struct err *err)
+static int set_agent(struct crawling *c, const struct cli *cli, const struct web_opts *o,
+                     struct err *err)
 {
+	const char *dir = cli->common.repository;
+	bool here = !strcmp(dir, ".");
 	int n;
 
 	if (!o->contact || !*o->contact)
-		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet set contact "
-		               "mailto:you@example.org (or a URL)");
+		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet %s%s%sset contact "
+		               "mailto:you@example.org (or a URL)", here ? "" : "-C ", here ? "" : dir,
+		               here ? "" : " ");
 	for (const char *s = o->contact; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			return err_set(err, E_USAGE, "contact: holds control bytes");
@@ -61,7 +65,7 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 	struct sigaction sa = { .sa_handler = on_signal };
 	const char *ca = getenv("CURL_CA_BUNDLE") ? getenv("CURL_CA_BUNDLE")
 		: getenv("SSL_CERT_FILE");
-	int rc = set_agent(c, o, err);
+	int rc = set_agent(c, cli, o, err);
 
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = gate_allow(&c->gate, o->allow_net.v[i], err);

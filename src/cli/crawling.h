@@ -59,6 +59,7 @@ struct crawling {                       /* zeroed at first */
 	struct crawl_opts crawl;
 	struct fetch *fetch;            /* kept from cycle to cycle, if crawl.keep says so */
 	struct progress progress;
+	bool shown;                     /* a cycle was printed, and the heads of its columns */
 	char folder[4096], agent[400];
 };
 

@@ -58,11 +58,15 @@ static void print_head(const struct replay_output *o, FILE *out)
 	when_iso(r->start, from);
 	when_iso(r->end, to);
 	duration_format(r->opts.cycle_seconds, length);
-	fprintf(out, "%s%u pages of %u site%s, %.*s to %.*s, %u cycles of %s, budget %u "
-	        "(%.1f %%), %u seed%s, observing %s\n\n", o->first ? "" : "\n", r->n_repository,
+	fprintf(out, "%s%u page%s of %u site%s, %.*s to %.*s, %u cycle%s of %s, budget %u ",
+	        o->first ? "" : "\n", r->n_repository, r->n_repository == 1 ? "" : "s",
 	        r->pages.tree.n_sites, r->pages.tree.n_sites == 1 ? "" : "s", shown, from, shown, to,
-	        r->n_cycles, length, r->budget,
-	        100.0 * r->budget / r->n_repository, o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
+	        r->n_cycles, r->n_cycles == 1 ? "" : "s", length, r->budget);
+	if (r->budget > r->n_repository)
+		fputs("(more than there are pages)", out);
+	else
+		fprintf(out, "(%.1f %%)", 100.0 * r->budget / r->n_repository);
+	fprintf(out, ", %u seed%s, observing %s\n\n", o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
 	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
 }
 

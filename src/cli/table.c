@@ -53,7 +53,7 @@ static void print_cell(FILE *out, const char *text, int column, bool left, bool 
 	fputs(last ? "\n" : "  ", out);
 }
 
-void table_print(struct table *t, FILE *out)
+static void print(struct table *t, bool with_heads, FILE *out)
 {
 	size_t n = t->n_columns;
 	int *columns = mem_zalloc(n, sizeof *columns);
@@ -63,7 +63,7 @@ void table_print(struct table *t, FILE *out)
 	for (size_t i = 0; i < t->cells.n; i++)
 		if (width(t->cells.v[i]) > columns[i % n])
 			columns[i % n] = width(t->cells.v[i]);
-	for (size_t k = 0; k < n; k++) {
+	for (size_t k = 0; with_heads && k < n; k++) {
 		bool left = t->heads[k][0] == '<';
 
 		print_cell(out, t->heads[k] + left, columns[k], left, k + 1 == n);
@@ -72,6 +72,16 @@ void table_print(struct table *t, FILE *out)
 		print_cell(out, t->cells.v[i], columns[i % n], t->heads[i % n][0] == '<',
 		           i % n + 1 == n);
 	free(columns);
+}
+
+void table_print(struct table *t, FILE *out)
+{
+	print(t, true, out);
+}
+
+void table_print_more(struct table *t, FILE *out)
+{
+	print(t, false, out);
 }
 
 void table_free(struct table *t)

@@ -51,7 +51,7 @@ for c in plan cycle status log report rank cluster get; do
 done
 try 3 "notes.txt: is a file; name a folder" init notes.txt
 try 3 "nowhere/x: no folder can be made there" init nowhere/x
-try 2 "freshet set contact mailto" -C repo cycle
+try 2 "freshet -C repo set contact mailto" -C repo cycle
 try 3 "ca-file: missing: No such file" -C repo cycle --contact a@example.org --ca-file missing
 try 2 "x is not a network; write it as" -C repo cycle --contact a@example.org --allow-net x
 try 2 "ignore: not a rule at" -C repo cycle --contact a@example.org --ignore '###'
