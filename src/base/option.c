@@ -69,12 +69,17 @@ static int parse_number(const struct option_spec *s, const char *value, double *
 	option_display(s, shown);
 	errno = 0;
 	v = strtod(value, &end);
+	if (end > value && !strcmp(end, "%") && s->type == OPTION_DOUBLE && s->min >= 0 &&
+	    s->max > s->min && s->max <= 1) {
+		v /= 100;               /* of a share people also write 80% */
+		end++;
+	}
 	if (end == value || *end || errno || v != v)
 		return err_set(err, E_USAGE, "%s: '%s' is not a number", shown, value);
 	if (s->type == OPTION_INT && (v != (double)(int64_t)v || v > 9e15 || v < -9e15))
 		return err_set(err, E_USAGE, "%s: '%s' is not a whole number", shown, value);
 	if (s->max > s->min && (v < s->min || v > s->max))
-		return err_set(err, E_USAGE, "%s: %s is outside %.12g .. %.12g", shown, value,
+		return err_set(err, E_USAGE, "%s: %s is outside %.16g .. %.16g", shown, value,
 		               s->min, s->max);
 	*ret = v;
 	return 0;
@@ -323,7 +328,7 @@ int option_parse_args(const struct option_group *groups, size_t n_groups,
 				argv[n++] = argv[i];
 			break;
 		}
-		if (argv[i][0] != '-' || !argv[i][1]) {
+		if (argv[i][0] != '-' || !argv[i][1] || isdigit((unsigned char)argv[i][1])) {
 			argv[n++] = argv[i];
 			continue;
 		}

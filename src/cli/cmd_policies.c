@@ -22,7 +22,7 @@ static void print_one(const struct policy_ops *ops)
 		printf("    %s=%s%s%s\n        %s", shown, s->type == OPTION_FLAG ? "0|1" : s->arg,
 		       s->def ? ", default " : "", s->def ? s->def : "", s->help);
 		if (s->max > s->min)
-			printf(" [%g .. %g]", s->min, s->max);
+			printf(" [%.16g .. %.16g]", s->min, s->max);
 		putchar('\n');
 	}
 }

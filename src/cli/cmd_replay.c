@@ -40,8 +40,9 @@ struct replay_cli_opts {
 
 static const struct option_spec replay_options[] = {
 	OPT_LIST(replay_cli_opts, policy, "SPEC",
-	         "a policy: name or name:key=value,...; a range d=-2..4 stands for each value; "
-	         "`all` for every policy; default: some well-known ones"),
+	         "a policy, or several with commas between: name or name:key=value,...; a range "
+	         "d=-2..4 stands for each value; `all` for every policy; default: some well-known "
+	         "ones"),
 	OPT_TEXT(replay_cli_opts, cycle, "2w", "DURATION[,...]", "length of a cycle"),
 	OPT_TEXT(replay_cli_opts, budget, "2%", "N|N%[,...]",
 	         "downloads of a cycle, as a number or a share of the pages at the start"),

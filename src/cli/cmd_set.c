@@ -2,6 +2,7 @@
 /* cmd_set.c - `freshet set` and `freshet get`: settings of a repository. */
 #include <stdio.h>
 
+#include "base/near.h"
 #include "cli/repository.h"
 #include "engine/experiment.h"
 #include "engine/ignore.h"
@@ -46,6 +47,29 @@ static int check_value(const struct option_spec *s, const char *value, struct er
 	return rc < 0 ? rc : check_meaning(s->name, value, err);
 }
 
+static int no_setting(const char *name, struct err *err)
+{
+	struct near near = near_begin(name, strlen(name));
+	const struct command *c;
+	char shown[2][64];
+	int kept = 0;
+
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		for (const struct option_spec *s = c->options; s && s->name; s++) {
+			if (!s->setting)
+				continue;
+			option_display(s, shown[!kept]);
+			near_try(&near, shown[!kept]);
+			if (near.best == shown[!kept])
+				kept = !kept;
+		}
+	}
+	if (near.best)
+		return err_set(err, E_USAGE, "no setting '%s'; did you mean %s? `freshet get --all` "
+		               "lists them", name, near.best);
+	return err_set(err, E_USAGE, "no setting '%s'; `freshet get --all` lists them", name);
+}
+
 static int set_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const struct option_spec *spec = setting_find(args[0]);
@@ -56,7 +80,7 @@ static int set_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 
 	(void)opts;
 	if (!spec)
-		return err_set(err, E_USAGE, "no setting '%s'; `freshet get --all` lists them", args[0]);
+		return no_setting(args[0], err);
 	if (value && (rc = check_value(spec, value, err)) < 0)
 		return rc;
 	option_display(spec, name);
@@ -159,7 +183,7 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		return 0;
 	}
 	if (g.only && !setting_find(g.only))
-		return err_set(err, E_USAGE, "no setting '%s'; `freshet get --all` lists them", g.only);
+		return no_setting(g.only, err);
 	rc = repository_open(cli, &s, err);
 	if (rc < 0)
 		return rc;

@@ -23,8 +23,10 @@ const struct option_spec common_options[] = {
 	OPT_FLAG(common_opts, json, "results as JSON"),
 	OPT_FLAG(common_opts, quiet, "no messages but errors"),
 	OPT_FLAG(common_opts, verbose, "more messages"),
-	OPT_FLAG(common_opts, help, "this text"),
-	OPT_FLAG(common_opts, version, "the version"),
+	{ .name = "help", .type = OPTION_FLAG, .letter = 'h',
+	  .offset = offsetof(struct common_opts, help), .help = "this text" },
+	{ .name = "version", .type = OPTION_FLAG, .letter = 'V',
+	  .offset = offsetof(struct common_opts, version), .help = "the version" },
 	OPT_END
 };
 

@@ -39,15 +39,35 @@ static int add_spec(const char *spec, size_t size, struct option_list *ret, stru
 	return 0;
 }
 
+/* "a,b:x=1,y=2,c": where the next policy begins, or NULL.  A comma is also between the
+ * parameters of one, which have a `=`. */
+static const char *next_policy(const char *spec)
+{
+	for (const char *comma = strchr(spec, ','); comma; comma = strchr(comma + 1, ',')) {
+		const char *name = comma + 1;
+		size_t size = strcspn(name, ",:=");
+		bool plain = !memchr(spec, ':', (size_t)(comma - spec));
+
+		if (name[size] != '=' && (plain || policy_find(name, size)))
+			return name;
+	}
+	return NULL;
+}
+
 int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
                   struct err *err)
 {
 	const struct policy_ops *ops;
-	const char *at;
+	const char *at, *next = next_policy(spec);
 	size_t size;
 	long lo, hi;
 	int rc = 0;
 
+	if (next) {
+		rc = policy_expand(arena_strndup(keep, spec, (size_t)(next - 1 - spec)), ret, keep,
+		                   err);
+		return rc < 0 ? rc : policy_expand(next, ret, keep, err);
+	}
 	if (!strcmp(spec, "all")) {
 		for (size_t i = 0; (ops = policy_at(i)) && rc == 0; i++)
 			rc = add_spec(ops->name, strlen(ops->name), ret, keep, err);

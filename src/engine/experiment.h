@@ -12,7 +12,8 @@
 
 #define EXPERIMENT_POLICIES_MAX 1000
 
-/* "all", or a spec in which an integer range a..b stands for each value. */
+/* "all", or a spec in which an integer range a..b stands for each value, or several
+ * of them with commas between. */
 MUST_CHECK int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
                              struct err *err);
 /* What the policies of a list need, or-ed; fails on a spec that is wrong. */

@@ -59,6 +59,13 @@ try 2 "not in this repository; .freshet add." -C repo show http://nosuch.example
 try 2 "cycle 9: the repository has had 0; .freshet log." -C repo log --cycle 9
 try 2 "export: 'x' is none of pages" -C repo export x
 try 2 "no setting 'x'; .freshet get --all. lists" -C repo set x 1
+try 2 "no setting 'contat'; did you mean contact\?" -C repo set contat x
+try 2 "no setting 'polcy'; did you mean policy\?" -C repo get polcy
+try 2 "delay: '-1' is not a duration" -C repo set delay -1
+try 2 "no command 'repl'; did you mean replay\?" repl
+try 2 "no policy 'randm'; did you mean random\?" replay w.cdxj --policy tide,randm
+try 2 "target: 180% is outside 0 .. 1" -C repo live --target 180%
+try 2 "'explore' is not key=value" replay w.cdxj --policy tide:batch=0.1,explore
 try 2 "no policy 'x'" -C repo set policy x
 try 2 "detector \"x\"" -C repo set detect x
 try 2 "'ftp://x' is no URL of a page: scheme is neither http nor https" -C repo add ftp://x

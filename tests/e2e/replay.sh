@@ -115,6 +115,10 @@ PY
 "$FRESHET" world many.cdxj --sites 40 --dirs 2 --steps 4 2>/dev/null
 "$FRESHET" replay many.cdxj --policy random --seeds 1 --by-site | grep -q '^and 15 more; --json has all$' || fail "sites beyond the table"
 
+# several policies in one word
+"$FRESHET" replay world.cdxj --policy random,neighbour:by=dir,d=0..1,site:sample=5,tide --seeds 1 --json > list.json
+python3 -c 'import json; assert [r["policy"] for r in json.load(open("list.json"))["runs"]] == ["random", "neighbour:by=dir,d=0", "neighbour:by=dir,d=1", "site:sample=5", "tide"]'
+
 # the star is against the best that does not know the future, and the legend says so
 "$FRESHET" world star.cdxj --sites 10 --steps 30 --burst 0.1 2>/dev/null
 "$FRESHET" replay star.cdxj --policy random --policy tide --policy oracle --seeds 1 --no-time > star.txt
