@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 
-#define STORE_SCHEMA 4          /* version of the tables */
+#define STORE_SCHEMA 5          /* version of the tables */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;

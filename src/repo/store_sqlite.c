@@ -72,6 +72,11 @@ static const char *const migrations[STORE_SCHEMA] = {
 	/* cycles that nobody can go on with any more */
 	"UPDATE cycles SET open = 0 WHERE policy = 'told' OR"
 	" number < (SELECT max(number) FROM cycles);",
+	"ALTER TABLE bodies RENAME TO bodies_by_key;"
+	"CREATE TABLE bodies (id INTEGER PRIMARY KEY, key INTEGER NOT NULL, body TEXT NOT NULL);"
+	"INSERT INTO bodies (key, body) SELECT key, body FROM bodies_by_key;"
+	"CREATE UNIQUE INDEX bodies_key ON bodies (key);"
+	"DROP TABLE bodies_by_key;",
 };
 
 static struct store_sqlite *self(struct store *s)

@@ -3,7 +3,9 @@
  * store_sqlite_history.c - captures, visits and cycles; see store_sqlite.c.
  *
  * Links and terms of a capture are long and mostly equal to those of the capture
- * before, so their texts are kept once, under a 64-bit hash.
+ * before, so their texts are kept once, under a 64-bit hash.  New ones go to the end
+ * of their table, and only its index is in the hashes' order: a table in that order
+ * had some place in its middle written anew for every text, at twice the time.
  */
 #include <math.h>
 #include <stdio.h>

@@ -325,14 +325,14 @@ static int count_open(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* As schemas 1 to 3 had it: what was there stays, what is new has a
+/* As schemas 1 to 4 had it: what was there stays, what is new has a
  * value that says nothing. */
 static void test_an_old_database_is_brought_up(void **state)
 {
 	struct store *s = *state;
 	struct err err;
 
-	for (int version = 1; version <= 3; version++) {
+	for (int version = 1; version <= 4; version++) {
 		struct store_hint h = { 9, 9, 9, 9, 9 };
 		struct store_robots robots;
 		uint32_t open = 0;
@@ -343,8 +343,12 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("DROP TABLE robots; ALTER TABLE captures DROP COLUMN robots;"
-		        "ALTER TABLE hints DROP COLUMN doubt; PRAGMA user_version = 3");
+		execute("DROP TABLE bodies; CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT "
+		        "NOT NULL); INSERT INTO bodies VALUES (-7, '/new /old'), (9, 'w:1'); "
+		        "PRAGMA user_version = 4");
+		if (version < 4)
+			execute("DROP TABLE robots; ALTER TABLE captures DROP COLUMN robots;"
+			        "ALTER TABLE hints DROP COLUMN doubt; PRAGMA user_version = 3");
 		if (version < 3)
 			execute("ALTER TABLE pages DROP COLUMN found; ALTER TABLE captures DROP COLUMN target;"
 			        "ALTER TABLE hints DROP COLUMN read; PRAGMA user_version = 2");
@@ -352,8 +356,8 @@ static void test_an_old_database_is_brought_up(void **state)
 			execute("ALTER TABLE cycles DROP COLUMN goal; PRAGMA user_version = 1");
 		execute("INSERT INTO pages (id, key, url, added, capture) VALUES (1, 1, "
 		        "'http://old.example/', 3, 1);"
-		        "INSERT INTO captures (id, page, time, status, revisit, digest) VALUES "
-		        "(1, 1, 4, 200, 0, 'OLD');"
+		        "INSERT INTO captures (id, page, time, status, revisit, digest, links, terms) "
+		        "VALUES (1, 1, 4, 200, 0, 'OLD', -7, 9);"
 		        "INSERT INTO hints (site, checks, hits, told) VALUES ('old.example', 5, 4, 3);"
 		        /* broken off, then told; a tell that was broken off; one to go on with */
 		        "INSERT INTO cycles (number, time, open, policy, seed, budget, downloads, fresh,"
@@ -369,6 +373,8 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_int_equal(p.found, 0);
 		assert_int_equal(store_capture_get(s, 1, &c, &err), 1);
 		assert_int_equal(c.status, 200);
+		assert_string_equal(c.links.s, "/new /old");
+		assert_string_equal(c.terms.s, "w:1");
 		assert_null(c.target.s);
 		assert_int_equal(store_hint_get(s, text("old.example"), &h, &err), 1);
 		assert_int_equal(h.checks, 5);
@@ -377,7 +383,7 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_null(c.robots.s);
 		assert_int_equal(store_robots_get(s, text("http://old.example"), &robots, &err), 0);
 		assert_int_equal(store_cycles(s, count_open, &open, &err), 0);
-		assert_int_equal(open, 1 << 3);
+		assert_int_equal(open, version < 4 ? 1 << 3 : 7 << 1);
 		assert_int_equal(store_check(s, &err), 0);
 	}
 }
