@@ -5,33 +5,20 @@
 # that docs/formats.md names; visits are counted the same way wherever they are counted.
 set -eu
 cd "$TMP"
+. "$SRC/tests/lib/origin.sh"
 fail() { echo "contract.sh: $*" >&2; exit 1; }
-unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy NO_PROXY || true
 
-cat > origin.py <<'PY'
-import http.server, os, socketserver
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        body = b"User-agent: *\nDisallow: /secret\n" if self.path == "/robots.txt" else \
-               ("<html><title>%s</title><p>security, version %s</p></html>" % (self.path, open("version").read())).encode()
-        to = self.path == "/moved"
-        self.send_response(302 if to else 404 if "dead" in self.path or "freshet" in self.path else 200)
-        if to: self.send_header("Location", "/target")
-        self.send_header("Content-Type", "text/html"); self.send_header("Content-Length", str(len(body))); self.end_headers()
-        if self.command == "GET": self.wfile.write(body)
-    do_HEAD = do_GET
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("127.0.0.1", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+from origin import *
+def answer(q):
+    body = b"User-agent: *\nDisallow: /secret\n" if q.path == "/robots.txt" else \
+           ("<html><title>%s</title><p>security, version %s</p></html>" % (q.path, open("version").read())).encode()
+    if q.path == "/moved": return 302, body, [("Location", "/target")]
+    return 404 if "dead" in q.path or "freshet" in q.path else 200, body
+serve(answer)
 PY
 echo 1 >version
-python3 origin.py & origin=$!
-trap 'kill $origin' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-url=http://127.0.0.1:$(cat port)
+start_origin web.py
 web="--allow-net 127.0.0.0/8 --delay 0 --contact test@example.org"
 
 # json COMMAND KEYS... -- ARGUMENTS: one document (lines=N: N of them) with these keys; all

@@ -3,43 +3,27 @@
 # conditional requests, gone with confirmations, robots, exit statuses, signals.
 set -eu
 cd "$TMP"
+. "$SRC/tests/lib/origin.sh"
 
-cat > origin.py <<'PY'
-import http.server, os, socketserver, sys, time
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
-    def do_GET(self):
-        state = open("state").read().split()
-        path = self.path
-        open("log", "a").write(path + " " + str(self.headers.get("If-None-Match")) + " " + self.headers["User-Agent"] + "\n")
-        if "slow" in state: time.sleep(0.05)
-        if path == "/hang" and "hang" in state: time.sleep(5)
-        status, body, tag = 200, ("page " + path).encode(), '"v1"'
-        if path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\n"
-        elif path == "/2" and "changed" in state: body, tag = b"another page", '"v2"'
-        elif path == "/3" and "dead" in state: status, body = 404, b"gone"
-        elif path == "/4": status, body = 302, b""
-        if status == 200 and self.headers.get("If-None-Match") == tag: status, body = 304, b""
-        self.send_response(status)
-        if status == 302: self.send_header("Location", "/5")
-        self.send_header("ETag", tag)
-        self.send_header("Content-Type", "text/html")
-        if status != 304: self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("127.0.0.1", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+import time
+from origin import *
+def answer(q):
+    told, path = state(), q.path
+    note(path + " " + str(q.headers.get("If-None-Match")) + " " + q.headers["User-Agent"])
+    if "slow" in told: time.sleep(0.05)
+    if path == "/hang" and "hang" in told: time.sleep(5)
+    status, body, headers, tag = 200, ("page " + path).encode(), [], '"v1"'
+    if path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\n"
+    elif path == "/2" and "changed" in told: body, tag = b"another page", '"v2"'
+    elif path == "/3" and "dead" in told: status, body = 404, b"gone"
+    elif path == "/4": status, body, headers = 302, b"", [("Location", "/5")]
+    if status == 200 and q.headers.get("If-None-Match") == tag: status, body = 304, b""
+    return status, body, headers + [("ETag", tag)]
+serve(answer)
 PY
 echo start > state
-: > log
-python3 origin.py & origin=$!
-trap 'kill $origin' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-url=http://127.0.0.1:$(cat port)
-unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+start_origin web.py
 
 expect() { # status command...
 	want=$1; shift

@@ -3,51 +3,40 @@
 # care, with a share of the budget, reported; a kill in the middle changes nothing.
 set -eu
 cd "$TMP"
-unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+. "$SRC/tests/lib/origin.sh"
 
-cat > origin.py <<'PY'
-import gzip, http.server, os, socketserver, time
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
-    def do_GET(self):
-        state, path = open("state").read().split(), self.path
-        open("log", "a").write(path + "\n")
-        if "slow" in state: time.sleep(0.03)
-        kind, body, more, host = "text/html", b"<p>" + path.encode(), [], b"http://" + self.headers["Host"].encode()
-        if host.startswith(b"http://127.0.0.2"):        # sitemaps: an index of an index, gzip, text, another site, a bomb
-            if path == "/robots.txt": body = b"User-agent: *\nDisallow: /m/no\nSitemap: %s/index.xml\nSitemap: http://127.0.0.3/x.xml\nsitemap:%s/list.txt\n" % (host, host)
-            elif path == "/index.xml": kind, body = "application/xml", b"<sitemapindex>" + b"".join(b"<sitemap><loc>%s/%s</loc></sitemap>" % (host, n) for n in (b"one.xml.gz", b"two.xml.gz", b"deeper.xml", b"index.xml", b"404.xml", b"bomb.xml.gz")) + b"</sitemapindex>"
-            elif path == "/one.xml.gz": body = gzip.compress(b"<urlset><url><loc>%s/m/1</loc></url><url><loc>%s/m/no</loc></url></urlset>" % (host, host))
-            elif path == "/two.xml.gz": more, body = [("Content-Encoding", "gzip")], gzip.compress(b"<urlset><url><loc>%s/m/2</loc></url></urlset>" % host)
-            elif path == "/deeper.xml": body = b"<sitemapindex><sitemap><loc>%s/three.xml</loc></sitemap></sitemapindex>" % host
-            elif path == "/three.xml": body = b"<urlset><url><loc>%s/m/3?a=1&amp;b=2</loc></url><url><loc>http://127.0.0.3/m/4</loc></url></urlset>" % host
-            elif path == "/list.txt": kind, body = "text/plain", b"%s/m/5\n" % host
-            elif path == "/bomb.xml.gz": body = gzip.compress(b"<urlset><url><loc>%s/m/6</loc></url>" % host + b" " * (80 << 20))
-            elif path == "/404.xml": self.send_error(404); return
-        elif host.startswith(b"http://127.0.0.4"):      # what is not to be followed
-            if path == "/robots.txt": body = b""
-            elif path == "/": body = b"<a href=/open>o</a><a rel=nofollow href=/closed>c</a><a rel='x nofollow' href=/both>b</a><a href=/both>b</a><a href=/meta>m</a><a href=/head>h</a>"
-            elif path == "/meta": body = b"<meta name=robots content='noindex,nofollow'><a href=/behind-meta>x</a>"
-            elif path == "/head": more, body = [("X-Robots-Tag", "otherbot: noarchive"), ("X-Robots-Tag", "nofollow")], b"<a href=/behind-head>x</a>"
-        elif path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % self.headers["Host"].encode()
-        elif path == "/map.xml.gz": kind, body = "application/gzip", gzip.compress(b"<urlset><url><loc>http://%s/mapped</loc></url><url><loc>http://elsewhere.example/x</loc></url></urlset>" % self.headers["Host"].encode())
-        elif path == "/": body = b"<a href=/a>a</a><a href=/secret>s</a><a href='/a?PHPSESSID=1'>p</a><a href=/big.zip>z</a>" + (b"<a href=/late>l</a>" if "later" in state else b"")
-        elif path.startswith("/t/"): body = b"".join(b"<a href=/t/%d>t</a>" % (int(path[3:]) * 7 + i) for i in range(1, 8))
-        self.send_response(200)
-        for m in more: self.send_header(*m)
-        self.send_header("Content-Type", kind); self.send_header("Content-Length", str(len(body)))
-        self.end_headers(); self.wfile.write(body)
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("0.0.0.0", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+import gzip, time
+from origin import *
+def answer(q):
+    told, path = state(), q.path
+    note(path)
+    if "slow" in told: time.sleep(0.03)
+    kind, body, more, host = "text/html", b"<p>" + path.encode(), [], b"http://" + q.headers["Host"].encode()
+    if host.startswith(b"http://127.0.0.2"):        # sitemaps: an index of an index, gzip, text, another site, a bomb
+        if path == "/robots.txt": body = b"User-agent: *\nDisallow: /m/no\nSitemap: %s/index.xml\nSitemap: http://127.0.0.3/x.xml\nsitemap:%s/list.txt\n" % (host, host)
+        elif path == "/index.xml": kind, body = "application/xml", b"<sitemapindex>" + b"".join(b"<sitemap><loc>%s/%s</loc></sitemap>" % (host, n) for n in (b"one.xml.gz", b"two.xml.gz", b"deeper.xml", b"index.xml", b"404.xml", b"bomb.xml.gz")) + b"</sitemapindex>"
+        elif path == "/one.xml.gz": body = gzip.compress(b"<urlset><url><loc>%s/m/1</loc></url><url><loc>%s/m/no</loc></url></urlset>" % (host, host))
+        elif path == "/two.xml.gz": more, body = [("Content-Encoding", "gzip")], gzip.compress(b"<urlset><url><loc>%s/m/2</loc></url></urlset>" % host)
+        elif path == "/deeper.xml": body = b"<sitemapindex><sitemap><loc>%s/three.xml</loc></sitemap></sitemapindex>" % host
+        elif path == "/three.xml": body = b"<urlset><url><loc>%s/m/3?a=1&amp;b=2</loc></url><url><loc>http://127.0.0.3/m/4</loc></url></urlset>" % host
+        elif path == "/list.txt": kind, body = "text/plain", b"%s/m/5\n" % host
+        elif path == "/bomb.xml.gz": body = gzip.compress(b"<urlset><url><loc>%s/m/6</loc></url>" % host + b" " * (80 << 20))
+        elif path == "/404.xml": return 404, b""
+    elif host.startswith(b"http://127.0.0.4"):      # what is not to be followed
+        if path == "/robots.txt": body = b""
+        elif path == "/": body = b"<a href=/open>o</a><a rel=nofollow href=/closed>c</a><a rel='x nofollow' href=/both>b</a><a href=/both>b</a><a href=/meta>m</a><a href=/head>h</a>"
+        elif path == "/meta": body = b"<meta name=robots content='noindex,nofollow'><a href=/behind-meta>x</a>"
+        elif path == "/head": more, body = [("X-Robots-Tag", "otherbot: noarchive"), ("X-Robots-Tag", "nofollow")], b"<a href=/behind-head>x</a>"
+    elif path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % q.headers["Host"].encode()
+    elif path == "/map.xml.gz": kind, body = "application/gzip", gzip.compress(b"<urlset><url><loc>http://%s/mapped</loc></url><url><loc>http://elsewhere.example/x</loc></url></urlset>" % q.headers["Host"].encode())
+    elif path == "/": body = b"<a href=/a>a</a><a href=/secret>s</a><a href='/a?PHPSESSID=1'>p</a><a href=/big.zip>z</a>" + (b"<a href=/late>l</a>" if "later" in told else b"")
+    elif path.startswith("/t/"): body = b"".join(b"<a href=/t/%d>t</a>" % (int(path[3:]) * 7 + i) for i in range(1, 8))
+    return 200, body, more + [("Content-Type", kind)]
+serve(answer, "0.0.0.0")
 PY
-echo now > state; : > log
-python3 origin.py 2> origin.err & origin=$!
-trap 'kill $origin' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-url=http://127.0.0.1:$(cat port)
+echo now > state
+start_origin web.py
 
 expect() { # status command...
 	want=$1; shift

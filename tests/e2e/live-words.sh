@@ -3,35 +3,19 @@
 # place of old ones after a change, clusters named by them; off unless asked for.
 set -eu
 cd "$TMP"
+. "$SRC/tests/lib/origin.sh"
 
-cat > origin.py <<'PY'
-import http.server, os, socketserver
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
-    def do_GET(self):
-        state, path, status = open("state").read().split(), self.path, 200
-        text = {"/boats": "Harbours, sailing boats" if "new" not in state else "Airports, flying boats",
-                "/trees": "An oak, a birch, sailing seeds"}.get(path, "")
-        if path == "/empty": text = "pelican" if "new" not in state else "the"
-        if not text: status = 404
-        body = ("<title>%s</title><p>%s</p>" % (path, text)).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("127.0.0.1", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+from origin import *
+def answer(q):
+    new = "new" in state()
+    text = {"/boats": "Airports, flying boats" if new else "Harbours, sailing boats",
+            "/trees": "An oak, a birch, sailing seeds", "/empty": "the" if new else "pelican"}.get(q.path, "")
+    return 200 if text else 404, ("<title>%s</title><p>%s</p>" % (q.path, text)).encode()
+serve(answer)
 PY
 echo old > state
-python3 origin.py & origin=$!
-trap 'kill $origin' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-url=http://127.0.0.1:$(cat port)
-unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+start_origin web.py
 printf "$url/%s\n" boats trees empty > urls
 
 begin() { # repository

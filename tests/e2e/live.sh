@@ -3,40 +3,23 @@
 # its JSON, soft 404s, redirects once, budget, SIGINT and going on, parts, graphs.
 set -eu
 cd "$TMP"
-unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY || true
+. "$SRC/tests/lib/origin.sh"
 
-cat > origin.py <<'PY'
-import http.server, os, socketserver, time
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def answer(self):
-        open("log", "a").write(self.command + " " + self.path + "\n")
-        if os.path.exists("slow"): time.sleep(0.02)
-        n = int(self.path.rsplit("/p", 1)[1]) if "/p" in self.path else -1
-        status, body, to = 404, b"no", None
-        if self.path.startswith("/a/") and n >= 0: status, body = 200, b"<title>x</title> words of page %d, %d" % (n, n * n)
-        elif self.path.startswith("/m/") and n >= 0: status, to = 301, "/a/p%d" % (900 + n % 5)
-        elif self.path.startswith("/s/") and n >= 0: status, body = 200, b"<title>Page not found</title> sorry"
-        elif self.path.startswith("/w/"): status, body = 200, b"<p>welcome to our new site, enjoy it"
-        self.send_response(status)
-        if to: self.send_header("Location", to)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET": self.wfile.write(body)
-    wbufsize = 65536  # head and body in one packet
-    do_GET = do_HEAD = answer
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("127.0.0.1", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+import os, time
+from origin import *
+def answer(q):
+    note(q.command + " " + q.path)
+    if os.path.exists("slow"): time.sleep(0.02)
+    n = int(q.path.rsplit("/p", 1)[1]) if "/p" in q.path else -1
+    if q.path.startswith("/a/") and n >= 0: return 200, b"<title>x</title> words of page %d, %d" % (n, n * n)
+    if q.path.startswith("/m/") and n >= 0: return 301, b"no", [("Location", "/a/p%d" % (900 + n % 5))]
+    if q.path.startswith("/s/") and n >= 0: return 200, b"<title>Page not found</title> sorry"
+    if q.path.startswith("/w/"): return 200, b"<p>welcome to our new site, enjoy it"
+    return 404, b"no"
+serve(answer)
 PY
-: > log
-python3 origin.py & origin=$!
-trap 'kill $origin' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-url=http://127.0.0.1:$(cat port)
+start_origin web.py
 # 120 alive, 20 that moved to 5 places, 100 dead, 40 soft by phrase, 40 soft by sibling
 { for i in $(seq 120); do echo "$url/a/p$i"; done
   for i in $(seq 20); do echo "$url/m/p$i"; done

@@ -5,29 +5,18 @@
 # newer repository that is refused untouched.
 set -eu
 cd "$TMP"
+. "$SRC/tests/lib/origin.sh"
 fail() { echo "operations.sh: $*" >&2; exit 1; }
 
-cat > origin.py <<'PY'
-import http.server, os, socketserver
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    def do_GET(self):
-        body = b"User-agent: *\n" if self.path == "/robots.txt" else \
-            ("<html><title>t</title><p>%s in state %s</p></html>" % (self.path, open("state").read())).encode()
-        self.send_response(200); self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body))); self.end_headers(); self.wfile.write(body)
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer): daemon_threads = True
-s = S(("127.0.0.1", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+from origin import *
+def answer(q):
+    if q.path == "/robots.txt": return 200, b"User-agent: *\n"
+    return 200, ("<html><title>t</title><p>%s in state %s</p></html>" % (q.path, open("state").read())).encode()
+serve(answer)
 PY
 echo 1 > state
-python3 origin.py & origin=$!
-trap 'kill $origin' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
-url=http://127.0.0.1:$(cat port)
+start_origin web.py
 for i in 1 2 3 4 5; do echo "$url/$i"; done > urls
 "$FRESHET" init crawl 2>/dev/null
 "$FRESHET" -C crawl import urls >/dev/null

@@ -5,37 +5,25 @@
 # were missed, a signal while it sleeps, a clock that was set back.
 set -eu
 cd "$TMP"
+. "$SRC/tests/lib/origin.sh"
 fail() { echo "trouble.sh: $*" >&2; cat out err >&2 || true; exit 1; }
 
-cat > origin.py <<'PY'
-import hashlib, http.server, os, socketserver, time
-class H(http.server.BaseHTTPRequestHandler):
-    protocol_version, wbufsize = "HTTP/1.1", 1 << 16
-    def do_GET(self):
-        state = open("state").read().split()
-        open("log", "a").write(self.path + "\n")
-        if "hang" in state and self.path != "/robots.txt": time.sleep(float(state[1]))
-        body = b"User-agent: *\n" if self.path == "/robots.txt" else self.path.encode()
-        if self.path.startswith("/big"):        # does not compress
-            body = b"".join(hashlib.sha256(b"%s%d" % (self.path.encode(), i)).digest() for i in range(9000))
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *a): pass
-class S(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    daemon_threads = True
-    def handle_error(self, *a): pass
-s = S(("127.0.0.1", 0), H)
-open("port.new", "w").write(str(s.server_port)); os.rename("port.new", "port")
-s.serve_forever()
+cat > web.py <<'PY'
+import hashlib, time
+from origin import *
+def answer(q):
+    told = state()
+    note(q.path)
+    if "hang" in told and q.path != "/robots.txt": time.sleep(float(told[1]))
+    if q.path == "/robots.txt": return 200, b"User-agent: *\n"
+    if q.path.startswith("/big"):        # does not compress
+        return 200, b"".join(hashlib.sha256(b"%s%d" % (q.path.encode(), i)).digest() for i in range(9000))
+    return 200, q.path.encode()
+serve(answer)
 PY
-echo fast > state; : > log; : > out; : > err
-python3 origin.py & origin=$!
+echo fast > state; : > out; : > err
+start_origin web.py
 trap 'kill $origin; umount "$TMP/full" "$TMP/closed" 2> /dev/null || true' EXIT
-for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-url=http://127.0.0.1:$(cat port)
-unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
 web="--delay 0 --allow-net 127.0.0.1/32"
 
 make_repo() { # name path from to
