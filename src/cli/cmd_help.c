@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/completion.h"
 
 struct help_opts { const char *man_pages; bool completion; };
 
@@ -211,37 +212,6 @@ static int write_man_pages(const char *dir, struct err *err)
 	return 0;
 }
 
-static void print_options(const struct option_spec *s)
-{
-	char shown[64];
-
-	for (; s && s->name; s++) {
-		option_display(s, shown);
-		printf(" --%s", shown);
-	}
-}
-
-static void print_completion(void)
-{
-	fputs("# bash completion of freshet, made by `freshet help --completion`\n"
-	      "_freshet() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd= i\n"
-	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	      "\t\tcase ${COMP_WORDS[i]} in -C|--store|--seed) ((i++)) ;; -*) ;; "
-	      "*) cmd=${COMP_WORDS[i]}; break ;; esac\n\tdone\n"
-	      "\tlocal common=\"", stdout);
-	print_options(common_options);
-	fputs("\"\n\tcase $cmd in\n\t'') COMPREPLY=($(compgen -W \"", stdout);
-	for (size_t i = 0; command_at(i); i++)
-		printf("%s ", command_at(i)->name);
-	fputs("$common\" -- \"$cur\")) ;;\n", stdout);
-	for (size_t i = 0; command_at(i); i++) {
-		printf("\t%s) COMPREPLY=($(compgen -f -W \"", command_at(i)->name);
-		print_options(command_at(i)->options);
-		fputs(" $common\" -- \"$cur\")) ;;\n", stdout);
-	}
-	fputs("\tesac\n}\ncomplete -o filenames -F _freshet freshet\n", stdout);
-}
-
 static int help_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const struct help_opts *o = opts;
@@ -250,7 +220,7 @@ static int help_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (o->man_pages)
 		return write_man_pages(o->man_pages, err);
 	if (o->completion) {
-		print_completion();
+		completion_print();
 		return 0;
 	}
 	if (n_args) {

@@ -96,4 +96,11 @@ for c in $($f help --json | python3 -c 'import json,sys; print(*[c["name"] for c
 	done
 done
 $f help --completion >completion; bash -n completion
-bash -c '. ./completion; COMP_WORDS=(freshet repl); COMP_CWORD=1; _freshet; [ "${COMPREPLY[*]}" = replay ]' || fail completion
+cat >complete.sh <<'E'
+. ./completion
+try() { want=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _freshet; [ "${COMPREPLY[*]}" = "$want" ] || { echo "$*: ${COMPREPLY[*]}"; exit 1; }; }
+try replay freshet repl; try status freshet --seed 1 -C y stat; try --policy freshet -C x replay --po
+try "thompson tide" freshet replay --policy t; try "changed alive" freshet replay --goal ""
+try "replay report" freshet help re; try tide freshet policies ti; try budget freshet set bu; try changed freshet export ch
+E
+bash complete.sh || fail completion
