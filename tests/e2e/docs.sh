@@ -37,6 +37,31 @@ for svg in glob.glob("docs/**/*.svg", recursive=True):
     assert os.path.getsize(svg) < 60000, svg
 PY
 
+# the commands of the results are those of today: run on a small world, once, where they are whole
+mkdir -p "$TMP/trace" "$TMP/live"
+"$FRESHET" world "$TMP/trace/w.cdxj.gz" --sites 4 --dirs 3 --steps 80 --quiet
+python3 -c '
+for s in range(20):
+    for p in range(9): print("http://s%d.example/p%d\t%d\t/p%d" % (s, p, s % 2, (p + 1) % 9))' | gzip >"$TMP/live/x.tsv.gz"
+n=0
+while IFS='	' read -r doc line; do
+	case "$line" in *...*|*sites.warc.gz*|*--search*|*" T "*) continue ;; esac
+	line=$(sed "s|[A-Za-z]*/\*\.cdxj\.gz|trace/*.cdxj.gz|; s|DATA/||; s|--svg [^ ]*|--svg svg|; s|--seeds [0-9]*|--seeds 1|; s|  *#.*||; s|^freshet|$FRESHET|" <<<"$line")
+	case "$line" in *world.cdxj*) line=${line/world.cdxj/trace/w.cdxj.gz} ;; *crawl*) continue ;; esac
+	case "$line" in *paper3*) line="$line --detect bytes" ;; esac          # a world has no tags
+	case "$line" in *--seeds*) ;; *) line="$line --seeds 1" ;; esac
+	(cd "$TMP" && timeout 60 bash -c "$line" >out 2>err) || fail "$doc: $line: $(tail -3 "$TMP/err")"
+	n=$((n + 1))
+done < <(python3 - <<'PY'
+import glob, re
+for doc in sorted(glob.glob("docs/results/*.md")):
+    for line in re.sub(r"\\\n *", " ", open(doc).read()).split("\n"):
+        if line.startswith("    freshet "):
+            print(doc, line.strip(), sep="\t")
+PY
+)
+[ "$n" -gt 8 ] || fail "only $n commands of the results ran"
+
 all=$(cat README.md docs/*.md docs/results/*.md)
 "$FRESHET" help | awk '/^  [a-z]/ { print $1 }' | while read -r c; do
 	grep -q "\`\?freshet \(-C [a-z]* \)\?$c\b\|\`$c\b" <<<"$all" || fail "no document names freshet $c"

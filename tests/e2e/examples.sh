@@ -174,6 +174,15 @@ while read -r line; do
 	check here README "$line"
 done <readme
 
+# the guides, each from top to bottom; what is no command of ours stands there for the reader
+for doc in "$SRC"/docs/*.md; do
+	grep -E '^    (freshet|cp) ' "$doc" | sed 's/^ *//; s/  *#.*//' >guide || continue
+	rm -rf here; cp -r made here; cp here/archive.cdxj.gz here/old.cdxj; cp here/old.tsv here/crawl.tsv
+	cut -f1 here/old.tsv | sed -n 'p;n' >here/later.txt; rm -rf here/old
+	while read -r line; do check here "${doc##*/}" "$line"; done <guide
+done
+[ "$n" -gt 60 ] || fail "only $n examples"
+
 # the man pages hold every example and every option
 mkdir man; freshet help --man-pages man
 while read -r c; do
