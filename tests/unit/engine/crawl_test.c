@@ -423,16 +423,16 @@ static void test_counts_are_whole(void **state)
 		int starts = 0, rc;
 
 		setup(&s, 20, 7);
-		s.opts.confirmations = 2;       /* so that those gone fail at first */
+		s.bed.opts.confirmations = 2;       /* so that those gone fail at first */
 		cycle(&s, "oldest", 100, s.world.now);
-		s.opts.now = s.world.now += 200 * DAY;
-		s.opts.stop = &stop_flag;
-		s.opts.progress = broken ? stop_soon : NULL;
-		s.opts.fetch.connections = 4;
+		s.bed.opts.now = s.world.now += 200 * DAY;
+		s.bed.opts.stop = &stop_flag;
+		s.bed.opts.progress = broken ? stop_soon : NULL;
+		s.bed.opts.fetch.connections = 4;
 		do {
 			stop_flag = 0;
-			rc = crawl_cycle(s.store, &s.opts, &r[broken], &err);
-			s.opts.progress = NULL;
+			rc = crawl_cycle(s.bed.store, &s.bed.opts, &r[broken], &err);
+			s.bed.opts.progress = NULL;
 			starts++;
 		} while (rc == E_STOP);
 		assert_int_equal(rc, 0);

@@ -201,7 +201,8 @@ static void setup_on(struct stage *s, struct origin *origin)
 	add_page(s, 1, "/news");
 	add_page(s, 2, "/");
 	s->bed.opts.budget = (struct share){ 16, false };
-	s->bed.opts.discover = (struct discover_opts){ { 50, true }, PER_DIRECTORY, 1000 };
+	s->bed.opts.discover = (struct discover_opts){ .share = { 50, true },
+		.per_directory = PER_DIRECTORY, .per_site = 1000 };
 }
 
 static void setup(struct stage *s)
