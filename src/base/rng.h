@@ -16,7 +16,7 @@
 /* What a draw is for; keeps draws of one page in one cycle independent. */
 enum rng_purpose {
 	RNG_ORDER = 1, RNG_SAMPLE, RNG_TRIGGER, RNG_TIE, RNG_NOISE, RNG_FILL,
-	RNG_EXPLORE, RNG_SPLIT, RNG_WORLD, RNG_QUERY, RNG_JITTER,
+	RNG_EXPLORE, RNG_SPLIT, RNG_WORLD, RNG_QUERY, RNG_JITTER, RNG_CHECK,
 	RNG_USER = 100          /* a module's own purposes start here */
 };
 

@@ -15,7 +15,7 @@
 struct cycle_opts {
 	struct web_opts web;
 	const char *policy, *detect, *stem;
-	struct share budget;
+	struct share budget, site_share;
 	int64_t every, max_age, cycles, confirmations;
 	int words;
 	bool no_requests;
@@ -35,6 +35,9 @@ struct cycle_opts {
 	        "time between cycles"), \
 	SETTING(cycle_opts, "max_age", max_age, OPTION_DURATION, NULL, "DURATION", \
 	        "no page stays unvisited longer"), \
+	SETTING(cycle_opts, "site_share", site_share, OPTION_SHARE, NULL, "N|N%", \
+	        "no site gets more of a cycle, unless it has more of the pages; default: " \
+	        "50% if there are 20 sites or more"), \
 	SETTING(cycle_opts, "detect", detect, OPTION_TEXT, "bytes", "HOW", \
 	        "what counts as a change: bytes, text, tags, near:BITS"), \
 	SETTING_RANGED(cycle_opts, "confirmations", confirmations, OPTION_INT, "2", 1, 100, \
@@ -93,6 +96,7 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site,
 		o->discover_nofollow };
 	c->crawl.budget = o->budget;
+	c->crawl.site_share = o->site_share;
 	c->crawl.cycle_seconds = o->every;
 	if (rc == 0)
 		rc = guarantee_cycles(o->max_age, o->every, &c->crawl.max_age, err);
@@ -162,6 +166,12 @@ static void print_json(struct json *j, const struct crawl_report *r)
 	json_kbool(j, "complete", !r->stopped);
 	json_kbool(j, "resumed", r->resumed);
 	json_kint(j, "unasked", r->unasked);
+	json_kint(j, "given_up", r->given_up);
+	json_key(j, "validators");
+	json_object(j);
+	json_kint(j, "checks", r->checks);
+	json_kint(j, "lies", r->lies);
+	json_end_object(j);
 	json_kint(j, "robots_requests", (int64_t)r->fetch.robots_requests);
 	json_kint(j, "bytes", (int64_t)r->fetch.bytes);
 	if (r->discovery.on)
@@ -221,6 +231,12 @@ static void print_text(const struct crawl_report *r, bool first)
 		discovery_text(&r->discovery);
 	if (r->unasked)
 		printf("redirects took the requests of %u pages that were planned\n", r->unasked);
+	if (r->given_up)
+		printf("%s and its like had their part (--site-share): the requests of %u pages went to "
+		       "others\n", *r->full_site ? r->full_site : "a site", r->given_up);
+	if (r->lies)
+		printf("%u pages had changed though their validators had not: such sites are asked "
+		       "without conditions\n", r->lies);
 	if (c->blocked && c->downloads)
 		printf("the requests of %u blocked page%s went to others\n", c->blocked,
 		       c->blocked == 1 ? "" : "s");

@@ -13,6 +13,7 @@ struct plan_opts {
 	int64_t every, now;
 	int goal, format;
 	int64_t max_age;
+	struct share site_share;
 };
 
 enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
@@ -30,6 +31,10 @@ enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
 	{ .name = "max-age", .type = OPTION_DURATION, .arg = "DURATION", \
 	  .offset = offsetof(struct plan_opts, max_age), .setting = true, \
 	  .help = "no page stays unvisited longer" }, \
+	{ .name = "site-share", .type = OPTION_SHARE, .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, site_share), .setting = true, \
+	  .help = "no site gets more of a cycle, unless it has more of the pages; default: " \
+	          "50% if there are 20 sites or more" }, \
 	OPT_CHOICE(plan_opts, goal, "changed|alive", "changed", "what counts as a hit"), \
 	OPT_TIME(plan_opts, now, NULL, "plan as if it were this time")
 
@@ -76,6 +81,8 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
 	rc = guarantee_cycles(o->max_age, o->every, &p->r.engine.max_age, err);
 	if (rc < 0)
 		return rc;
+	p->r.engine.ceiling.share = o->site_share;
+	p->r.engine.ceiling.usual = o->goal == GOAL_CHANGED;
 	p->budget = (uint32_t)share_of(o->budget, p->r.loaded.n_here);
 	if (!o->now)
 		o->now = clock_now();

@@ -29,6 +29,7 @@ struct replay_cli_opts {
 	double confidence;
 	const char *visits;
 	const char *max_age;
+	struct share site_share;
 	bool search;
 	const char *queries, *words;
 	int64_t n_queries, k, relevant;
@@ -60,6 +61,10 @@ static const struct option_spec replay_options[] = {
 	OPT_FLAG(replay_cli_opts, join, "pages that appear, or come back, later enter"),
 	OPT_TEXT(replay_cli_opts, max_age, NULL, "DURATION|N",
 	         "no page stays unvisited longer: a duration, or a number of cycles"),
+	{ .name = "site-share", .type = OPTION_SHARE, .arg = "N|N%",
+	  .offset = offsetof(struct replay_cli_opts, site_share),
+	  .help = "no site gets more of a cycle, unless it has more of the pages; default: no "
+	          "such ceiling" },
 	OPT_TIME(replay_cli_opts, start, NULL, "start; default: first midnight of the history"),
 	OPT_TIME(replay_cli_opts, end, NULL, "end; default: midnight behind the last capture"),
 	OPT_CHOICE(replay_cli_opts, site_by, "host|domain", "host", "what a site is"),
@@ -218,7 +223,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 		.start = o->start, .end = o->end, .goal = (enum goal)o->goal,
 		.observe = (enum observe)o->observe, .nearest = o->at == 1, .join = o->join,
 		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
-		.by_site = o->by_site,
+		.by_site = o->by_site, .site_share = o->site_share,
 	};
 	struct option_list cycles = { 0 }, budgets = { 0 };
 	struct replay_report report;

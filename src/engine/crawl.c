@@ -141,6 +141,8 @@ static int run_engine(struct crawl *c, struct err *err)
 	if (made.goal == GOAL_ALIVE)
 		rc = live_start(c, err);
 	e->max_age = c->opts->max_age;
+	if (made.goal != GOAL_ALIVE)
+		e->ceiling = (struct ceiling){ .share = c->opts->site_share, .usual = true };
 	if (rc == 0 && rep->resumed) {
 		rc = store_visits(c->store, STORE_NONE, rep->cycle.number, rep->cycle.number + 1,
 		                  see_visit, &made, err);
@@ -158,6 +160,7 @@ static int run_engine(struct crawl *c, struct err *err)
 			engine_cycle(e, rep->cycle.time, c->budget, err);
 		rep->guarantee_broken = e->guarantee_broken;
 		rep->cycle.seconds_plan += e->plan_seconds;
+		crawl_counts_ceiling(c);
 	}
 	vec_release(&made.seen);
 	return rc;
@@ -317,6 +320,7 @@ static void release(struct crawl *c)
 	else
 		fetch_free(c->fetch);
 	discover_free(c->discover);
+	free(c->doubt);
 	crawl_free_readers(c);
 	import_words_release(&c->words);
 }

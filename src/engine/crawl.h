@@ -38,6 +38,7 @@ struct crawl_opts {
 	int64_t cycle_seconds;
 	int64_t now;                    /* 0: by the real clock */
 	uint32_t max_age;               /* cycles; 0: none */
+	struct share site_share;        /* ceiling of a site; value 0: the usual one */
 	unsigned confirmations;         /* times seen gone until it is believed */
 	bool no_requests;               /* archive answers only */
 	struct discover_opts discover;
@@ -68,6 +69,9 @@ struct crawl_report {
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t answered;              /* any status at all */
+	uint32_t given_up;              /* pages of sites that had had their part, */
+	char full_site[264];            /* most of them of this one */
+	uint32_t checks, lies;          /* of validators: web/validator.h */
 	struct fetch_stats fetch;
 	struct discovery discovery;
 	uint32_t reasons[FETCH_N_ERRORS];       /* of failed and blocked */

@@ -10,6 +10,7 @@
 #include "engine/crawl_inner.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,9 @@ int crawl_counts_save(struct crawl *c, struct err *err)
 	put(&text, "visits", r->visits);
 	put(&text, "answered", r->answered);
 	put(&text, "unasked", r->unasked);
+	put(&text, "given-up", r->given_up + c->resumed->engine.ceiling.n_excess);
+	put(&text, "checks", r->checks);
+	put(&text, "lies", r->lies);
 	put(&text, "aliases", r->discovery.aliases);
 	put(&text, "bytes", c->bytes_before + stats.bytes);
 	put(&text, "robots-requests", c->robots_before + stats.robots_requests);
@@ -50,6 +54,7 @@ static void take(struct crawl *c, const char *name, uint64_t n)
 	struct crawl_report *r = c->report;
 	struct { const char *name; uint32_t *to; } known[] = {
 		{ "visits", &r->visits }, { "answered", &r->answered }, { "unasked", &r->unasked },
+		{ "given-up", &r->given_up }, { "checks", &r->checks }, { "lies", &r->lies },
 		{ "aliases", &r->discovery.aliases }, { "status", &r->reasons[FETCH_OK] },
 	};
 
@@ -84,6 +89,19 @@ int crawl_counts_load(struct crawl *c, struct err *err)
 	}
 	free(text);
 	return rc < 0 ? rc : 0;
+}
+
+void crawl_counts_ceiling(struct crawl *c)
+{
+	struct ceiling *ceiling = &c->resumed->engine.ceiling;
+	const struct strtab *names = &c->resumed->loaded.pages.site_names;
+
+	if (!ceiling->n_excess)
+		return;
+	c->report->given_up += ceiling->n_excess;
+	ceiling->n_excess = 0;          /* it is counted */
+	snprintf(c->report->full_site, sizeof c->report->full_site, "%.*s",
+	         (int)strtab_size(names, ceiling->worst), strtab_get(names, ceiling->worst));
 }
 
 void crawl_counts_end(struct crawl *c)

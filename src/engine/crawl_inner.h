@@ -84,6 +84,7 @@ struct crawl {
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began;
 	struct warc_place last;         /* newest record, of the batch or before */
+	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
 	uint64_t bytes_before, robots_before;   /* of the cycle, by earlier starts */
 	struct live *live;              /* goal alive */
 	uint64_t robots_counted;        /* of this process, in the report already */
@@ -159,7 +160,14 @@ MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
  * cycle that goes on, and at the end. */
 MUST_CHECK int crawl_counts_save(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_counts_load(struct crawl *c, struct err *err);
+void crawl_counts_ceiling(struct crawl *c);     /* when the engine is done */
 void crawl_counts_end(struct crawl *c);
+/* In crawl_validators.c: may the validators of a copy be sent with its page; and what an
+ * answer says of them. */
+MUST_CHECK int crawl_validators_ask(struct crawl *c, uint32_t page, bool *ret_send,
+                                    struct err *err);
+MUST_CHECK int crawl_validators_check(struct crawl *c, uint32_t page,
+                                      const struct crawl_answer *a, struct err *err);
 /* In crawl_robots.c: robots.txt, for the fetcher; `arg` is the crawl. */
 bool crawl_robots_load(void *arg, const char *origin, size_t size,
                        struct fetch_robots_copy *ret);

@@ -156,6 +156,8 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 	    (a->record.revisit || a->result.status == 304))
 		rc = refresh_validators(c, a, err);
 	if (rc == 0)
+		rc = crawl_validators_check(c, o->page, a, err);
+	if (rc == 0)
 		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
 	if (rc == 0)
 		count(c, &a->result, outcome, !a->copy);

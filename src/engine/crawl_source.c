@@ -42,6 +42,7 @@ static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, stru
 	struct store_capture copy;
 	struct store_page p;
 	struct buf etag, modified;
+	bool send = true;
 	int rc = store_page_get(c->store, o->page, &p, err);
 
 	if (rc <= 0)
@@ -54,9 +55,11 @@ static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, stru
 			buf_add(&etag, copy.etag.s, copy.etag.size);
 		if (copy.modified.s)
 			buf_add(&modified, copy.modified.s, copy.modified.size);
-		q.etag = etag.size ? etag.data : NULL;
-		q.last_modified = modified.size ? modified.data : NULL;
 		c->copies[index] = crawl_copy_new(&copy);
+		if (etag.size || modified.size)
+			rc = crawl_validators_ask(c, o->page, &send, err);
+		q.etag = send && etag.size ? etag.data : NULL;
+		q.last_modified = send && modified.size ? modified.data : NULL;
 	}
 	if (rc >= 0)
 		fetch_add(c->fetch, &q);

@@ -37,6 +37,7 @@ void engine_release(struct engine *e)
 {
 	visits_release(&e->visits);
 	plan_release(&e->plan);
+	ceiling_release(&e->ceiling);
 	free(e->seen);
 	free(e->sample);
 	free(e->deliveries);
@@ -235,12 +236,14 @@ static void begin_cycle(struct engine *e, int64_t now, uint32_t budget)
 	e->fetch_seconds = 0;
 	e->guarantee_broken = false;
 	draw_sample(e);
+	ceiling_begin(&e->ceiling, &e->view, e->visits.state);
 	policy_begin(e->policy, &e->view);
 }
 
 static void end_cycle(struct engine *e)
 {
 	policy_end(e->policy, &e->view);
+	ceiling_end(&e->ceiling, &e->view, e->visits.state);
 	for (size_t i = 0; i < e->n_seen; i++)
 		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
 }
@@ -254,6 +257,7 @@ static void recall_visits(struct engine *e, const struct seen *visits, size_t n)
 			.first = !s->known && s->outcome < OUTCOME_FAILED };
 
 		e->visits.state[s->page] |= PAGE_TAKEN;
+		ceiling_recall(&e->ceiling, &e->view, e->visits.state, s->page);
 		note_visit(e, &o, &d);
 	}
 }
@@ -309,6 +313,9 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 			if (!e->plan.n_taken)
 				break;
 		}
+		/* what is given up is asked of others in the next round */
+		ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan,
+		             guaranteed || !reserved);
 		guaranteed = guaranteed || reserved;
 		reserved = true;
 		if (!e->plan.n_taken)

@@ -5,13 +5,14 @@
  *
  * Replay and the live web differ only in the source and the clock.  The engine,
  * not the policy, keeps the rules: never more than R downloads in a cycle, no
- * page twice, no page unvisited longer than the age that the user allows, the
- * same seed the same plan.  It can open a cycle with a simple random sample, from
+ * page twice, no page unvisited longer than the age that the user allows, no site
+ * more than its part, the same seed the same plan.  It can open a cycle with a simple random sample, from
  * which the number of hits in the whole is estimated whatever the policy does.
  */
 #ifndef ENGINE_CYCLE_H
 #define ENGINE_CYCLE_H
 
+#include "engine/ceiling.h"
 #include "engine/pages.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
@@ -41,6 +42,7 @@ struct engine {
 	struct source source;
 	struct plan plan;
 	uint32_t max_age;               /* cycles; 0: no guarantee */
+	struct ceiling ceiling;         /* .share is the caller's */
 	bool no_fill;                   /* a policy that asks for no more ends the cycle */
 	const struct offer *reserved;   /* the caller's: asked for before all others, in order, */
 	size_t n_reserved;

@@ -42,6 +42,7 @@ struct replay_opts {
 	bool join;                      /* pages that appear later enter */
 	int64_t max_age;                /* seconds; 0: no guarantee */
 	uint32_t max_age_cycles;        /* the same in cycles */
+	struct share site_share;        /* ceiling of a site; value 0: none */
 	enum replay_weights weights;
 	bool site_by_domain;
 	bool by_site;                   /* measure each site, too */

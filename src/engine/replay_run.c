@@ -127,6 +127,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	v->cycle_seconds = r->opts.cycle_seconds;
 	v->threads = 1;                 /* runs go side by side */
 	run->engine.max_age = r->max_age;
+	run->engine.ceiling.share = r->opts.site_share;
 	run->engine.source = (struct source){ .self = run, .deliver = replay_deliver };
 	run->copy = mem_array(n, sizeof *run->copy);
 	run->live = mem_array(n, sizeof *run->live);

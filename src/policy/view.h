@@ -29,6 +29,7 @@ enum observe { OBSERVE_LOCAL, OBSERVE_CYCLE };
 enum page_state {
 	PAGE_HERE  = 1,         /* in the repository: may be asked for */
 	PAGE_TAKEN = 2,         /* already asked for in this cycle */
+	PAGE_CLOSED = 4,        /* its site has had its part of this cycle */
 };
 
 struct tree {
