@@ -29,6 +29,19 @@ static inline char *put_pending(char *q, unsigned wait, const char *begin)
 	return q + (wait && q != begin);
 }
 
+/* One byte behind what is pending; white space only becomes it. */
+static inline char *copy_byte(char *q, char c, unsigned *wait, const char *begin)
+{
+	if (is_blank(c)) {
+		*wait = *wait ? *wait : PENDING_SPACE;
+		return q;
+	}
+	q = put_pending(q, *wait, begin);
+	*q++ = c;
+	*wait = PENDING_NONE;
+	return q;
+}
+
 #ifdef __SSE2__
 struct window {
 	unsigned blanks, marks;         /* a bit for each byte: white space; < & NUL */
@@ -160,15 +173,8 @@ const char *extract_copy_text(struct buf *out, unsigned *pending, const char *p,
 	if (ended)
 		stop = p;
 #endif
-	for (; p < stop && *p != '<' && *p != '&' && *p; p++) {
-		if (is_blank(*p)) {
-			wait = wait ? wait : PENDING_SPACE;
-			continue;
-		}
-		q = put_pending(q, wait, out->data);
-		*q++ = *p;
-		wait = PENDING_NONE;
-	}
+	for (; p < stop && *p != '<' && *p != '&' && *p; p++)
+		q = copy_byte(q, *p, &wait, out->data);
 	*pending = wait;
 	out->size += (size_t)(q - room);
 	return p;
@@ -184,15 +190,8 @@ void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t 
 
 	if (!room)
 		return;
-	for (; p < end; p++) {
-		if (is_blank(*p)) {
-			wait = wait ? wait : PENDING_SPACE;
-			continue;
-		}
-		q = put_pending(q, wait, out->data);
-		*q++ = *p;
-		wait = PENDING_NONE;
-	}
+	for (; p < end; p++)
+		q = copy_byte(q, *p, &wait, out->data);
 	*pending = wait;
 	out->size += (size_t)(q - room);
 }

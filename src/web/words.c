@@ -327,9 +327,17 @@ static SIMD_INLINE uint16_t *put_edges(uint16_t *out, size_t at, uint64_t word,
 	return out;
 }
 
-/* The edges of all runs in a window; a run that is open at its end is closed
- * there.  Returns their number. */
-static size_t find_edges(const char *text, size_t size, struct window *in)
+static inline uint16_t *read_edges(uint16_t *out, size_t at, const char *p, char *lower,
+                                   uint64_t *open)
+{
+	return put_edges(out, at, read_64(p, lower), open);
+}
+
+/* The edges of all runs in a window, 64 bytes at a time; a run that is open at its end
+ * is closed there.  Returns their number. */
+static SIMD_INLINE size_t find_by(const char *text, size_t size, struct window *in,
+                                  uint16_t *(*read)(uint16_t *, size_t, const char *, char *,
+                                                    uint64_t *))
 {
 	uint16_t *out = in->edge;
 	uint64_t open = 0;
@@ -343,11 +351,16 @@ static size_t find_edges(const char *text, size_t size, struct window *in)
 			memcpy(tail, p, size - at);
 			p = tail;
 		}
-		out = put_edges(out, at, read_64(p, in->lower + at), &open);
+		out = read(out, at, p, in->lower + at, &open);
 	}
 	if (open)
 		*out++ = (uint16_t)size;
 	return (size_t)(out - in->edge);
+}
+
+static size_t find_edges(const char *text, size_t size, struct window *in)
+{
+	return find_by(text, size, in, read_edges);
 }
 
 #ifdef SIMD_HAS_V3
@@ -384,26 +397,16 @@ SIMD_V3 static inline uint16_t *put_edges_v3(uint16_t *out, size_t at, uint64_t 
 	return out + n;
 }
 
+SIMD_V3 static inline uint16_t *read_edges_v3(uint16_t *out, size_t at, const char *p,
+                                              char *lower, uint64_t *open)
+{
+	return put_edges_v3(out, at, read_32(p, lower) | (uint64_t)read_32(p + 32, lower + 32) << 32,
+	                    open);
+}
+
 SIMD_V3 static size_t find_edges_v3(const char *text, size_t size, struct window *in)
 {
-	uint16_t *out = in->edge;
-	uint64_t open = 0;
-	char tail[64];
-
-	for (size_t at = 0; at < size; at += 64) {
-		const char *p = text + at;
-
-		if (size - at < 64) {
-			memset(tail, ' ', sizeof tail);
-			memcpy(tail, p, size - at);
-			p = tail;
-		}
-		out = put_edges_v3(out, at, read_32(p, in->lower + at) |
-		                   (uint64_t)read_32(p + 32, in->lower + at + 32) << 32, &open);
-	}
-	if (open)
-		*out++ = (uint16_t)size;
-	return (size_t)(out - in->edge);
+	return find_by(text, size, in, read_edges_v3);
 }
 #endif
 
