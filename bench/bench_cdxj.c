@@ -12,23 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "base/input.h"
 #include "base/rng.h"
 #include "warc/cdx.h"
 
 #define BYTES_MAX ((uint64_t)200 << 20)
 #define ROUNDS 3
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static uint64_t copy_traces(const char *data, FILE *to)
 {
@@ -104,7 +96,7 @@ static uint64_t make_traces(FILE *to)
 
 static double parse(const char *path, bool deep, uint64_t *ret_lines, uint64_t *ret_sum)
 {
-	double t = now();
+	double t = cpu_now();
 	struct cdx_reader r;
 	struct cdx_line l;
 	struct err err;
@@ -131,12 +123,12 @@ static double parse(const char *path, bool deep, uint64_t *ret_lines, uint64_t *
 	if (r.n_bad)
 		printf("  %llu bad lines\n", (unsigned long long)r.n_bad);
 	cdx_close(&r);
-	return now() - t;
+	return cpu_now() - t;
 }
 
 static double lines_only(const char *path)
 {
-	double t = now();
+	double t = cpu_now();
 	FILE *f = fopen(path, "r");
 	char *line = NULL;
 	size_t cap = 0;
@@ -146,7 +138,7 @@ static double lines_only(const char *path)
 	if (f)
 		fclose(f);
 	free(line);
-	return now() - t;
+	return cpu_now() - t;
 }
 
 /* Seconds per 32 MB that Python needs; 0 without Python. */

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cluster/bisect.h"
@@ -33,14 +33,6 @@ static double cpu_seconds(void)
 	getrusage(RUSAGE_SELF, &u);
 	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec)
 	       + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
-
-static double wall_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Peak resident bytes since the last reset. */
@@ -236,11 +228,11 @@ static void bench(const char *kind, const struct rows *r, uint32_t k)
 
 		peak_reset();
 		cpu = cpu_seconds();
-		wall = wall_seconds();
+		wall = wall_now();
 		bisect_run(r, NULL, 0, &(struct bisect_options){
 			.k = k, .choose = ours[c].choose, .refine = ours[c].refine, .seed = 1 }, &got);
 		cpu = cpu_seconds() - cpu;
-		wall = wall_seconds() - wall;
+		wall = wall_now() - wall;
 		peak = peak_bytes();
 		cosine = score(r, got.of, got.k);
 		printf("  freshet %-10s %7.2f s CPU  cosine %.5f  peak %4.0f MB = %.2f x data  "

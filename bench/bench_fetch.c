@@ -31,9 +31,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -46,14 +46,6 @@
 #define ROUNDS 3
 
 struct score { double pages, cpu, server; };    /* a second; microseconds a page */
-
-static double clock_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double cpu(int who)
 {

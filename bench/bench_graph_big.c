@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "graph/graph_file.h"
@@ -26,19 +26,6 @@
 #define MEAN_LINKS 33.2         /* before doubles are dropped: 26 remain */
 #define BUILD_MEMORY ((size_t)1 << 30)
 #define SEED 2006
-
-static double clock_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double now(void)
-{
-	return clock_of(CLOCK_MONOTONIC);
-}
 
 static double peak_gib(void)
 {
@@ -83,7 +70,7 @@ static uint64_t build(uint32_t n, const char *folder, const char *path)
 	uint64_t n_links = 0;
 	struct graph g;
 	struct err err;
-	double t0 = now();
+	double t0 = wall_now();
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t page = shuffled(i, n);
@@ -95,16 +82,16 @@ static uint64_t build(uint32_t n, const char *folder, const char *path)
 		n_links += k;
 	}
 	printf("made     %10llu links in %.0f s (sorted runs on disk: %.1f GB)\n",
-	       (unsigned long long)n_links, now() - t0, (double)n_links * 8e-9);
-	t0 = now();
+	       (unsigned long long)n_links, wall_now() - t0, (double)n_links * 8e-9);
+	t0 = wall_now();
 	if (graph_builder_finish(b, n, &g, &err))
 		stop(&err);
 	printf("built    %10llu links, doubles dropped, in %.0f s\n",
-	       (unsigned long long)g.n_links, now() - t0);
-	t0 = now();
+	       (unsigned long long)g.n_links, wall_now() - t0);
+	t0 = wall_now();
 	if (graph_file_save(&g, path, &err))
 		stop(&err);
-	printf("saved    in %.0f s\n", now() - t0);
+	printf("saved    in %.0f s\n", wall_now() - t0);
 	fflush(stdout);
 	graph_release(&g);
 	return n_links;
@@ -119,11 +106,11 @@ static double solve(const struct pagerank_matrix *m, unsigned n, double *const *
 	struct pagerank_opts o = PAGERANK_DEFAULTS;
 	struct pagerank_result res[2];
 	struct err err;
-	double t0 = now(), c0 = clock_of(CLOCK_PROCESS_CPUTIME_ID), s;
+	double t0 = wall_now(), c0 = clock_of(CLOCK_PROCESS_CPUTIME_ID), s;
 
 	if (pagerank_solve(m, &o, n, teleports, x, res, &err))
 		stop(&err);
-	s = now() - t0;
+	s = wall_now() - t0;
 	*ret_cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID) - c0;
 	printf("ranked   %u vector%s in %.1f s (cpu %.1f s), %u passes, residual %.1e\n", n,
 	       n > 1 ? "s" : "", s, *ret_cpu, res[0].iterations, res[0].residual);
@@ -151,14 +138,14 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%s/freshet-big-%ld.graph", folder, (long)getpid());
 	made = (double)build(n, folder, path) * 8e-9;
 	printf("peak so far %.1f GiB resident\n", peak_gib());
-	t0 = now();
+	t0 = wall_now();
 	if (graph_file_map(path, true, &g, &err))
 		stop(&err);
 	printf("mapped   %u nodes, %llu links, every byte checked, in %.1f s\n", g.n_nodes,
-	       (unsigned long long)g.n_links, now() - t0);
-	t0 = now();
+	       (unsigned long long)g.n_links, wall_now() - t0);
+	t0 = wall_now();
 	m = pagerank_prepare(&g);
-	printf("prepared in %.1f s\n", now() - t0);
+	printf("prepared in %.1f s\n", wall_now() - t0);
 	for (int k = 0; k < 2; k++)
 		x[k] = mem_big((size_t)n * sizeof **x);
 	one = solve(m, 1, x, &cpu[0]);

@@ -12,8 +12,8 @@
  */
 #include <ctype.h>
 #include <libxml/HTMLparser.h>
-#include <time.h>
 
+#include "clock.h"
 #include "html_pages.h"
 #include "web/extract.h"
 #include "web/html.h"
@@ -23,14 +23,6 @@
 struct sums {
 	uint64_t tags, links, words, bytes;
 };
-
-static double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static void on_start(void *arg, const xmlChar *name, const xmlChar **attrs)
 {
@@ -138,12 +130,12 @@ int main(void)
 	pages_load(&ps, getenv("FRESHET_DATA"));
 	for (int round = 0; round < ROUNDS; round++)
 		for (int i = 0; i < 3; i++) {
-			double start = cpu_seconds(), took;
+			double start = cpu_now(), took;
 
 			if (i == 0 && round >= 2)
 				continue;       /* the slow one twice */
 			sums[i] = readers[i].run(&ps);
-			took = cpu_seconds() - start;
+			took = cpu_now() - start;
 			if (!best[i] || took < best[i])
 				best[i] = took;
 		}

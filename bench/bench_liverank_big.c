@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "child.h"
@@ -35,21 +36,13 @@ static _Noreturn void stop(const struct err *err)
 	exit(1);
 }
 
-static double cpu_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void build(uint32_t n, const char *folder, const char *path)
 {
 	struct graph_build_opts opts = { .dedupe = true, .memory = BUILD_MEMORY,
 	                                 .tmp_dir = folder };
 	struct graph_builder *b = graph_builder_new(&opts);
 	uint32_t links[GRAPH_MADE_LINKS_MAX];
-	double t0 = child_clock();
+	double t0 = wall_now();
 	struct graph g;
 	struct err err;
 
@@ -63,7 +56,7 @@ static void build(uint32_t n, const char *folder, const char *path)
 	if (graph_builder_finish(b, n, &g, &err) || graph_file_save(&g, path, &err))
 		stop(&err);
 	printf("graph     %u pages, %llu links, made and saved in %.0f s\n", n,
-	       (unsigned long long)g.n_links, child_clock() - t0);
+	       (unsigned long long)g.n_links, wall_now() - t0);
 	fflush(stdout);
 	graph_release(&g);
 }
@@ -117,7 +110,7 @@ static void run(const char *path, enum liverank_order order)
 {
 	static const double alphas[] = { 0.1, 0.2, 0.5, 0.8 };
 	struct liverank_opts o = { .order = order, .seed = 1 };
-	double t0 = child_clock(), t1, c0, costs[4];
+	double t0 = wall_now(), t1, c0, costs[4];
 	struct world x = { 0 };
 	struct liverank *l;
 	struct err err;
@@ -127,7 +120,7 @@ static void run(const char *path, enum liverank_order order)
 	load(&x, path);
 	o.sample = (uint32_t)(SAMPLE_SHARE * x.g.n_nodes);
 	got = mem_array(x.g.n_nodes, sizeof *got);
-	t1 = child_clock();
+	t1 = wall_now();
 	c0 = cpu_now();
 	if (liverank_new(&l, &x.w, &o, &err))
 		stop(&err);
@@ -140,11 +133,11 @@ static void run(const char *path, enum liverank_order order)
 		exit(1);
 	}
 	c0 = cpu_now() - c0;
-	t1 = child_clock() - t1;
+	t1 = wall_now() - t1;
 	liverank_cost(got, n, x.truth, alphas, 4, costs);
 	getrusage(RUSAGE_SELF, &u);
 	printf("%-15s %7.1f %7.1f %9.1f %6.2f   %6.2f %6.2f %6.2f %6.2f   %6.1f\n", names[order],
-	       t1, c0, child_clock() - t0, (double)u.ru_maxrss / 1048576, costs[0], costs[1],
+	       t1, c0, wall_now() - t0, (double)u.ru_maxrss / 1048576, costs[0], costs[1],
 	       costs[2], costs[3], c0 * 1e9 / (double)x.g.n_links);
 	fflush(stdout);
 }

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "base/mem.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"
@@ -29,24 +29,6 @@
 
 #define ROUNDS 3
 #define IGRAPH_LINKS_MAX 30000000       /* larger ones take minutes and 4 GB */
-
-static double clock_of(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double now(void)
-{
-	return clock_of(CLOCK_MONOTONIC);
-}
-
-static double cpu(void)
-{
-	return clock_of(CLOCK_PROCESS_CPUTIME_ID);
-}
 
 struct timing { double prepare, solve, cpu; unsigned iterations; };
 
@@ -63,14 +45,14 @@ static void keep_best(struct timing *best, struct timing t)
 static struct timing run_plain(const struct graph *g, double *x)
 {
 	uint32_t n = g->n_nodes;
-	double *share = mem_big((size_t)n * 8), change = 1, d = 0.85, t0 = now(), c0;
+	double *share = mem_big((size_t)n * 8), change = 1, d = 0.85, t0 = wall_now(), c0;
 	struct timing t = { 0 };
 	struct graph in;
 
 	graph_transpose(g, &in);
-	t.prepare = now() - t0;
-	t0 = now();
-	c0 = cpu();
+	t.prepare = wall_now() - t0;
+	t0 = wall_now();
+	c0 = cpu_now();
 	for (uint32_t v = 0; v < n; v++)
 		x[v] = 1.0 / n;
 	while (change >= 1e-9) {
@@ -97,8 +79,8 @@ static struct timing run_plain(const struct graph *g, double *x)
 		}
 		t.iterations++;
 	}
-	t.solve = now() - t0;
-	t.cpu = cpu() - c0;
+	t.solve = wall_now() - t0;
+	t.cpu = cpu_now() - c0;
 	graph_release(&in);
 	mem_big_free(share, (size_t)n * 8);
 	return t;
@@ -113,17 +95,17 @@ static struct timing run_ours(const struct graph *g, double tolerance, unsigned 
 	struct pagerank_matrix *m;
 	struct timing t;
 	struct err err;
-	double t0 = now(), c0;
+	double t0 = wall_now(), c0;
 
 	o.tolerance = tolerance;
 	m = pagerank_prepare(g);
-	t.prepare = now() - t0;
-	t0 = now();
-	c0 = cpu();
+	t.prepare = wall_now() - t0;
+	t0 = wall_now();
+	c0 = cpu_now();
 	if (pagerank_solve(m, &o, vectors, teleports, x, res, &err) || !res[0].converged)
 		exit(1);
-	t.solve = now() - t0;
-	t.cpu = cpu() - c0;
+	t.solve = wall_now() - t0;
+	t.cpu = cpu_now() - c0;
 	t.iterations = res[0].iterations;
 	pagerank_free(m);
 	return t;
@@ -149,13 +131,13 @@ static struct timing run_igraph(const igraph_t *ig, double *x)
 	struct timing t = { 0 };
 	igraph_vector_t res;
 	igraph_real_t value;
-	double t0 = now(), c0 = cpu();
+	double t0 = wall_now(), c0 = cpu_now();
 
 	igraph_vector_init(&res, 0);
 	igraph_pagerank(ig, IGRAPH_PAGERANK_ALGO_PRPACK, &res, &value, igraph_vss_all(), true,
 	                0.85, NULL, NULL);
-	t.solve = now() - t0;
-	t.cpu = cpu() - c0;
+	t.solve = wall_now() - t0;
+	t.cpu = cpu_now() - c0;
 	for (igraph_integer_t v = 0; v < igraph_vector_size(&res); v++)
 		x[v] = VECTOR(res)[v];
 	igraph_vector_destroy(&res);
@@ -215,7 +197,7 @@ static void tell_memory(const char *program, const struct graph *g)
 static void bench(const char *program, const char *name)
 {
 	struct timing plain = { 0 }, ours = { 0 }, finer = { 0 }, two = { 0 }, peer = { 0 };
-	double *x[4], t0 = now(), build = 0;
+	double *x[4], t0 = wall_now(), build = 0;
 	bool with_igraph;
 	struct graph g;
 	struct err err;
@@ -229,14 +211,14 @@ static void bench(const char *program, const char *name)
 		exit(1);
 	}
 	printf("%s: %u nodes, %llu links, made or read in %.2f s\n", name, g.n_nodes,
-	       (unsigned long long)g.n_links, now() - t0);
+	       (unsigned long long)g.n_links, wall_now() - t0);
 	for (int i = 0; i < 4; i++)
 		x[i] = mem_big((size_t)g.n_nodes * sizeof **x);
 	with_igraph = g.n_links <= IGRAPH_LINKS_MAX;
 	if (with_igraph) {
-		t0 = now();
+		t0 = wall_now();
 		igraph_of(&g, &ig);
-		build = now() - t0;
+		build = wall_now() - t0;
 	}
 	for (int round = 0; round < ROUNDS; round++) {
 		keep_best(&two, run_ours(&g, 1e-9, 2, x));

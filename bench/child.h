@@ -8,22 +8,15 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 struct child { double wall, cpu; long peak_kib; int status; };
 
-static inline double child_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static inline struct child child_run(const char *command)
 {
-	struct child c = { .wall = child_clock() };
+	struct child c = { .wall = wall_now() };
 	struct rusage u = { 0 };
 	pid_t pid = fork();
 
@@ -35,7 +28,7 @@ static inline struct child child_run(const char *command)
 		perror(command);
 		exit(1);
 	}
-	c.wall = child_clock() - c.wall;
+	c.wall = wall_now() - c.wall;
 	c.cpu = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
 	        (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 	c.peak_kib = u.ru_maxrss;
