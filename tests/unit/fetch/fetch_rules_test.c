@@ -290,9 +290,30 @@ static void test_behind_a_proxy(void **state)
 	client_release(&b);
 }
 
+static void test_headers_are_found_by_name(void **state)
+{
+	static const char head[] = "HTTP/1.1 200 OK\r\nX-Date: no\r\nData: no\r\nDate : no\r\n"
+		"dAtE:  \t Mon \t\r\nDate: Tue\r\nEmpty:\r\nName: abc";
+	const char *v;
+	size_t n;
+
+	(void)state;
+	assert_true(fetch_header(head, sizeof head - 1, "Date", &v, &n));
+	assert_int_equal(n, 3);
+	assert_memory_equal(v, "Mon", 3);               /* the first, without blanks */
+	assert_true(fetch_header(head, sizeof head - 1, "empty", &v, &n));
+	assert_int_equal(n, 0);
+	assert_true(fetch_header(head, sizeof head - 1, "Name", &v, &n));
+	assert_int_equal(n, 3);
+	assert_false(fetch_header(head, sizeof head - 1, "Dat", &v, &n));
+	assert_false(fetch_header(head, sizeof head - 1, "HTTP/1.1 200 OK", &v, &n));
+	assert_false(fetch_header(head, 17, "Date", &v, &n));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_headers_are_found_by_name),
 		cmocka_unit_test(test_robots_variants),
 		cmocka_unit_test(test_rules_held_are_bounded),
 		cmocka_unit_test(test_names_and_rebinding),

@@ -242,11 +242,54 @@ static void statics_are_standardised(void **state)
 	stage_close(&stage);
 }
 
+/* What the statics say of a URL, one by one: above the mean where they say yes. */
+static void statics_by_hand(void **state)
+{
+	static const struct { const char *path; bool digit, date, version, empty; } cases[] = {
+		{ "a/b.html", false, false, false, false }, { "a/b7.html", true, false, false, false },
+		{ "2019/05/", false, true, false, true }, { "x/1999-1.html", true, true, false, false },
+		{ "2019x/b", false, false, false, false }, { "1819/05/b", false, false, false, false },
+		{ "20x9/05/b", false, false, false, false }, { "201x/05/b", false, false, false, false },
+		{ "v1.2/b", false, false, true, false }, { "1.2.3/", false, false, true, true },
+		{ "av1.2/b", false, false, false, false }, { "v1x2/b", false, false, false, false },
+		{ "a/b/c/", false, false, false, true },
+	};
+	enum { N = sizeof cases / sizeof *cases };
+	const struct evidence_state *s;
+	struct stage stage;
+
+	(void)state;
+	stage_open(&stage);
+	for (size_t i = 0; i < N; i++) {
+		char url[100];
+
+		snprintf(url, sizeof url, "http://a.example/%s", cases[i].path);
+		trace_add(&stage.h, url, 0, "a", NULL);
+	}
+	stage_play(&stage, "evidence");
+	stage.e.view.cycle = 1;
+	policy_begin(stage.policy, &stage.e.view);
+	s = stage.policy->state;
+	for (size_t i = 0; i < N; i++) {
+		char url[100];
+		const float *x;
+
+		snprintf(url, sizeof url, "http://a.example/%s", cases[i].path);
+		x = s->world.statics + (size_t)trace_page(&stage.h, url) * N_STATICS;
+		if ((x[STATIC_DIGIT] > 0) != cases[i].digit || (x[STATIC_DATE] > 0) != cases[i].date ||
+		    (x[STATIC_VERSION] > 0) != cases[i].version ||
+		    (x[STATIC_EMPTY] > 0) != cases[i].empty)
+			fail_msg("%s", cases[i].path);
+	}
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_is_the_naive_one),
 		cmocka_unit_test(statics_are_standardised),
+		cmocka_unit_test(statics_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

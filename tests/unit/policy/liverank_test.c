@@ -172,10 +172,40 @@ static void test_dynamic_orders_follow_the_living(void **state)
 	stage_close(&s);
 }
 
+/* By default 1 % of the pages, at least 100, at most all. */
+static void test_size_of_the_training_set(void **state)
+{
+	static const struct { uint32_t pages, sample; } cases[] = {
+		{ 60, 60 }, { 500, 100 }, { 12000, 120 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		uint32_t samples = 0;
+		struct stage s;
+
+		stage_open(&s);
+		for (uint32_t k = 1; k < cases[i].pages; k++) {         /* and the stage's own */
+			char url[60];
+
+			snprintf(url, sizeof url, "http://a.example/p%05u", k);
+			trace_add(&s.h, url, 0, "x", NULL);
+		}
+		stage_play(&s, "liverank");
+		s.e.view.goal = GOAL_ALIVE;
+		stage_cycle(&s, cases[i].pages < 400 ? cases[i].pages : 400);
+		for (size_t k = 0; k < s.e.n_seen; k++)
+			samples += s.e.seen[k].reason == REASON_SAMPLE;
+		assert_int_equal(samples, cases[i].sample);
+		stage_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_static_orders),
+		cmocka_unit_test(test_size_of_the_training_set),
 		cmocka_unit_test(test_sample_based_orders),
 		cmocka_unit_test(test_later_cycles_go_on),
 		cmocka_unit_test(test_the_opening_sample_trains),
