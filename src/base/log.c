@@ -28,7 +28,18 @@ void log_at(enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "freshet: %s%s\n", level == LOG_WARN ? "warning: " : "", line);
+	fprintf(stderr, "freshet: %s%s\n", level == LOG_WARN ? "warning: " : "", log_plain(line));
+}
+
+char *log_plain(char *s)
+{
+	for (unsigned char *p = (unsigned char *)s; *p; p++) {
+		if ((*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+			p[0] = p[1] = '?';
+	}
+	return s;
 }
 
 void log_warn_text(void *arg, const char *text)

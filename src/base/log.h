@@ -28,6 +28,10 @@ void log_warn_text(void *arg, const char *text);
 #define LOG_FEW 20
 void log_warn_few(void *arg, const char *text);
 
+/* Make a text of strangers safe for a terminal, in place: control characters but tab and
+ * newline, those behind U+0080 included, become question marks. */
+char *log_plain(char *s);
+
 /* s with control and non-ASCII bytes as \xNN, cut to fit, in out. */
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size);
 

@@ -78,6 +78,15 @@ static int load_side(struct page_copy *side, struct content *content, struct sto
 
 static const char *const kind_names[] = { "text", "elements", "accessibility" };
 
+/* What a stranger wrote, as a terminal may see it. */
+static void print_plain(const char *text, const char *after)
+{
+	char *plain = log_plain(mem_strdup(text));
+
+	printf("%s%s", plain, after);
+	free(plain);
+}
+
 static void print_text(const struct page_diff *d, const struct diff_opts *o,
                        const struct page_copy *before, const struct page_copy *after)
 {
@@ -103,8 +112,8 @@ static void print_text(const struct page_diff *d, const struct diff_opts *o,
 		last = (int)item->kind;
 		printf("  %c ", item->added ? '+' : '-');
 		if (*item->label)
-			printf("%s: ", item->label);
-		printf("%s", item->text);
+			print_plain(item->label, ": ");
+		print_plain(item->text, "");
 		if (item->kind == DIFF_ELEMENT && item->count > 1)
 			printf(" (%u times)", item->count);
 		putchar('\n');

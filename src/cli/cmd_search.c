@@ -161,7 +161,7 @@ static int describe(struct searching *s, struct found *f, int64_t now, struct er
 }
 
 static void print_results(const struct cli *cli, const struct searching *s,
-                          const struct found *f, uint32_t n)
+                          struct found *f, uint32_t n)
 {
 	struct json j;
 
@@ -186,7 +186,7 @@ static void print_results(const struct cli *cli, const struct searching *s,
 			json_end_object(&j);
 			continue;
 		}
-		printf("%2u. %s\n    %s%sseen %s, ", i + 1, url, f[i].title, *f[i].title ? " - " : "",
+		printf("%2u. %s\n    %s%sseen %s, ", i + 1, url, log_plain(f[i].title), *f[i].title ? " - " : "",
 		       t);
 		if (isnan(f[i].stale))
 			puts("nothing is known of its changes");

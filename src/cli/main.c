@@ -229,6 +229,6 @@ int main(int argc, char **argv)
 	if (fflush(stdout) && rc == 0)
 		rc = err_errno(&err, E_IO, "standard output");
 	if (rc < 0)
-		fprintf(stderr, "freshet: %s\n", err.text);
+		fprintf(stderr, "freshet: %s\n", log_plain(err.text));
 	return err_exit_status(rc < 0 ? rc : 0);
 }

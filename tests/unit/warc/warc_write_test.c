@@ -319,6 +319,41 @@ static void test_rotation(void **state)
 	free(body);
 }
 
+/* Names come from us alone, and nothing that has such a name is written through or over:
+ * no link to elsewhere, no file that is there. */
+static void test_links_in_the_folder(void **state)
+{
+	static const char body[] = "mine";
+	static const char *const urls[] = { "http://a.example/../../etc/passwd",
+		"http://a.example/%2e%2e%2fx", "http://..%2f.example/", "http://a.example/nul" };
+	char victim[SCRATCH_PATH], path[SCRATCH_LONG];
+	struct warc_place place;
+	struct buf b;
+
+	(void)state;
+	scratch_file(victim, "victim", body, sizeof body - 1);
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof path, "%s/TEST-20220101000000-%05d-box.warc.gz%s", folder, i,
+		         i ? "" : ".open");
+		assert_int_equal(symlink(victim, path), 0);
+	}
+	for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+		struct warc_writer *w = open_writer(0, 7);
+		struct warc_capture c = capture_of(urls[i], 1640995200, body, sizeof body - 1);
+
+		assert_int_equal(warc_write_capture(w, &c, &place, NULL), 0);
+		assert_int_equal(warc_writer_close(w, NULL), 0);
+		assert_null(strchr(place.filename, '/'));
+		snprintf(path, sizeof path, "TEST-20220101000000-%05zu-box.warc.gz", i + 2);
+		assert_string_equal(place.filename, path);
+	}
+	buf_init(&b, BUF_NO_LIMIT);
+	snprintf(path, sizeof path, "../%s", strrchr(victim, '/') + 1);
+	slurp(path, &b);
+	assert_int_equal(b.size, sizeof body - 1);
+	buf_release(&b);
+}
+
 static size_t count_records(const char *path, uint64_t *ret_damaged)
 {
 	struct warc_content c;
@@ -401,6 +436,7 @@ int main(void)
 		cmocka_unit_test_setup(test_validator_refuses, make_folder),
 		cmocka_unit_test_setup(test_refused, make_folder),
 		cmocka_unit_test_setup(test_rotation, make_folder),
+		cmocka_unit_test_setup(test_links_in_the_folder, make_folder),
 		cmocka_unit_test_setup(test_crash, make_folder),
 		cmocka_unit_test_setup(test_disk_full, make_folder),
 	};
