@@ -114,11 +114,20 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libfreshet.a
 	$(Q)$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
 -include $(wildcard bench/*.mk tests/*.mk)
 
-install: all
+# Installed, the archive is one object whose own names are its own: a program may have
+# a buf_add() of its own.
+$(B)/installed/libfreshet.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -r -nostdlib $(if $(findstring -flto,$(CFLAGS)),-flinker-output=nolto-rel) -o $(@D)/freshet.o $^
+	$(Q)objcopy --localize-hidden $(@D)/freshet.o
+	@rm -f $@
+	$(Q)ar rcs $@ $(@D)/freshet.o
+
+install: all $(B)/installed/libfreshet.a
 	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include \
 		$(DESTDIR)$(prefix)/share/man/man1 $(DESTDIR)$(prefix)/share/bash-completion/completions
 	install -m 755 $(B)/freshet $(DESTDIR)$(prefix)/bin/
-	install -m 644 $(B)/libfreshet.a $(DESTDIR)$(prefix)/lib/
+	install -m 644 $(B)/installed/libfreshet.a $(DESTDIR)$(prefix)/lib/
 	install -m 755 $(B)/libfreshet.so $(DESTDIR)$(prefix)/lib/libfreshet.so.$(VERSION)
 	ln -sf libfreshet.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libfreshet.so.0
 	ln -sf libfreshet.so.0 $(DESTDIR)$(prefix)/lib/libfreshet.so
@@ -126,6 +135,12 @@ install: all
 	sed 's|^prefix=.*|prefix=$(prefix)|' $(B)/freshet.pc > $(DESTDIR)$(prefix)/lib/pkgconfig/freshet.pc
 	$(B)/freshet help --man-pages $(DESTDIR)$(prefix)/share/man/man1
 	$(B)/freshet help --completion > $(DESTDIR)$(prefix)/share/bash-completion/completions/freshet
+
+uninstall:
+	rm -f $(DESTDIR)$(prefix)/bin/freshet $(DESTDIR)$(prefix)/include/freshet.h \
+		$(DESTDIR)$(prefix)/lib/libfreshet.a $(DESTDIR)$(prefix)/lib/libfreshet.so* \
+		$(DESTDIR)$(prefix)/lib/pkgconfig/freshet.pc $(DESTDIR)$(prefix)/share/man/man1/freshet.1 \
+		$(DESTDIR)$(prefix)/share/man/man1/freshet-*.1 $(DESTDIR)$(prefix)/share/bash-completion/completions/freshet
 
 deps:
 	@scripts/deps
@@ -136,6 +151,6 @@ clean:
 help:
 	@sed -n '3,12p' Makefile | cut -c3-
 
-.PHONY: all tests check check-report demo fuzz fuzz-replay-bins bench bench-bins bench-big install deps deps-quiet clean help
+.PHONY: all tests check check-report demo fuzz fuzz-replay-bins bench bench-bins bench-big install uninstall deps deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -58,3 +58,27 @@ done >"$TMP/t.cdxj"
 echo 'example,a)/y 20220101000000 {"url":"http://a.example/y","status":"200","digest":"Y"}' >>"$TMP/t.cdxj"
 LD_LIBRARY_PATH=$r/lib "$TMP/use" "$TMP/repo" "$TMP/t.cdxj" || { echo "the example program failed: $?"; exit 1; }
 "$r/bin/freshet" -C "$TMP/repo" status --json | grep -q '"pages":10,.*"visits":1,"cycles":1'
+
+# the archive, in a program that has functions of the same names; the header in C++
+cat >"$TMP/own.cc" <<'C'
+#include <freshet.h>
+extern "C" int err_set(int x) { return x; }
+extern "C" int buf_init, map_put;
+int buf_init = 1, map_put = 2;
+int main()
+{
+	struct freshet *f = nullptr;
+	int rc = freshet_open(&f, "/nonexistent/x");
+	freshet_close(f);
+	return rc < 0 && err_set(buf_init + map_put) == 3 ? 0 : 1;
+}
+C
+if command -v c++ >/dev/null; then
+	private=$(pkg-config --libs $(sed -n 's/^PC *:= //p' Makefile))
+	c++ -std=c++11 -Wall -Wextra -pedantic -Werror -I"$r/include" -o "$TMP/own" "$TMP/own.cc" "$r/lib/libfreshet.a" $private \
+		$(sed -n 's/^Libs.private: //p' "$r/lib/pkgconfig/freshet.pc")
+	"$TMP/own" || { echo "the program with names of its own failed"; exit 1; }
+fi
+nm -g --defined-only "$r/lib/libfreshet.a" | awk 'NF == 3 && $3 !~ /^freshet_/' | grep . && { echo "these names are exported"; exit 1; }
+make -s uninstall DESTDIR="$TMP/root" prefix=/usr
+[ -z "$(find "$TMP/root" ! -type d)" ] || { echo "uninstall leaves $(find "$TMP/root" ! -type d)"; exit 1; }

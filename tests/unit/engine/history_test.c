@@ -236,7 +236,7 @@ static void what_has_no_digest_is_counted(void **state)
 	history_init(&h, (struct detector){ .kind = DETECT_TAGS }, 0);
 	trace_add(&h, "http://a.example/", 0, "1", NULL);
 	assert_int_equal(h.n_no_key, 1);
-	assert_int_equal(history_finish(&h, &err), E_PARSE);
+	assert_int_equal(history_finish(&h, &err), E_USAGE);
 	history_release(&h);
 	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, 0);
 	assert_int_equal(history_finish(&h, &err), E_PARSE);
