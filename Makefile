@@ -44,7 +44,7 @@ $(B)/%.o: %.c | deps-quiet
 
 # The page of a report is taken into the program, Chart.js from Debian's package with it.
 CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
-$(B)/src/cli/report_assets.o: CFLAGS += -DCHART_JS='"$(CHART_JS)"'
+$(B)/src/cli/report_assets.o: ALL_CFLAGS += -DCHART_JS='"$(CHART_JS)"'
 $(B)/src/cli/report_assets.o: $(wildcard src/cli/report/* $(CHART_JS))
 
 # Reading pages is worth it (3 %), but the list of word edges is written faster one by
@@ -123,24 +123,24 @@ $(B)/installed/libfreshet.a: $(LIB_OBJ)
 	@rm -f $@
 	$(Q)ar rcs $@ $(@D)/freshet.o
 
+to = $(DESTDIR)$(prefix)
 install: all $(B)/installed/libfreshet.a
-	install -d $(DESTDIR)$(prefix)/bin $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include \
-		$(DESTDIR)$(prefix)/share/man/man1 $(DESTDIR)$(prefix)/share/bash-completion/completions
-	install -m 755 $(B)/freshet $(DESTDIR)$(prefix)/bin/
-	install -m 644 $(B)/installed/libfreshet.a $(DESTDIR)$(prefix)/lib/
-	install -m 755 $(B)/libfreshet.so $(DESTDIR)$(prefix)/lib/libfreshet.so.$(VERSION)
-	ln -sf libfreshet.so.$(VERSION) $(DESTDIR)$(prefix)/lib/libfreshet.so.0
-	ln -sf libfreshet.so.0 $(DESTDIR)$(prefix)/lib/libfreshet.so
-	install -m 644 include/freshet.h $(DESTDIR)$(prefix)/include/
-	sed 's|^prefix=.*|prefix=$(prefix)|' $(B)/freshet.pc > $(DESTDIR)$(prefix)/lib/pkgconfig/freshet.pc
-	$(B)/freshet help --man-pages $(DESTDIR)$(prefix)/share/man/man1
-	$(B)/freshet help --completion > $(DESTDIR)$(prefix)/share/bash-completion/completions/freshet
+	install -d "$(to)/bin" "$(to)/lib/pkgconfig" "$(to)/include" "$(to)/share/man/man1" \
+		"$(to)/share/bash-completion/completions"
+	install -m 755 $(B)/freshet "$(to)/bin/"
+	install -m 644 $(B)/installed/libfreshet.a "$(to)/lib/"
+	install -m 755 $(B)/libfreshet.so "$(to)/lib/libfreshet.so.$(VERSION)"
+	ln -sf libfreshet.so.$(VERSION) "$(to)/lib/libfreshet.so.0"
+	ln -sf libfreshet.so.0 "$(to)/lib/libfreshet.so"
+	install -m 644 include/freshet.h "$(to)/include/"
+	sed 's|^prefix=.*|prefix=$(prefix)|' $(B)/freshet.pc > "$(to)/lib/pkgconfig/freshet.pc"
+	$(B)/freshet help --man-pages "$(to)/share/man/man1"
+	$(B)/freshet help --completion > "$(to)/share/bash-completion/completions/freshet"
 
 uninstall:
-	rm -f $(DESTDIR)$(prefix)/bin/freshet $(DESTDIR)$(prefix)/include/freshet.h \
-		$(DESTDIR)$(prefix)/lib/libfreshet.a $(DESTDIR)$(prefix)/lib/libfreshet.so* \
-		$(DESTDIR)$(prefix)/lib/pkgconfig/freshet.pc $(DESTDIR)$(prefix)/share/man/man1/freshet.1 \
-		$(DESTDIR)$(prefix)/share/man/man1/freshet-*.1 $(DESTDIR)$(prefix)/share/bash-completion/completions/freshet
+	rm -f "$(to)/bin/freshet" "$(to)/include/freshet.h" "$(to)/lib/libfreshet.a" \
+		"$(to)"/lib/libfreshet.so* "$(to)/lib/pkgconfig/freshet.pc" "$(to)/share/man/man1/freshet.1" \
+		"$(to)"/share/man/man1/freshet-*.1 "$(to)/share/bash-completion/completions/freshet"
 
 deps:
 	@scripts/deps

@@ -80,5 +80,9 @@ if command -v c++ >/dev/null; then
 	"$TMP/own" || { echo "the program with names of its own failed"; exit 1; }
 fi
 nm -g --defined-only "$r/lib/libfreshet.a" | awk 'NF == 3 && $3 !~ /^freshet_/' | grep . && { echo "these names are exported"; exit 1; }
-make -s uninstall DESTDIR="$TMP/root" prefix=/usr
-[ -z "$(find "$TMP/root" ! -type d)" ] || { echo "uninstall leaves $(find "$TMP/root" ! -type d)"; exit 1; }
+# a folder with a blank in its name, and away again; flags of the user's own
+make -s install DESTDIR="$TMP/a b" prefix=/usr >/dev/null
+[ -x "$TMP/a b/usr/bin/freshet" ]
+make -s uninstall DESTDIR="$TMP/a b" prefix=/usr
+[ -z "$(find "$TMP/a b" ! -type d)" ] || { echo "uninstall leaves $(find "$TMP/a b" ! -type d)"; exit 1; }
+make -n -B V=1 CFLAGS=-O0 build/src/cli/report_assets.o | grep -q -e '-O0 .*CHART_JS' || { echo "CFLAGS replaces our own"; exit 1; }
