@@ -182,28 +182,19 @@ struct linking {
 	uint8_t *copied;                /* by page: there is a copy of it */
 	uint8_t *linked;                /* its links are read */
 	int64_t epoch;                  /* captures from here on do not replace earlier ones */
-	struct buf url;
+	uint32_t page;                  /* the links that stand last are its, or STORE_NONE */
+	struct buf raw, base, url;
 };
 
-static int read_links(void *arg, const struct store_capture *c, struct err *err)
+/* Captures come page by page: only when the next page begins is it known which was
+ * the last of this one, whose links count. */
+static void resolve_links(struct linking *l)
 {
-	struct linking *l = arg;
-	const char *p = c->links.s, *end = p + c->links.size;
-	const char *base = c->target.s ? c->target.s : pages_url(l->pages, c->page);
-	size_t base_size = c->target.s ? c->target.size : pages_url_size(l->pages, c->page);
+	const char *p = l->raw.data, *end = p + l->raw.size;
 
-	(void)err;
-	if (c->status >= 300 && c->status != 304)       /* where a redirect leads is no link */
-		return 0;
-	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
-	    (!l->size[c->page] || c->time < l->epoch))
-		l->size[c->page] = size_class(c->words, c->length);
-	l->copied[c->page] = 1;
-	if (!p || (l->linked[c->page] && c->time >= l->epoch))
-		return 0;
-	l->linked[c->page] = 1;
-	l->first[c->page] = l->targets.n;       /* a later capture replaces it */
-	l->count[c->page] = 0;
+	if (l->page == STORE_NONE)
+		return;
+	l->first[l->page] = l->targets.n;
 	while (p < end) {
 		const char *stop = memchr(p, ' ', (size_t)(end - p));
 		uint32_t to;
@@ -211,16 +202,43 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 		if (!stop)
 			stop = end;
 		buf_clear(&l->url);
-		if (stop > p && url_resolve(base, base_size, p, (size_t)(stop - p), &l->url,
+		if (stop > p && url_resolve(l->base.data, l->base.size, p, (size_t)(stop - p), &l->url,
 		                            NULL) == 0) {
 			to = map_get(&l->by_url, hash_bytes(l->url.data, l->url.size, 0));
 			if (to != MAP_NONE) {
 				vec_push(&l->targets, to);
-				l->count[c->page]++;
+				l->count[l->page]++;
 			}
 		}
 		p = stop + 1;
 	}
+	l->page = STORE_NONE;
+}
+
+static int read_links(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct linking *l = arg;
+
+	(void)err;
+	if (c->page != l->page)
+		resolve_links(l);
+	if (c->status >= 300 && c->status != 304)       /* where a redirect leads is no link */
+		return 0;
+	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
+	    (!l->size[c->page] || c->time < l->epoch))
+		l->size[c->page] = size_class(c->words, c->length);
+	l->copied[c->page] = 1;
+	if (!c->links.s || (l->linked[c->page] && c->time >= l->epoch))
+		return 0;
+	l->linked[c->page] = 1;
+	l->page = c->page;
+	buf_clear(&l->raw);
+	buf_clear(&l->base);
+	buf_add(&l->raw, c->links.s, c->links.size);
+	if (c->target.s)
+		buf_add(&l->base, c->target.s, c->target.size);
+	else
+		buf_add(&l->base, pages_url(l->pages, c->page), pages_url_size(l->pages, c->page));
 	return 0;
 }
 
@@ -287,7 +305,7 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
                            unsigned needs, struct err *err)
 {
 	const struct pages *p = &r->loaded.pages;
-	struct linking l = { .pages = p };
+	struct linking l = { .pages = p, .page = STORE_NONE };
 	int rc = 0;
 
 	if (needs & NEED_CLUSTERS)
@@ -296,6 +314,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 		l.first = mem_zalloc(p->n, sizeof *l.first);
 		l.count = mem_zalloc(p->n, sizeof *l.count);
 		l.size = needs & NEED_SIZES ? mem_zalloc(p->n, 1) : NULL;
+		buf_init(&l.raw, BUF_NO_LIMIT);
+		buf_init(&l.base, URL_SIZE_MAX);
 		buf_init(&l.url, URL_SIZE_MAX);
 		for (uint32_t i = 0; i < p->n; i++)
 			map_put(&l.by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
@@ -304,6 +324,7 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 		rc = links_epoch(s, o, &l.epoch, err);
 		if (rc == 0)
 			rc = store_captures(s, STORE_NONE, read_links, &l, err);
+		resolve_links(&l);
 		if (rc == 0 && o->goal == GOAL_CHANGED)
 			drop_uncopied(&l);
 	}
@@ -318,6 +339,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 	free(l.count);
 	free(l.copied);
 	free(l.linked);
+	buf_release(&l.raw);
+	buf_release(&l.base);
 	buf_release(&l.url);
 	return rc;
 }
