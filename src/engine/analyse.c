@@ -12,7 +12,7 @@
 
 void analyser_init(struct analyser *a)
 {
-	*a = (struct analyser){ 0 };
+	*a = (struct analyser){ .options.no_bytes = true };     /* records have SHA-1 */
 	buf_init(&a->url, URL_SIZE_MAX);
 	buf_init(&a->type, TYPE_SIZE_MAX);
 	buf_init(&a->decoded, EXTRACT_SIZE_MAX);

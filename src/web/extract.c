@@ -265,7 +265,8 @@ const struct page *extract_page(struct extract *x, const struct extract_input *i
 	x->options = options ? options : &no_options;
 	clear(x, in);
 	page->type = extract_type(in->content_type, in->data, in->size);
-	digest_bytes(in->data, in->size, page->digest.bytes);
+	if (!x->options->no_bytes || page->type == PAGE_OTHER)
+		digest_bytes(in->data, in->size, page->digest.bytes);
 	page->digest.settings = settings_of(x->options);
 	if (page->type == PAGE_OTHER)
 		page->digest.text = page->digest.tags = page->digest.simhash =

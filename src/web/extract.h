@@ -38,6 +38,7 @@ enum page_type { PAGE_HTML, PAGE_TEXT, PAGE_OTHER };
 enum link_kind { LINK_A, LINK_AREA, LINK_CANONICAL, LINK_REFRESH, LINK_FRAME };
 
 struct extract_options {
+	bool no_bytes;                  /* digest.bytes is not wanted */
 	bool fold_digits;               /* in digest.text and digest.simhash */
 	bool tag_attributes;            /* digest.tags: attribute names, sorted */
 	bool tag_values;                /* and values of alt lang role title label aria-* */
