@@ -16,11 +16,17 @@
  * of what nobody can leave out over bodies that are in memory: SHA-1 and gzip, as
  * OpenSSL and ISA-L do them.
  *
+ * Who does comparable work: GNU wget, which writes a WARC with gzip and SHA-1 but reads
+ * no page (its list by host, so that its one connection stays open); and "a pipeline of
+ * good peers": wget2's files, read again by OpenSSL's SHA-1, libxml2's SAX parser and
+ * zlib, without a store; -6 is what writers of WARCs take, -1 gives about as many bytes
+ * as we do.  Both get one page in ten.
+ *
  * wget2 costs 50 to 90 us a page here, whether it has one host or 64, its files in
  * one folder or, by -x, in 64, is quiet or not, has 16 threads or 64.
  *
  * With FRESHET_BENCH_PAGES=N the number of pages is N.  An argument "fetch", "bare",
- * "wget2" or "cycle" runs only that one.
+ * "wget2", "wget", "peers" or "cycle" runs only that one.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -32,6 +38,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "clock.h"
 #include "base/map.h"
@@ -41,9 +48,11 @@
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
 #include "fetch_world.h"
+#include "html_sax.h"
 #include "warc/warc_pack.h"
 
 #define ROUNDS 3
+#define ONE_IN 10                       /* pages for the slow peers */
 
 struct score { double pages, cpu, server; };    /* a second; microseconds a page */
 
@@ -204,6 +213,92 @@ static struct score run_wget2(const struct world *w)
 	return score;
 }
 
+/* ---- who does comparable work ---- */
+
+static struct world part_of(const struct world *w)
+{
+	struct world part = *w;
+
+	part.n = (w->n + ONE_IN - 1) / ONE_IN;
+	return part;
+}
+
+static struct score run_wget(const struct world *w)
+{
+	FILE *list = create(w, "list-by-host");
+	char url[96], cmd[500];
+	double t, c, s;
+
+	for (unsigned host = 0; host < N_HOSTS; host++)
+		for (unsigned i = host; i < w->n; i += N_HOSTS) {
+			url_of(w, i, url);
+			fprintf(list, "%s\n", url);
+		}
+	fclose(list);
+	snprintf(cmd, sizeof cmd, "exec wget -q --no-proxy --no-config --no-warc-keep-log "
+	         "--warc-file=%s/wget -O /dev/null -i %s/list-by-host", w->dir, w->dir);
+	c = cpu(RUSAGE_CHILDREN);
+	s = server_cpu(w);
+	t = clock_of(CLOCK_MONOTONIC);
+	if (system(cmd)) {
+		fprintf(stderr, "wget failed (scripts/deps --bench)\n");
+		exit(1);
+	}
+	return score_of(w, t, cpu(RUSAGE_CHILDREN) - c, s);
+}
+
+static void read_body(const struct world *w, unsigned i, struct buf *body)
+{
+	char path[96];
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/p/%u.html", w->dir, i);
+	f = fopen(path, "r");
+	buf_clear(body);
+	while (f && (n = fread(buf_room(body, 65536), 1, 65536, f)) > 0)
+		body->size += n;
+	if (!f || fclose(f))
+		exit(1);
+}
+
+/* Microseconds a page of what the peers do behind wget2, files read included. */
+static double run_peers(const struct world *w, int level)
+{
+	double c = clock_of(CLOCK_THREAD_CPUTIME_ID);
+	struct warc_hasher hasher = { 0 };
+	struct warc_digest digest;
+	struct sax_sums sums = { 0 };
+	struct buf body, packed;
+	z_stream z = { 0 };
+
+	buf_init(&body, BUF_NO_LIMIT);
+	buf_init(&packed, BUF_NO_LIMIT);
+	if (deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		exit(1);
+	for (unsigned i = 0; i < w->n; i++) {
+		size_t room;
+
+		read_body(w, i, &body);
+		warc_hasher_begin(&hasher, WARC_SHA1);
+		warc_hasher_add(&hasher, body.data, body.size);
+		warc_hasher_end(&hasher, &digest);
+		sax_read(body.data, body.size, &sums);
+		room = deflateBound(&z, body.size);
+		z.next_in = (Bytef *)body.data;
+		z.avail_in = (uInt)body.size;
+		z.next_out = (Bytef *)buf_room(&packed, room);
+		z.avail_out = (uInt)room;
+		if (deflate(&z, Z_FINISH) != Z_STREAM_END || deflateReset(&z) != Z_OK)
+			exit(1);
+	}
+	deflateEnd(&z);
+	warc_hasher_release(&hasher);
+	buf_release(&body);
+	buf_release(&packed);
+	return (clock_of(CLOCK_THREAD_CPUTIME_ID) - c) * 1e6 / w->n;
+}
+
 /* ---- what can be had at all ---- */
 
 struct bare { int fd; unsigned next; size_t got, want; };
@@ -294,7 +389,6 @@ static double run_least(const struct world *w)
 	struct warc_packer *packer = warc_packer_new();
 	struct warc_packed packed;
 	struct buf body;
-	char path[96];
 	double spent = 0, c;
 
 	warc_packed_init(&packed);
@@ -302,16 +396,8 @@ static double run_least(const struct world *w)
 	for (unsigned i = 0; i < w->n; i++) {
 		struct warc_capture capture = { .time = 1, .url = "http://127.0.7.1/",
 			.head = "HTTP/1.1 200 OK\r\n\r\n", .head_size = 19 };
-		FILE *f;
-		size_t n;
 
-		snprintf(path, sizeof path, "%s/p/%u.html", w->dir, i);
-		f = fopen(path, "r");
-		buf_clear(&body);
-		while (f && (n = fread(buf_room(&body, 65536), 1, 65536, f)) > 0)
-			body.size += n;
-		if (!f || fclose(f))
-			exit(1);
+		read_body(w, i, &body);
 		capture.body = body.data;
 		capture.body_size = body.size;
 		c = clock_of(CLOCK_THREAD_CPUTIME_ID);
@@ -332,16 +418,62 @@ static void print(const char *name, const struct score *s, const char *more)
 		       s->pages, s->cpu, s->server, more);
 }
 
+struct results {
+	struct score ours, whole, again, wget2, bare, wget;
+	double least, peers[2];         /* microseconds a page; zlib -1, -6 */
+	long memory;                    /* MB */
+};
+
+static bool wanted(const char *only, const char *name)
+{
+	return !*only || !strcmp(only, name);
+}
+
+static void run_all(const struct world *w, const char *only, struct results *r)
+{
+	const struct world part = part_of(w);
+	struct rusage u;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		if (wanted(only, "bare"))
+			best(&r->bare, run_bare(w));
+		if (wanted(only, "fetch"))
+			best(&r->ours, run_ours(w));
+		if (wanted(only, "wget2"))
+			best(&r->wget2, run_wget2(w));
+		if (wanted(only, "cycle"))
+			run_pipeline(w, &r->whole, &r->again);
+		if (wanted(only, "wget"))
+			best(&r->wget, run_wget(&part));
+	}
+	getrusage(RUSAGE_SELF, &u);
+	r->memory = u.ru_maxrss / 1024;
+	r->least = run_least(w);
+	for (int i = 0; i < 2 && wanted(only, "peers"); i++)
+		r->peers[i] = run_peers(&part, i ? 6 : 1);
+}
+
+static void tell_ratios(const struct results *r)
+{
+	printf("  ratio to wget2: alone %.2fx pages/s (target 2; bare sockets %.2fx), "
+	       "%.2fx less CPU; whole %.2fx pages/s (target 1), %.2fx less CPU "
+	       "(target 1)\n", r->ours.pages / r->wget2.pages, r->bare.pages / r->wget2.pages,
+	       r->wget2.cpu / r->ours.cpu, r->whole.pages / r->wget2.pages,
+	       r->wget2.cpu / r->whole.cpu);
+	printf("  whole pipeline, ratio to who does comparable work: wget --warc-file %.1fx "
+	       "pages/s, %.1fx less CPU; wget2, SHA-1, libxml2 and zlib %.1fx (-1), %.1fx (-6) "
+	       "less CPU (target 8)\n", r->whole.pages / r->wget.pages,
+	       r->wget.cpu / r->whole.cpu, (r->wget2.cpu + r->peers[0]) / r->whole.cpu,
+	       (r->wget2.cpu + r->peers[1]) / r->whole.cpu);
+}
+
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : "";
 	const char *pages = getenv("FRESHET_BENCH_PAGES");
 	struct world w = { .dir = "/dev/shm/freshet-bench-XXXXXX",
 		.n = pages ? (unsigned)atoi(pages) : 20000 };
-	struct score ours = { 0 }, whole = { 0 }, wget2 = { 0 }, bare = { 0 },
-		again = { 0 };
-	struct rusage u;
-	double least;
+	struct results r = { 0 };
 	char cmd[100];
 
 	if (!mkdtemp(w.dir))
@@ -350,18 +482,7 @@ int main(int argc, char **argv)
 	w.port = free_port();
 	make_pages(&w);
 	start_nginx(&w);
-	for (int i = 0; i < ROUNDS; i++) {
-		if (!*only || !strcmp(only, "bare"))
-			best(&bare, run_bare(&w));
-		if (!*only || !strcmp(only, "fetch"))
-			best(&ours, run_ours(&w));
-		if (!*only || !strcmp(only, "wget2"))
-			best(&wget2, run_wget2(&w));
-		if (!*only || !strcmp(only, "cycle"))
-			run_pipeline(&w, &whole, &again);
-	}
-	getrusage(RUSAGE_SELF, &u);
-	least = run_least(&w);
+	run_all(&w, only, &r);
 	kill(w.nginx, SIGTERM);
 	waitpid(w.nginx, NULL, 0);
 	snprintf(cmd, sizeof cmd, "rm -rf %s", w.dir);
@@ -369,17 +490,18 @@ int main(int argc, char **argv)
 		return 1;
 	printf("fetch: %u pages, mean %.1f KB, %d hosts, nginx on loopback\n", w.n,
 	       (double)w.bytes / w.n / 1000, N_HOSTS);
-	print("bare sockets", &bare, " (what can be had)");
-	print("fetching alone", &ours, "");
-	print("wget2 to files", &wget2, "");
-	print("whole pipeline", &whole, "");
-	print("  nothing changed", &again, "");
+	print("bare sockets", &r.bare, " (what can be had)");
+	print("fetching alone", &r.ours, "");
+	print("wget2 to files", &r.wget2, "");
+	print("whole pipeline", &r.whole, "");
+	print("  nothing changed", &r.again, "");
+	print("wget --warc-file", &r.wget, " (one page in ten)");
+	if (r.peers[0] > 0)
+		printf("  behind wget2: %.1f us of SHA-1, libxml2's SAX and zlib -1; %.1f with -6 "
+		       "(one page in ten)\n", r.peers[0], r.peers[1]);
 	printf("  the least of a cycle: %.1f us of SHA-1 and gzip; memory of all, pages not "
-	       "counted: %ld MB\n", least, u.ru_maxrss / 1024);
+	       "counted: %ld MB\n", r.least, r.memory);
 	if (!*only)
-		printf("  ratio to wget2: alone %.2fx pages/s (target 2; bare sockets %.2fx), "
-		       "%.2fx less CPU; whole %.2fx pages/s (target 1), %.2fx less CPU "
-		       "(target 1)\n", ours.pages / wget2.pages, bare.pages / wget2.pages,
-		       wget2.cpu / ours.cpu, whole.pages / wget2.pages, wget2.cpu / whole.cpu);
+		tell_ratios(&r);
 	return 0;
 }

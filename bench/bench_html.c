@@ -4,70 +4,32 @@
  *
  * Three readers over the same pages, CPU time on one core, alternating, the best
  * of ROUNDS each:
- *   libxml2     HTML push parser, SAX callbacks that count tags, links and words
+ *   libxml2     html_sax.h: tags, links and words counted
  *   tokenizer   web/html.h, every reference in text and values decoded
  *   extraction  web/extract.h: text, words, links resolved, counts, all digests
  * FRESHET_DATA names a folder (WARCs or HTML files) or a file; without it pages
  * are made up.
  */
-#include <ctype.h>
-#include <libxml/HTMLparser.h>
-
 #include "clock.h"
 #include "html_pages.h"
+#include "html_sax.h"
 #include "web/extract.h"
 #include "web/html.h"
 
 #define ROUNDS 5
 
-struct sums {
-	uint64_t tags, links, words, bytes;
-};
-
-static void on_start(void *arg, const xmlChar *name, const xmlChar **attrs)
+static struct sax_sums run_libxml2(const struct html_pages *ps)
 {
-	struct sums *s = arg;
+	struct sax_sums s = { 0 };
 
-	s->tags++;
-	if (name[0] == 'a' && !name[1])
-		for (; attrs && attrs[0]; attrs += 2)
-			s->links += !strcmp((const char *)attrs[0], "href");
-}
-
-static void on_text(void *arg, const xmlChar *text, int size)
-{
-	struct sums *s = arg;
-	int in_word = 0;
-
-	for (int i = 0; i < size; i++) {
-		int is = isalnum(text[i]) || text[i] & 0x80;
-
-		s->words += (uint64_t)(is && !in_word);
-		in_word = is;
-	}
-	s->bytes += (uint64_t)size;
-}
-
-static struct sums run_libxml2(const struct html_pages *ps)
-{
-	htmlSAXHandler sax = { .startElement = on_start, .characters = on_text };
-	struct sums s = { 0 };
-
-	for (size_t i = 0; i < ps->list.n; i++) {
-		const struct html_page *p = &ps->list.v[i];
-		htmlParserCtxtPtr ctx = htmlCreatePushParserCtxt(&sax, &s, NULL, 0, NULL,
-		                                                 XML_CHAR_ENCODING_UTF8);
-
-		htmlParseChunk(ctx, p->data, (int)p->size, 0);
-		htmlParseChunk(ctx, NULL, 0, 1);
-		htmlFreeParserCtxt(ctx);
-	}
+	for (size_t i = 0; i < ps->list.n; i++)
+		sax_read(ps->list.v[i].data, ps->list.v[i].size, &s);
 	return s;
 }
 
-static struct sums run_tokenizer(const struct html_pages *ps)
+static struct sax_sums run_tokenizer(const struct html_pages *ps)
 {
-	struct sums s = { 0 };
+	struct sax_sums s = { 0 };
 	struct html t;
 
 	html_init(&t, NULL, 0);
@@ -94,9 +56,9 @@ static struct sums run_tokenizer(const struct html_pages *ps)
 	return s;
 }
 
-static struct sums run_extract(const struct html_pages *ps)
+static struct sax_sums run_extract(const struct html_pages *ps)
 {
-	struct sums s = { 0 };
+	struct sax_sums s = { 0 };
 	struct extract x = { 0 };
 
 	for (size_t i = 0; i < ps->list.n; i++) {
@@ -116,7 +78,7 @@ int main(void)
 {
 	static const struct {
 		const char *name;
-		struct sums (*run)(const struct html_pages *);
+		struct sax_sums (*run)(const struct html_pages *);
 		double target;
 	} readers[] = {
 		{ "libxml2 SAX", run_libxml2, 0 },
@@ -124,7 +86,7 @@ int main(void)
 		{ "full extraction", run_extract, 5 },
 	};
 	double best[3] = { 0 };
-	struct sums sums[3];
+	struct sax_sums sums[3];
 	struct html_pages ps = { 0 };
 
 	pages_load(&ps, getenv("FRESHET_DATA"));

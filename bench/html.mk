@@ -1,2 +1,0 @@
-BENCH_LIBS_bench_html = $(shell pkg-config --libs libxml-2.0)
-$(B)/bench/bench_html.o: ALL_CFLAGS += $(shell pkg-config --cflags libxml-2.0)
