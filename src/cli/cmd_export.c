@@ -256,16 +256,11 @@ static int export_index(struct exporting *e, struct err *err)
 	return rc < 0 ? rc : export_cdxj(&x, e->opts->extended, output_file(e->out), err);
 }
 
-static void show_lost(void *arg, const char *text)
-{
-	(void)arg;
-	log_warn("%s", text);
-}
-
 static int export_archive(struct exporting *e, struct err *err)
 {
+	uint64_t n_told = 0;
 	struct export x = { .store = e->store, .folder = e->cli->common.repository,
-	                    .report = show_lost };
+	                    .report = log_warn_few, .arg = &n_told };
 	uint64_t seed = (uint64_t)e->cli->common.seed ^ (uint64_t)clock_now() << 20;
 	int rc = export_warc(&x, e->opts->output, seed, err);
 

@@ -272,6 +272,10 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		c.terms = our_terms(a, r->terms);
 	if (r->file.s)
 		c.file = file_name(a, r->file);
+	if (a->kind == ARCHIVE_WARC && !strcmp(a->path, "-")) {
+		c.file = (struct text){ 0 };    /* a pipe: nobody can read there again */
+		c.offset = c.size = -1;
+	}
 	rc = store_capture_add(i->store, &c, err);
 	if (rc < 0)
 		return rc;
