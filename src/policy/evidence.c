@@ -9,8 +9,9 @@
  * choice is good there is no need to look elsewhere.  (How much is alive is estimated
  * by the engine, from a sample of its own.)  Everything else is
  * the highest score, in batches of a tenth of what was tested and at most 0.1 % of
- * the pages, from single pages on: small batches matter more than any feature.
- * Within a batch hosts take turns.
+ * the pages, from single pages on: small batches matter more than any feature, and
+ * most of what a larger one loses is saved by doubt (evidence_model.c).  Within a
+ * batch hosts take turns.
  *
  * Under goal `changed` the same machinery ranks by the chance of a change, as if
  * pages changed once; it then is a static order that learns.
@@ -88,8 +89,8 @@ static void take_sample(const struct evidence_state *s, const struct view *v,
 }
 
 struct pick {
-	double score;
-	uint32_t page, site;
+	struct offer offer;
+	uint32_t site;
 	uint32_t at;            /* place by score */
 	uint32_t turn;          /* how many of its host come before */
 };
@@ -112,16 +113,44 @@ static int by_turn(const void *pa, const void *pb)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* One page of each host in turn, so that no host is asked twice in a row while
+/* The pages taken last so that hosts take turns: none is asked twice in a row while
  * another waits. */
-static void take_in_turn(struct plan *plan, struct pick *v, size_t n)
+static void take_turns(struct plan *plan, const struct view *v, size_t from)
 {
-	qsort(v, n, sizeof *v, by_site);
+	size_t n = plan->n_taken - from;
+	struct pick *picks = mem_array(n, sizeof *picks);
+
 	for (size_t i = 0; i < n; i++)
-		v[i].turn = i && v[i].site == v[i - 1].site ? v[i - 1].turn + 1 : 0;
-	qsort(v, n, sizeof *v, by_turn);
+		picks[i] = (struct pick){ .offer = plan->taken[from + i], .at = (uint32_t)i,
+		                          .site = v->site[plan->taken[from + i].page] };
+	qsort(picks, n, sizeof *picks, by_site);
+	for (size_t i = 1; i < n; i++)
+		if (picks[i].site == picks[i - 1].site)
+			picks[i].turn = picks[i - 1].turn + 1;
+	qsort(picks, n, sizeof *picks, by_turn);
 	for (size_t i = 0; i < n; i++)
-		plan_take(plan, v[i].page, v[i].score, NAN, REASON_CHANCE);
+		plan->taken[from + i] = picks[i].offer;
+	free(picks);
+}
+
+/* The highest scores, each in doubt until all are chosen. */
+static void take_best(struct evidence_state *s, const struct view *v,
+                      const struct evidence_opts *o, struct plan *plan)
+{
+	size_t from = plan->n_taken;
+
+	while (plan_room(plan)) {
+		double score;
+		uint32_t page = evidence_queue_pop(s, v, &score);
+
+		if (page == PAGE_NONE)
+			break;
+		plan_take(plan, page, score, NAN, REASON_CHANCE);
+		evidence_doubt(s, o, page, true);
+	}
+	for (size_t i = from; i < plan->n_taken; i++)
+		evidence_doubt(s, o, plan->taken[i].page, false);
+	take_turns(plan, v, from);
 }
 
 /* Tests of the opening. */
@@ -136,8 +165,6 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
 	double first = opening(v), t = (double)s->tests.n, b;
-	struct pick *picks;
-	uint32_t n = 0;
 
 	if (t < first) {
 		/* doubling blocks, so that the first rows already have features */
@@ -150,18 +177,7 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 	b = floor(fmax(1, fmin(0.1 * t, 0.001 * v->n_pages)));
 	plan_limit(plan, (uint32_t)b);
 	take_sample(s, v, plan, (uint32_t)fmin(s->owed, b));
-	picks = mem_array(plan_room(plan), sizeof *picks);
-	while (n < plan_room(plan)) {
-		struct pick *k = &picks[n];
-
-		k->page = evidence_queue_pop(s, &r, &k->score);
-		if (k->page == PAGE_NONE)
-			break;
-		k->site = v->site[k->page];
-		k->at = n++;
-	}
-	take_in_turn(plan, picks, n);
-	free(picks);
+	take_best(s, &r, o, plan);
 }
 
 static void evidence_tell(struct policy *p, const struct view *v, const struct seen *seen)

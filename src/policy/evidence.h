@@ -9,7 +9,7 @@
 
 /* Groups of alike pages within a site, each with a random effect. */
 enum { GROUP_NAME, GROUP_WORD, GROUP_LAST, GROUP_DIRS,         /* enum family */
-       GROUP_SHAPE, GROUP_EXT, GROUP_DEPTH, N_GROUPS };
+       GROUP_FORM, GROUP_EXT, GROUP_DEPTH, N_GROUPS };
 enum { LINK_OUT, LINK_IN, LINK_COCITED, LINK_COCITING, N_LINK_EFFECTS };
 enum { STATIC_DEPTH, STATIC_DIGIT, STATIC_DATE, STATIC_VERSION, STATIC_EMPTY,
        STATIC_LENGTH, STATIC_IN, STATIC_OUT, STATIC_RANK, N_STATICS };
@@ -95,6 +95,9 @@ float evidence_score(const struct evidence_state *s, const struct view *v, uint3
 void evidence_learn(struct evidence_state *s, const struct view *v,
                     const struct evidence_opts *o, uint32_t page, bool hit,
                     bool fair);
+/* A page was asked for (on), or is answered or no longer waited for. */
+void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uint32_t page,
+                    bool on);
 /* All rates top-down, and what each node gives to the score of its pages. */
 void evidence_rates(struct evidence_state *s);
 /* The same for one node and those above it. */
@@ -105,6 +108,8 @@ void evidence_queue_init(struct evidence_state *s, uint32_t n_pages);
 void evidence_queue_release(struct evidence_state *s);
 /* A page was tested: those around it are scored anew before the next is taken. */
 void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32_t page);
+/* A node's rate changed. */
+void evidence_queue_touch_place(struct evidence_state *s, uint32_t node);
 /* The open page with the highest score, taken out; PAGE_NONE: there is none. */
 uint32_t evidence_queue_pop(struct evidence_state *s, const struct view *v,
                             double *ret_score);

@@ -9,6 +9,9 @@
  * one rate for all, and only tests by chance count in it: chosen pages live more often
  * than others, and against their rate a living neighbour would say nothing.
  *
+ * Doubt.  A page asked for and not yet answered counts as half a dead one, so that a
+ * batch does not spend itself on one place of which little is known.
+ *
  * Effects.  Groups, links and neighbours in the sorted URLs have
  * u = sum (y - e) / (1 + sum e (1 - e)) over the tested pages, y the outcome and e
  * the rate the tree gives without that test: one Newton step of a random effect
@@ -26,7 +29,7 @@
 #define RATE_MIN 0.001f
 #define REFIT 1.15
 #define PATH_MAX_NODES 16
-#define UNTESTED_WORTH 0.2f
+#define DOUBT 0.5f              /* of a dead page that a page asked for counts as */
 
 static const struct logistic_prior *priors(void)
 {
@@ -129,10 +132,6 @@ static void rate_node(struct evidence_state *s, uint32_t i)
 	tree = logit(s->rate[i]);
 	s->node_score[i] = tree * (float)(s->weight[EVIDENCE_TREE] + s->weight[EVIDENCE_THIN] /
 	                                  (1 + s->own_tests[i]));
-	/* The first test of n pages that live or die together is worth n times its odds;
-	 * they do so only in part. */
-	if (s->tested[i] <= 0)
-		s->node_score[i] += UNTESTED_WORTH * logf((float)s->world.size[i]);
 	s->host_score[i] = tree * (float)s->weight[EVIDENCE_SITE];
 }
 
@@ -227,12 +226,9 @@ static void features(const struct evidence_state *s, uint32_t page, float rate, 
 	x[EVIDENCE_ONE] = 1;
 }
 
-static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float voice)
+/* The sums when a of t tests more of a node's own pages are alive. */
+static void shift_tree(struct evidence_state *s, uint32_t node, float a, float t, float voice)
 {
-	float a = hit, t = 1;
-
-	s->own_tests[node]++;
-	s->own_alive[node] += hit;
 	for (;; node = s->world.parent[node]) {
 		float was = 1 / (1 + s->tested[node] / voice);
 		float is = 1 / (1 + (s->tested[node] + t) / voice);
@@ -240,12 +236,30 @@ static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float 
 		float dt = (s->tested[node] + t) * is - s->tested[node] * was;
 
 		s->alive[node] = fmaxf(0, s->alive[node] + a);
-		s->tested[node] += t;
+		s->tested[node] = fmaxf(0, s->tested[node] + t);
 		if (!node)
 			break;
 		a = da;
 		t = dt;
 	}
+}
+
+void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uint32_t page,
+                    bool on)
+{
+	uint32_t node = s->world.node[page];
+
+	if (o->nourl)
+		return;
+	shift_tree(s, node, 0, on ? DOUBT : -DOUBT, (float)o->voice);
+	evidence_queue_touch_place(s, node);
+}
+
+static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float voice)
+{
+	s->own_tests[node]++;
+	s->own_alive[node] += hit;
+	shift_tree(s, node, hit, 1, voice);
 }
 
 /* All sums from the pages up, so that differences leave no error behind. */

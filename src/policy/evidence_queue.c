@@ -49,20 +49,24 @@ static void touch_linked(struct evidence_state *s, const struct graph *g, uint32
 		vec_push(&s->dirty_page, near[i]);
 }
 
-void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32_t page)
+void evidence_queue_touch_place(struct evidence_state *s, uint32_t node)
 {
 	const struct evidence_world *w = &s->world;
-	uint32_t node = w->node[page];
 
+	if (!s->queue_ready || w->size[node] > AROUND)
+		return;
+	while (node && w->size[w->parent[node]] <= AROUND)
+		node = w->parent[node];
+	vec_push(&s->dirty_node, node);
+}
+
+void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32_t page)
+{
 	if (!s->queue_ready)
 		return;
 	if (s->heap.n_max)
 		heap_remove(&s->heap, page);
-	if (w->size[node] <= AROUND) {
-		while (node && w->size[w->parent[node]] <= AROUND)
-			node = w->parent[node];
-		vec_push(&s->dirty_node, node);
-	}
+	evidence_queue_touch_place(s, s->world.node[page]);
 	if (v->links && v->links_in) {
 		touch_linked(s, v->links, page);
 		touch_linked(s, v->links_in, page);

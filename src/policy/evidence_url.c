@@ -93,18 +93,29 @@ static int depth_of(const struct cut *c)
 	return n;
 }
 
-/* The name with each run of digits as one 0, hashed. */
-static uint64_t shape_hash(const struct cut *c, uint64_t seed)
+static bool is_letter(char c)
 {
-	char out[256];
+	return isalpha((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+/* The kind of name, hashed: runs of digits as 0, of letters as a, and of words behind
+ * two that are joined alike nothing, so that 2016-01-25-our-new-site is 0-0-0-a-a. */
+static uint64_t form_hash(const struct cut *c, uint64_t seed)
+{
+	char out[64];
 	size_t n = 0;
 
-	for (const char *s = c->name; s < c->end && n < sizeof out; n++) {
-		bool digit = isdigit((unsigned char)*s);
+	for (const char *s = c->name; s < c->name_end && n < sizeof out;) {
+		bool digit = isdigit((unsigned char)*s), letter = is_letter(*s);
 
-		out[n] = digit ? '0' : *s;
-		for (s++; digit && s < c->end && isdigit((unsigned char)*s); s++)
-			;
+		out[n++] = digit ? '0' : letter ? 'a' : *s;
+		do
+			s++;
+		while (s < c->name_end && ((digit && isdigit((unsigned char)*s)) ||
+		                           (letter && is_letter(*s))));
+		if (letter && n >= 5 && out[n - 3] == 'a' && out[n - 5] == 'a' &&
+		    out[n - 2] == out[n - 4])
+			n -= 2;
 	}
 	return hash_bytes(out, n, seed);
 }
@@ -325,10 +336,10 @@ static void place_page(struct evidence_world *w, struct builder *b, const struct
 	w->node[i] = urls ? place(b, &c, &w->host[i]) : 0;
 	if (!urls)
 		w->host[i] = 0;
-	key[GROUP_SHAPE] = shape_hash(&c, site);
+	key[GROUP_FORM] = form_hash(&c, site);
 	key[GROUP_EXT] = hash_bytes(c.name_end, (size_t)(c.end - c.name_end), site);
 	key[GROUP_DEPTH] = rng_mix(site + (uint64_t)depth_of(&c));
-	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
+	for (int g = GROUP_FORM; g < N_GROUPS; g++)
 		w->group[g][i] = map_intern(&b->groups[g], urls ? key[g] : 0,
 		                            w->n_group[g], &fresh), w->n_group[g] += fresh;
 	find_statics(&c, v, i, urls, w->statics + (size_t)i * N_STATICS);
@@ -348,7 +359,7 @@ void evidence_world_init(struct evidence_world *w, const struct view *v, bool ur
 		w->group[g] = (uint32_t *)(uintptr_t)v->family[g];
 		w->n_group[g] = v->family[g] ? v->n_family[g] : 0;
 	}
-	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
+	for (int g = GROUP_FORM; g < N_GROUPS; g++)
 		w->group[g] = mem_array(n, sizeof *w->group[g]);
 	vec_push(&b.parent, 0);
 	for (uint32_t i = 0; i < n; i++)
@@ -377,7 +388,7 @@ void evidence_world_release(struct evidence_world *w)
 	free(w->order);
 	free(w->place);
 	free(w->sample);
-	for (int g = GROUP_SHAPE; g < N_GROUPS; g++)
+	for (int g = GROUP_FORM; g < N_GROUPS; g++)
 		free(w->group[g]);
 	*w = (struct evidence_world){ 0 };
 }
