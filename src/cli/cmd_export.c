@@ -36,6 +36,7 @@ struct exporting {
 	uint32_t last_cycle, from, to;  /* cycles [from, to) */
 	struct store_page page;         /* the one looked up last */
 	bool has_page;
+	uint64_t n_written;             /* lines */
 	VEC(struct store_visit) changes;
 	VEC(uint32_t) by_page;          /* number of its change + 1 */
 };
@@ -58,10 +59,11 @@ static void json_text(struct json *j, const char *key, struct text t)
 	json_strn(j, t.s, t.size);
 }
 
-static void end_line(struct json *j)
+static void end_line(struct exporting *e)
 {
-	json_end_object(j);
-	json_newline(j);
+	json_end_object(&e->j);
+	json_newline(&e->j);
+	e->n_written++;
 }
 
 static int export_page(void *arg, const struct store_page *p, struct err *err)
@@ -82,7 +84,7 @@ static int export_page(void *arg, const struct store_page *p, struct err *err)
 	json_kint(j, "visits", p->visits);
 	json_kint(j, "changes", p->changes);
 	json_time(j, "lastmod", p->hint);
-	end_line(j);
+	end_line(e);
 	return 0;
 }
 
@@ -137,7 +139,7 @@ static int export_visit(void *arg, const struct store_visit *v, struct err *err)
 		json_knum(j, "score", (double)v->score);
 	if (!isnan(v->probability))
 		json_knum(j, "probability", (double)v->probability);
-	end_line(j);
+	end_line(e);
 	return 0;
 }
 
@@ -189,7 +191,7 @@ static int export_change(struct exporting *e, const struct store_visit *v, struc
 		if (c.size >= 0)
 			json_kint(j, "size", c.size);
 	}
-	end_line(j);
+	end_line(e);
 	return rc < 0 ? rc : 0;
 }
 
@@ -253,7 +255,10 @@ static int export_index(struct exporting *e, struct err *err)
 
 	if (e->opts->extended && e->opts->output && strcmp(e->opts->output, "-"))
 		rc = write_words(e, err);
-	return rc < 0 ? rc : export_cdxj(&x, e->opts->extended, output_file(e->out), err);
+	if (rc == 0)
+		rc = export_cdxj(&x, e->opts->extended, output_file(e->out), err);
+	e->n_written = x.n_written;
+	return rc;
 }
 
 static int export_archive(struct exporting *e, struct err *err)
@@ -322,6 +327,28 @@ static int parse_since(struct exporting *e, struct err *err)
 	return rc;
 }
 
+/* Standard output is for the lines, if it has them. */
+static void tell_written(const struct exporting *e, const char *kind)
+{
+	const char *path = e->opts->output;
+	struct json j;
+
+	if (e->to == 0)
+		log_info("no cycle is complete yet: --since last has nothing to show");
+	if (!path || !strcmp(path, "-"))
+		return;
+	if (!e->cli->common.json) {
+		log_info("%llu line%s written to %s", (unsigned long long)e->n_written,
+		         e->n_written == 1 ? "" : "s", path);
+		return;
+	}
+	cli_json_begin(&j, "export");
+	json_kstr(&j, "kind", kind);
+	json_kstr(&j, "file", path);
+	json_kint(&j, "written", (int64_t)e->n_written);
+	cli_json_end(&j);
+}
+
 extern const struct command command_export;
 
 static int export_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
@@ -354,6 +381,8 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		else
 			output_abandon(e.out);
 	}
+	if (rc == 0 && e.out)
+		tell_written(&e, kind->name);
 	store_close(e.store);
 	return rc;
 }

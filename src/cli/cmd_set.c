@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/near.h"
-#include "cli/repository.h"
+#include "cli/crawling.h"
 #include "engine/experiment.h"
 #include "engine/ignore.h"
 #include "fetch/gate.h"
@@ -26,7 +26,7 @@ static int check_meaning(const char *name, const char *value, struct err *err)
 	else if (!strcmp(name, "ignore"))
 		rc = ignore_list_add(&rules, value, err);
 	else if (!strcmp(name, "allow_net"))
-		rc = gate_allow(&gate, value, err);
+		rc = crawling_allow(&gate, value, err);
 	ignore_list_release(&rules);
 	gate_release(&gate);
 	return rc;

@@ -51,6 +51,25 @@ static int set_agent(struct crawling *c, const struct cli *cli, const struct web
 	return 0;
 }
 
+int crawling_allow(struct gate *gate, const char *list, struct err *err)
+{
+	int rc = 0;
+
+	while (*list && rc == 0) {
+		size_t size = strcspn(list, ", ");
+		char one[128];
+
+		if (size >= sizeof one)
+			return err_set(err, E_USAGE, "allow-net: %.100s... is not a network", list);
+		snprintf(one, sizeof one, "%.*s", (int)size, list);
+		if (size)
+			rc = gate_allow(gate, one, err);
+		list += size;
+		list += strspn(list, ", ");
+	}
+	return rc;
+}
+
 int crawling_open(struct crawling *c, struct cli *cli, struct err *err)
 {
 	int rc = repository_open(cli, &c->store, err);
@@ -68,7 +87,7 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 	int rc = set_agent(c, cli, o, err);
 
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
-		rc = gate_allow(&c->gate, o->allow_net.v[i], err);
+		rc = crawling_allow(&c->gate, o->allow_net.v[i], err);
 	if (rc == 0 && o->ca_file && access(o->ca_file, R_OK))
 		rc = err_errno(err, E_IO, "ca-file: %s", o->ca_file);
 	if (rc < 0)

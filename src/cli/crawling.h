@@ -45,7 +45,8 @@ struct web_opts {
 	SETTING(S, "ca_file", web.ca_file, OPTION_TEXT, NULL, "FILE", \
 	        "certificates to trust instead"), \
 	SETTING(S, "allow_net", web.allow_net, OPTION_LIST, NULL, "CIDR", \
-	        "a network of your own that may be asked though it is not public"), \
+	        "a network of your own that may be asked though it is not public; several " \
+	        "with commas between"), \
 	{ .name = "ignore_robots", .type = OPTION_FLAG, \
 	  .offset = offsetof(struct S, web.ignore_robots), \
 	  .help = "do not ask for robots.txt; for your own servers" }, \
@@ -70,6 +71,8 @@ MUST_CHECK int crawling_open(struct crawling *c, struct cli *cli, struct err *er
 MUST_CHECK int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
                             struct err *err);
 void crawling_close(struct crawling *c);
+/* Networks with commas between, so that a setting can hold several. */
+MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);
 bool crawling_stopped(void);            /* a signal came */
 
 #endif

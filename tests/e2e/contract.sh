@@ -86,6 +86,8 @@ rm -rf live; "$FRESHET" init live 2>/dev/null
 for p in a b c dead moved secret; do echo "$url/$p"; done >urls
 "$FRESHET" -C live import urls >/dev/null
 "$FRESHET" -C live set words yes
+"$FRESHET" -C live set allow-net 10.0.0.0/8,127.0.0.0/8         # several networks in one setting
+web="--delay 0 --contact test@example.org"
 cycle="cycle time policy budget downloads new changed same gone failed blocked change_ratio seconds.plan seconds.total"
 json cycle $cycle -- -C live cycle --budget 100% $web
 echo 2 >version
@@ -104,6 +106,9 @@ json status pages sites captures visits cycles -- -C live status
 json status pages sites captures visits cycles by_site.{site,visits,failed,updates,probability} -- -C live status --sites
 "$FRESHET" -C live plan --budget 3 --format jsonl --policy random >plan.jsonl
 sed 's/}$/,"outcome":"same"}/' plan.jsonl >told.jsonl
+json export kind file written -- -C live export visits -o visits.jsonl
+json export kind file written -- -C live export cdxj -o live.cdxj.gz
+[ "$(wc -l <visits.jsonl)" = "$(sed 's/.*"written"://; s/}//' "out.$((n - 2))")" ] || fail "lines written"
 json tell cycle told same -- -C live tell told.jsonl
 json replay logged.visits runs.refused -- replay live --logged --policy random
 
