@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 struct origin_raw {
 	int fd;
 	unsigned port, leaks, requests, open;
-	volatile bool stop;
+	atomic_bool stop;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t closed;

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 struct origin_tape {
 	int fd;
 	unsigned port;
-	volatile int stop;
+	atomic_bool stop;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	tape_answer *answer;
@@ -118,7 +119,7 @@ struct origin_tape *origin_tape_start(tape_answer *answer, void *arg)
 
 void origin_tape_stop(struct origin_tape *o)
 {
-	o->stop = 1;
+	o->stop = true;
 	pthread_join(o->thread, NULL);
 	close(o->fd);
 	for (size_t i = 0; i < o->requests.n; i++)
