@@ -342,7 +342,7 @@ void replay_print_json(const struct replay_output *o, struct json *j)
 		json_end_object(j);
 		json_cycles(j, p, r->search != NULL);
 		if (r->opts.by_site)
-			replay_sites_json(o->sites, p, j);
+			replay_sites_json(o->sites, p, o->sites_most, j);
 		json_end_object(j);
 	}
 	json_end_array(j);

@@ -13,6 +13,7 @@ struct replay_sites;
 struct replay_output {
 	const struct experiment *x;
 	const struct replay_sites *sites;       /* used if they were measured */
+	uint32_t sites_most;                    /* in JSON; 0: all */
 	bool no_time;                   /* nothing that a clock measured */
 	bool first;                     /* of several in one output */
 };

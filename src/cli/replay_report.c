@@ -14,6 +14,7 @@
 #define CHANCE_P 0.05
 #define COST_ALPHA 15                   /* of replay_alpha(): 0.80 */
 #define NONE ((size_t)-1)
+#define SITES_MOST 1000                 /* of each policy; more would make a heavy page */
 
 void replay_report_init(struct replay_report *r, bool wanted)
 {
@@ -195,13 +196,15 @@ static void say_many(struct replay_report *r)
 void replay_report_add(struct replay_report *r, const struct replay_output *o)
 {
 	const struct experiment *x = o->x;
+	struct replay_output inside = *o;
 	size_t best = find_best(x);
 	char pages[32], sites[32];
 
 	r->n_experiments++;
 	if (!r->wanted)
 		return;
-	replay_print_json(o, report_json(&r->report));
+	inside.sites_most = SITES_MOST;
+	replay_print_json(&inside, report_json(&r->report));
 	if (r->n_experiments == 1)
 		snprintf(r->title, sizeof r->title, "%zu %s on the history of %s pages of %s site%s",
 		         x->n_results, x->n_results == 1 ? "policy" : "policies",

@@ -55,11 +55,13 @@ static double share(uint64_t part, uint64_t whole)
 }
 
 void replay_sites_json(const struct replay_sites *s, const struct policy_result *p,
-                       struct json *j)
+                       uint32_t most, struct json *j)
 {
+	uint32_t n = most && most < s->n ? most : s->n;
+
 	json_key(j, "sites");
 	json_array(j);
-	for (uint32_t i = 0; i < s->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t site = s->order[i];
 		const struct site_measure *m = &p->sites[site];
 
@@ -74,6 +76,8 @@ void replay_sites_json(const struct replay_sites *s, const struct policy_result 
 		json_end_object(j);
 	}
 	json_end_array(j);
+	if (n < s->n)
+		json_kint(j, "more_sites", s->n - n);
 }
 
 /* The policy that found most at a site for what it spent there; n_results: none did. */

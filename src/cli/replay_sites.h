@@ -20,9 +20,10 @@ struct replay_sites {                   /* empty where sites were not measured *
 
 void replay_sites_init(struct replay_sites *s, const struct experiment *x);
 void replay_sites_release(struct replay_sites *s);
-/* The member `sites` of a run. */
+/* The member `sites` of a run: the largest `most` (0: all), and the number of the rest
+ * in `more_sites`. */
 void replay_sites_json(const struct replay_sites *s, const struct policy_result *p,
-                       struct json *j);
+                       uint32_t most, struct json *j);
 /* The largest sites as policy `best` did on them, and which policy did best there. */
 void replay_sites_table(const struct replay_sites *s, size_t best, FILE *out);
 

@@ -57,6 +57,10 @@ grep -q 'finds the most changes: [0-9.]*[^%]*% of its downloads' seen || fail "v
 grep -q 'freshet replay world.cdxj --seeds 2 --no-time --report r.html --json' seen || fail "command line"
 cp r.html again.html; $f replay world.cdxj --seeds 2 --no-time --report r.html --json >/dev/null
 cmp -s r.html again.html || fail "equal runs, different reports"
+$f replay world.cdxj --seeds 2 --no-time --by-site --report s.html --json >s.json; python3 look.py s.html s.json >/dev/null
+$f world wide.cdxj --sites 1200 --dirs 1 --pages 1 --steps 2 --quiet
+$f replay wide.cdxj --seeds 1 --policy random --by-site --report wide.html --json >wide.json
+grep -q '"more_sites":200' wide.html && ! grep -q more_sites wide.json || fail "sites of a report"
 $f replay world.cdxj --seeds 2 --no-time --budget 5%,20% --cycle 2w,4w --policy random --policy tide --report b.html --json >b.json
 python3 look.py b.html b.json >seen; [ "$(head -1 seen | wc -w)" = 4 ] || fail "four settings: $(head -1 seen)"
 grep -q 'leads in [1-4] of 4 settings' seen || fail "verdict over settings: $(sed -n 2p seen)"

@@ -137,7 +137,7 @@ function siteCards(d) {
 	const runs = [...d.runs].sort(byMeasure("change_ratio")).filter(r => r.sites).slice(0, SERIES_MAX);
 	if (!runs.length)
 		return [];
-	const first = runs[0].sites, shown = first.slice(0, SITES_MAX), more = first.length - shown.length;
+	const first = runs[0].sites, shown = first.slice(0, SITES_MAX), more = first.length - shown.length + (runs[0].more_sites || 0);
 	const note = "Sites with most pages first; a click on a head sorts. Changes: how often its pages changed in all." +
 		(more > 0 ? " The largest " + SITES_MAX + ", and " + show(more) + " more." : "") +
 		(d.runs.length > runs.length ? " The best " + SERIES_MAX + " of " + d.runs.length + " policies." : "");
