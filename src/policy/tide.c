@@ -34,6 +34,8 @@ static const struct option_spec tide_options[] = {
 	           "share of downloads that are the best of some drawn at random"),
 	OPT_DOUBLE(tide_opts, noise, 0.3, 0, 10, "noise on the scores of a batch"),
 	OPT_DOUBLE(tide_opts, memory, 0.7, 0, 1, "what families keep from cycle to cycle"),
+	OPT_DOUBLE(tide_opts, stale, 0.25, 0, 1, "observing the cycle: share of the score "
+	           "that is the chance of a stale copy, not of a hit"),
 	OPT_DOUBLE(tide_opts, voice, 3, 0.01, 1e9,
 	           "visits for which a directory speaks in its parent, a cycle"),
 	OPT_DOUBLE(tide_opts, voice_base, 12, 0.01, 1e9, "the same for the long-run rate"),

@@ -8,7 +8,7 @@
 #include "policy/tide_model.h"
 
 struct tide_opts {
-	double batch, explore, noise, memory;
+	double batch, explore, noise, memory, stale;
 	double voice, voice_base, discount, k_base, k_site, k_dir, k_page;
 	bool nocap, nofit, nofamily, nocouncil;
 	int weight;
@@ -42,7 +42,8 @@ struct tide_family {
 struct tide_page {
 	float hits, expected;
 	float fixed;                    /* factor of the odds, for the cycle */
-	float chance;                   /* of being stale, as of its site's last rescoring */
+	float chance;                   /* of a hit (told of the cycle alone: partly of
+	                                   being stale), as of its site's last rescoring */
 };
 
 /* Yield of the chosen and of the longest unvisited pages, discounted. */

@@ -192,10 +192,13 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle)
 
 float tide_model_survival(const struct tide_model *m, int level, uint32_t last)
 {
+	return tide_model_survival_of_copy(m, level, m->alone ? m->now - 1 : last);
+}
+
+float tide_model_survival_of_copy(const struct tide_model *m, int level, uint32_t last)
+{
 	const struct tide_level *l;
 
-	if (m->alone)
-		last = m->now - 1;
 	if (last >= m->now)
 		return 0;
 	if (last + 1 < m->first)

@@ -85,7 +85,9 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle);
 int tide_model_refresh(struct tide_model *m, uint32_t dir);
 /* Make one level of a path, the one above (-1: none) being made. */
 int tide_level_refresh(struct tide_model *m, uint32_t node, int above);
-/* Expected log-survival since `last`, at most 0, by a level (or -1). */
+/* Expected log-survival since `last`, at most 0, by a level (or -1): of a copy, and of
+ * what a visit would be told (the same, unless only the current cycle counts). */
+float tide_model_survival_of_copy(const struct tide_model *m, int level, uint32_t last);
 float tide_model_survival(const struct tide_model *m, int level, uint32_t last);
 /* A visit told what happened since `last`. */
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit);

@@ -15,6 +15,10 @@
  * The weights start at the prior and are fitted to the latest visits when a cycle
  * ends, so a repository in which directories or names teach nothing loses them.
  *
+ * Told only what changed in the cycle (`--observe cycle`), a visit to a copy that went
+ * stale before is no hit, but still makes it fresh: the score is then a mean of the
+ * chance of a hit and, by the hazards, that of a stale copy.
+ *
  * Cost.  One table lookup a family and page; powers once a directory and last visit.
  * Blind spot.  Effects add up: no feature changes what another one means.
  */
@@ -164,7 +168,8 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	             by_count(s->near_found[near], w[TIDE_NEAR_FOUND]) *
 	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) *
 	             expf((float)w[TIDE_ONE]);
-	float survival = 0, odds = 0, common = 0, by_age = 0;
+	float survival = 0, odds = 0, common = 0, by_age = 0, stale = 0;
+	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
 		uint32_t page = t->dir_pages[i];
@@ -177,6 +182,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 
 			last = v->last_cycle[page];
 			survival = tide_model_survival(&s->model, level, last);
+			stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
 			by_age = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]);
 			common = by_age * powf(odds_of(-survival), (float)w[TIDE_TREE]);
 		}
@@ -191,7 +197,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 				odds *= 1 + s->family[f][v->family[f][page]].factor;
 		/* weights that ran away must not make inf / inf */
 		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
-		h->chance = odds / (1 + odds);
+		h->chance = (1 - share) * odds / (1 + odds) + share * stale;
 	}
 }
 

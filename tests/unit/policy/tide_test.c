@@ -196,6 +196,34 @@ static void rings_turn(void **state)
 	tide_model_release(&m);
 }
 
+/* Told of the cycle alone, a visit is at risk in that cycle only, but a copy still ages:
+ * unvisited hosts by the closed form, and a burst that only its own cycle was told of. */
+static void copies_age_though_only_the_cycle_is_told(void **state)
+{
+	struct tide_model m;
+	int node;
+
+	(void)state;
+	tide_model_init(&m, &small, &usual);
+	m.alone = true;
+	tide_model_begin(&m, 4);
+	ASSERT_NEAR(tide_model_survival(&m, -1, 1), log1p(-0.03), 1e-6);
+	ASSERT_NEAR(tide_model_survival_of_copy(&m, -1, 1), 3 * log1p(-0.03), 1e-6);
+	tide_model_release(&m);
+	tide_model_init(&m, &small, &usual);
+	m.alone = true;
+	for (uint32_t c = 1; c <= 8; c++) {
+		tide_model_begin(&m, c);
+		for (int i = 0; i < 12; i++)
+			tide_model_learn(&m, 1, 0, c == 5);
+	}
+	node = tide_model_refresh(&m, 1);
+	assert_true(tide_model_survival_of_copy(&m, node, 4) < log(0.2));
+	assert_true(tide_model_survival_of_copy(&m, node, 5) > log(0.8));
+	ASSERT_NEAR(tide_model_survival(&m, node, 4), tide_model_survival(&m, node, 7), 0);
+	tide_model_release(&m);
+}
+
 static void regression_finds_weights(void **state)
 {
 	enum { N = 20000 };
@@ -405,6 +433,42 @@ static void all_in_one_directory(void **state)
 	not_below_round_robin(ONE_DIRECTORY, (struct lab){ .bursts = true }, 1);
 }
 
+/* All pages changed in cycle 3 and never else; told of the cycle alone, later visits are
+ * no hits.  Cycles 4 to 6 must still renew copies older than the burst: how many do? */
+static enum outcome burst_at_three(void *arg, uint32_t page, uint32_t cycle)
+{
+	uint32_t *renewed = arg;
+
+	if (cycle > 3 && renewed[page + 1] < 3)
+		renewed[0]++;
+	renewed[page + 1] = cycle;
+	return cycle == 3 ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+static uint32_t renewed_after_burst(const char *spec)
+{
+	uint32_t renewed[101] = { 0 };
+	struct stage s;
+
+	lab_pages(&s, ONE_DIRECTORY, 100);
+	stage_play(&s, spec);
+	s.e.view.observe = OBSERVE_CYCLE;
+	s.fate = burst_at_three;
+	s.arg = renewed;
+	for (int c = 0; c < 6; c++)
+		stage_cycle(&s, 20);
+	stage_close(&s);
+	return renewed[0];
+}
+
+static void stale_copies_count_when_told_of_the_cycle(void **state)
+{
+	(void)state;
+	/* 60 visits and more copies to renew; some visits are drawn at random */
+	assert_in_range(renewed_after_burst("tide"), 54, 60);
+	assert_in_range(renewed_after_burst("tide:nocouncil=1,stale=0"), 0, 30);
+}
+
 /* The store is the only memory: visits told without being asked for leave the
  * same plan behind. */
 static void told_is_as_good_as_asked(void **state)
@@ -511,6 +575,7 @@ int main(void)
 		cmocka_unit_test(finds_a_constant_rate),
 		cmocka_unit_test(a_burst_is_remembered),
 		cmocka_unit_test(rings_turn),
+		cmocka_unit_test(copies_age_though_only_the_cycle_is_told),
 		cmocka_unit_test(chances_of_mad_weights),
 		cmocka_unit_test(regression_finds_weights),
 		cmocka_unit_test(grouped_bursts),
@@ -519,6 +584,7 @@ int main(void)
 		cmocka_unit_test(regime_changes),
 		cmocka_unit_test(one_page_a_site),
 		cmocka_unit_test(all_in_one_directory),
+		cmocka_unit_test(stale_copies_count_when_told_of_the_cycle),
 		cmocka_unit_test(told_is_as_good_as_asked),
 	};
 
