@@ -82,7 +82,7 @@ struct crawl {
 	uint32_t given_back;            /* pages in the line that no request was made for */
 	uint32_t in_batch;
 	uint32_t placed;                /* places of the cycle given before this round */
-	double batch_began;
+	double batch_began, pause_began;
 	struct warc_place last;         /* newest record, of the batch or before */
 	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
 	uint64_t bytes_before, robots_before;   /* of the cycle, by earlier starts */

@@ -21,6 +21,10 @@
 #include "engine/live_inner.h"
 
 #define STATE_KEY "state.warc"
+/* Between two batches others may write: pages are put under care, settings are changed
+ * while a cycle goes on.  Who waits for SQLite looks every 100 ms. */
+#define PAUSE_EVERY 5           /* seconds; and a cycle that takes less has none */
+#define PAUSE_MS 120
 
 static void count(struct crawl *c, const struct fetch_result *r, enum outcome o, bool fresh)
 {
@@ -193,6 +197,10 @@ int crawl_commit(struct crawl *c, struct err *err)
 	    (rc = store_commit(c->store, err)) < 0)
 		return rc;
 	c->in_batch = 0;
+	if (crawl_seconds() - c->pause_began > PAUSE_EVERY) {
+		usleep(PAUSE_MS * 1000);
+		c->pause_began = crawl_seconds();
+	}
 	c->batch_began = crawl_seconds();
 	return store_begin(c->store, err);
 }

@@ -74,7 +74,12 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	if ((o == OUTCOME_SAME || o == OUTCOME_CHANGED) &&
 	    (rc = check_hint(s, &p, o == OUTCOME_CHANGED, err)) < 0)
 		return rc;
-	if (o == OUTCOME_GONE) {
+	if (o == OUTCOME_GONE && p.found && !p.capture && !p.visits) {
+		/* a link that leads nowhere: there is no copy to be careful of */
+		p.fails++;
+		p.state = STORE_PAGE_LEFT;
+		o = OUTCOME_FAILED;
+	} else if (o == OUTCOME_GONE) {
 		p.fails++;
 		if (p.fails < confirmations)
 			o = OUTCOME_FAILED;
@@ -83,8 +88,10 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	} else if (o != OUTCOME_BLOCKED) {
 		p.fails = 0;
 	}
-	/* the first copy of a page is where changes are counted from */
-	first = v->capture && !v->capture->revisit && !p.capture && o == OUTCOME_CHANGED;
+	/* the first copy of a page is where changes are counted from; one that was never
+	 * there has not gone */
+	first = (v->capture && !v->capture->revisit && !p.capture && o == OUTCOME_CHANGED) ||
+		(o == OUTCOME_GONE && !p.capture && !p.visits);
 	row.hit = !first && (o == OUTCOME_CHANGED || o == OUTCOME_GONE);
 	if (v->capture) {
 		v->capture->page = v->page;

@@ -23,7 +23,8 @@ struct kept_visit {
 	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
 };
 
-/* The outcome as it counts: GONE becomes FAILED until confirmed often enough.
+/* The outcome as it counts: GONE becomes FAILED until confirmed often enough; a page that
+ * discovery found and that never was there leaves at once.
  * Call inside a batch. */
 MUST_CHECK int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
                           enum outcome *ret_outcome, struct err *err);

@@ -11,7 +11,8 @@
  *
  * Writes happen between store_begin() and store_commit().  What a committed
  * batch wrote survives a crash of the program; an open batch is as if it had
- * never been.  Strings in rows that a scan delivers live until it goes on.
+ * never been.  Strings in rows that a scan delivers live until it goes on, those of a row
+ * that was got until the next get, begin or commit.
  */
 #ifndef REPO_STORE_H
 #define REPO_STORE_H

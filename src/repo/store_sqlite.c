@@ -19,7 +19,7 @@
 #include "base/mem.h"
 
 #define CACHE_KIB "131072"      /* page cache: 128 MiB */
-#define BUSY_MS 10000
+#define BUSY_MS 30000            /* a cycle pauses every 5 s: engine/crawl_keep.c */
 
 static const char *const sql_texts[] = {
 #define SQL(name, text) text,
@@ -275,11 +275,22 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 	return 0;
 }
 
+/* A row that somebody got is still being read, as SQLite sees it: of the tables as they
+ * were then.  Who has written since would keep us from writing. */
+static void end_reads(struct store_sqlite *s)
+{
+	sqlite3_reset(s->statements[SQL_PAGE_GET]);
+	sqlite3_reset(s->statements[SQL_CAPTURE_GET]);
+}
+
 static int sqlite_begin(struct store *base, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_BEGIN, err);
-	int rc = q ? sql_run(s, q, err) : E_STORE;
+	int rc;
+
+	end_reads(s);
+	rc = q ? sql_run(s, q, err) : E_STORE;
 
 	if (rc < 0)
 		return rc;
@@ -301,6 +312,7 @@ static int sqlite_commit(struct store *base, struct err *err)
 
 	if (rc == 0)
 		s->in_batch = false;
+	end_reads(s);
 	return rc;
 }
 

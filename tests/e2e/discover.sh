@@ -25,7 +25,8 @@ def answer(q):
         elif path == "/404.xml": return 404, b""
     elif host.startswith(b"http://127.0.0.4"):      # what is not to be followed
         if path == "/robots.txt": body = b""
-        elif path == "/": body = b"<a href=/open>o</a><a rel=nofollow href=/closed>c</a><a rel='x nofollow' href=/both>b</a><a href=/both>b</a><a href=/meta>m</a><a href=/head>h</a>"
+        elif path == "/": body = b"<a href=/open>o</a><a rel=nofollow href=/closed>c</a><a rel='x nofollow' href=/both>b</a><a href=/both>b</a><a href=/meta>m</a><a href=/head>h</a><a href=/dead>d</a>"
+        elif path == "/dead": return 404, b""
         elif path == "/meta": body = b"<meta name=robots content='noindex,nofollow'><a href=/behind-meta>x</a>"
         elif path == "/head": more, body = [("X-Robots-Tag", "otherbot: noarchive"), ("X-Robots-Tag", "nofollow")], b"<a href=/behind-head>x</a>"
     elif path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % q.headers["Host"].encode()
@@ -97,10 +98,13 @@ is 'd["sitemap_requests"], r["robots_requests"]' "(8, 1)"
 # nofollow: of a link, of a page by <meta>, of an answer by X-Robots-Tag; unless it is asked for
 new n "http://127.0.0.4:$(cat port)/"
 for n in 1 2 3; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 2023010$n; done
-[ "$(pages n)" = " both head meta open" ] || { pages n; exit 1; }
+[ "$(pages n)" = " both dead head meta open" ] || { pages n; exit 1; }
+# a link that leads nowhere is asked once, and leaves
+[ "$(grep -c '^/dead$' log)" = 1 ]
+"$FRESHET" -C n export pages | grep /dead | grep -q '"left"'
 is 'd["nofollow"]' 3
 for n in 4 5 6; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.0.0/8 --discover-nofollow --now 2023010$n; done
-[ "$(pages n)" = " behind-head behind-meta both closed head meta open" ] || { pages n; exit 1; }
+[ "$(pages n)" = " behind-head behind-meta both closed dead head meta open" ] || { pages n; exit 1; }
 "$FRESHET" -C n show --json "http://127.0.0.4:$(cat port)/meta" | grep -q '"robots":"nofollow noindex"'
 
 # a trap, killed again and again: never a page twice, never more than the share

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Beside a cycle that goes on: pages are put under care, settings are changed, all is read;
+# and `run` goes on though others wrote between its cycles.
+set -eu
+cd "$TMP"
+. "$SRC/tests/lib/origin.sh"
+fail() { echo "beside.sh: $*" >&2; cat out err >&2 || true; exit 1; }
+
+cat > web.py <<'PY'
+import time
+from origin import *
+def answer(q):
+    note(q.path)
+    if q.path == "/robots.txt": return 200, b""
+    if "slow" in state(): time.sleep(0.25)
+    return 200, q.path.encode()
+serve(answer)
+PY
+echo slow > state
+start_origin web.py
+trap 'kill $origin' EXIT
+web="--delay 0 --allow-net 127.0.0.1/32"
+"$FRESHET" init r 2> /dev/null
+for i in $(seq 26); do echo "$url/$i"; done > urls
+"$FRESHET" -C r import urls > /dev/null
+"$FRESHET" -C r set contact mailto:test@example.org
+
+"$FRESHET" -C r cycle --budget 100% $web --json > out 2> err & pid=$!
+for i in $(seq 100); do [ "$(wc -l < log)" -ge 4 ] && break; sleep 0.05; done
+"$FRESHET" -C r add "$url/late" > /dev/null || fail "a page cannot be added"
+"$FRESHET" -C r set budget 7% || fail "a setting cannot be changed"
+for c in status log "plan --budget 3" "export pages"; do "$FRESHET" -C r $c > /dev/null || fail "$c"; done
+kill -0 $pid || fail "the cycle was over too soon to tell"
+wait $pid || fail "the cycle"
+python3 -c 'import json; r = json.load(open("out")); assert r["new"] == r["downloads"] == 26 and r["complete"], r'
+! grep -q '^/late' log || fail "a page that came later is not of this cycle"
+[ "$("$FRESHET" -C r get budget)" = 7% ] || fail "the setting"
+
+# others write between the cycles of run
+echo fast > state
+"$FRESHET" -C r run --every 1s --cycles 3 --budget 100 $web --json > out 2> err & pid=$!
+for i in $(seq 100); do [ -s out ] && break; sleep 0.05; done
+sleep 0.2
+"$FRESHET" -C r add "$url/later" > /dev/null
+"$FRESHET" -C r cycle --budget 5 $web > /dev/null || fail "a cycle between those of run"
+wait $pid || fail "run ended"
+python3 - <<'PY'
+import json
+rows = [json.loads(line) for line in open("out")]
+assert len(rows) == 3 and all(r["complete"] for r in rows) and rows[-1]["downloads"] == 28, rows
+assert [r["cycle"] for r in rows] in ([2, 4, 5], [2, 3, 5]), rows
+PY
