@@ -421,7 +421,9 @@ const struct command command_replay = {
 		"best policy did there; --json and the report have it of every policy.\n\n"
 		"With --logged nothing is simulated: the visits that a repository made, each logged\n"
 		"with the probability with which it was chosen, say how often the plans of another\n"
-		"policy would have hit, with an interval; or that the log cannot tell, and why.",
+		"policy would have hit, with an interval; or that the log cannot tell, and why. Visits\n"
+		"are those of `freshet log`; imported ones, those of live, and cycles that made first\n"
+		"copies only are not among them.",
 	.examples =
 		"  freshet replay archive.cdxj.gz --cycle 2w --budget 2% --policy all\n"
 		"  freshet replay *.cdxj.gz --policy 'neighbour:by=dir,d=-2..4' --budget 1%,2%,5%\n"

@@ -52,6 +52,8 @@ static void test_meant(void **state)
 	assert_null(meant("x"));                /* nothing is near to one letter */
 	assert_null(meant(""));
 	assert_string_equal(meant("st"), "set");
+	assert_string_equal(meant("repl"), "replay");   /* not finished */
+	assert_string_equal(meant("rep"), "replay");    /* of two the first */
 }
 
 int main(void)

@@ -147,7 +147,8 @@ static const struct option_spec specs[] = {
 static void test_options_of_a_spec(void **state)
 {
 	static const char *const bad[] = { "n=0", "n=1.5", "n=x", "x=2", "choice=pink", "flag=2",
-	                                   "nosuch=1", "n", "max-share=200%" };
+	                                   "nosuch=1", "n", "max-share=200%", "x=180%",
+	                                   "x=80%%", "n=5%" };
 	struct opts o = { 0 };
 	struct arena keep = { 0 };
 	struct err err;
@@ -161,6 +162,8 @@ static void test_options_of_a_spec(void **state)
 	assert_int_equal(o.n, 7);
 	assert_int_equal(o.choice, 2);
 	assert_true(o.flag && o.max_share.percent);
+	assert_int_equal(option_parse_spec(specs, &o, "x=80%", &keep, &err), 0);
+	assert_true(fabs(o.x - 0.8) < 1e-12);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		err.text[0] = '\0';
 		assert_int_equal(option_parse_spec(specs, &o, bad[i], &keep, &err), E_USAGE);
@@ -172,8 +175,8 @@ static void test_options_of_a_spec(void **state)
 static void test_options_of_a_command_line(void **state)
 {
 	char a0[] = "file", a1[] = "--n=4", a2[] = "--list", a3[] = "p", a4[] = "--flag",
-	     a5[] = "--list=q", a6[] = "--", a7[] = "--n";
-	char *argv[] = { a0, a1, a2, a3, a4, a5, a6, a7, NULL };
+	     a5[] = "--list=q", a6[] = "-1", a7[] = "--", a8[] = "--n";
+	char *argv[] = { a0, a1, a2, a3, a4, a5, a6, a7, a8, NULL };
 	struct opts o = { 0 };
 	bool given[8] = { 0 };
 	struct option_group g = { specs, &o, given };
@@ -182,10 +185,11 @@ static void test_options_of_a_command_line(void **state)
 
 	(void)state;
 	option_defaults(specs, &o);
-	assert_int_equal(option_parse_args(&g, 1, 8, argv, &n, &err), 0);
-	assert_int_equal(n, 2);
+	assert_int_equal(option_parse_args(&g, 1, 9, argv, &n, &err), 0);
+	assert_int_equal(n, 3);
 	assert_string_equal(argv[0], "file");
-	assert_string_equal(argv[1], "--n");
+	assert_string_equal(argv[1], "-1");             /* a number, no option */
+	assert_string_equal(argv[2], "--n");
 	assert_int_equal(o.list.n, 2);
 	assert_string_equal(o.list.v[1], "q");
 	assert_true(o.flag && o.n == 4);
