@@ -165,6 +165,7 @@ static void print_json(struct json *j, const struct crawl_report *r)
 	json_end_object(j);
 	json_kbool(j, "complete", !r->stopped);
 	json_kbool(j, "resumed", r->resumed);
+	json_kint(j, "not_modified", r->not_modified);
 	json_kint(j, "unasked", r->unasked);
 	json_kint(j, "given_up", r->given_up);
 	json_key(j, "validators");

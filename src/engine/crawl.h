@@ -69,6 +69,7 @@ struct crawl_report {
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t answered;              /* any status at all */
+	uint32_t not_modified;          /* of them 304 */
 	uint32_t given_up;              /* pages of sites that had had their part, */
 	char full_site[264];            /* most of them of this one */
 	uint32_t checks, lies;          /* of validators: web/validator.h */

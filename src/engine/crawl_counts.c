@@ -34,6 +34,7 @@ int crawl_counts_save(struct crawl *c, struct err *err)
 	buf_printf(&text, "cycle=%u", r->cycle.number);
 	put(&text, "visits", r->visits);
 	put(&text, "answered", r->answered);
+	put(&text, "not-modified", r->not_modified);
 	put(&text, "unasked", r->unasked);
 	put(&text, "given-up", r->given_up + c->resumed->engine.ceiling.n_excess);
 	put(&text, "checks", r->checks);
@@ -54,7 +55,8 @@ static void take(struct crawl *c, const char *name, uint64_t n)
 	struct crawl_report *r = c->report;
 	struct { const char *name; uint32_t *to; } known[] = {
 		{ "visits", &r->visits }, { "answered", &r->answered }, { "unasked", &r->unasked },
-		{ "given-up", &r->given_up }, { "checks", &r->checks }, { "lies", &r->lies },
+		{ "not-modified", &r->not_modified }, { "given-up", &r->given_up },
+		{ "checks", &r->checks }, { "lies", &r->lies },
 		{ "aliases", &r->discovery.aliases }, { "status", &r->reasons[FETCH_OK] },
 	};
 

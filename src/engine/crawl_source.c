@@ -137,6 +137,7 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	crawl_discover_count(c, offers[site].reason, ret[site].outcome);
 	c->report->visits++;
 	c->report->answered += r->status > 0;
+	c->report->not_modified += r->status == 304;
 	c->in_batch++;
 	if (c->opts->progress)
 		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);

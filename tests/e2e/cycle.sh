@@ -57,7 +57,7 @@ grep -q 'freshet/.* (+mailto:test@example.org)' log
 # nothing changed: three 304 and an equal body behind the redirect
 : > log
 expect 0 $cycle $allow --now 20230103
-is same 4; is changed 0
+is same 4; is changed 0; is not_modified 3
 [ "$(grep -c '"v1"' log)" = 3 ]
 
 # a change is seen; one 404 is not believed, the second is
