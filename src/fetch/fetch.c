@@ -148,9 +148,12 @@ void job_done(struct fetch *f, struct job *j, enum fetch_error error, const char
 	char text[512];
 	va_list ap;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
+	text[0] = '\0';
+	if (fmt) {
+		va_start(ap, fmt);
+		vsnprintf(text, sizeof text, fmt, ap);
+		va_end(ap);
+	}
 	j->error = error;
 	free(j->why);
 	j->why = *text ? mem_strdup(text) : NULL;
@@ -226,7 +229,7 @@ void fetch_add(struct fetch *f, const struct fetch_request *r)
 	if (url_canonical(r->url, strlen(r->url), &j->url, &err))
 		job_done(f, j, FETCH_BAD_URL, "%s", err.text);
 	else if (f->stopped)
-		job_done(f, j, FETCH_STOPPED, "%s", "");
+		job_done(f, j, FETCH_STOPPED, NULL);
 	else
 		job_place(f, j, wire_now(), false);
 }
@@ -244,7 +247,7 @@ static void give_back(struct fetch *f, double now)
 		job_done(f, j, FETCH_BACKOFF, "the host rests for %.0f s", j->blocked);
 	}
 	while (f->stopped && polite_take_any(f->polite, &host, &number))
-		job_done(f, f->jobs.v[number], FETCH_STOPPED, "%s", "");
+		job_done(f, f->jobs.v[number], FETCH_STOPPED, NULL);
 }
 
 static bool is_full(const struct fetch *f)

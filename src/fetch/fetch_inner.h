@@ -96,6 +96,7 @@ struct fetch {
 struct job *job_new(struct fetch *f);
 void job_free(struct fetch *f, struct job *j);
 void list_push(struct fetch *f, struct list *l, struct job *j);
+/* NULL: nothing to say. */
 void job_done(struct fetch *f, struct job *j, enum fetch_error error, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Set the URL (canonical) and find host and origin; false: job is done. */

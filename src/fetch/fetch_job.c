@@ -135,6 +135,7 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 	struct place *p;
 	char name[URL_HOST_MAX + 3];
 	struct wire_request r = { .owner = j->number, .url = j->url.data,
+		.origin_size = j->parts.path,
 		.head_only = j->method == FETCH_HEAD && !j->is_robots,
 		.max_body = j->is_robots ? ROBOTS_SIZE_MAX + 1 : f->opt.max_body };
 	const char *why;
@@ -143,7 +144,7 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		return;
 	if (j->only_robots) {
 		polite_cancel(f->polite, j->host);
-		job_done(f, j, FETCH_OK, "%s", "");
+		job_done(f, j, FETCH_OK, NULL);
 		return;
 	}
 	host_name(j, name);
@@ -282,7 +283,7 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 	if (why) {
 		job_done(f, j, FETCH_REDIRECT, "%s", why);
 	} else if (f->stopped) {
-		job_done(f, j, FETCH_STOPPED, "%s", "");
+		job_done(f, j, FETCH_STOPPED, NULL);
 	} else if (!may_spend(f, j)) {
 		job_done(f, j, FETCH_BUDGET, "the redirect was not followed");
 	} else {
@@ -350,7 +351,7 @@ static void page_answered(struct fetch *f, struct job *j, struct transfer *t, do
 	else if (t->status == 304 && !j->conditional)
 		job_done(f, j, FETCH_PROTOCOL, "304 to a request without validators");
 	else if (!job_redirect(f, j, t, now))
-		job_done(f, j, FETCH_OK, "%s", "");
+		job_done(f, j, FETCH_OK, NULL);
 }
 
 void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now)

@@ -9,9 +9,9 @@
  * by the caller as before, in one place.
  *
  * The caller puts orders and used transfers into a lane's box, the lane puts what
- * has finished into the caller's.  A box has a lock, held for a few instructions,
- * and a descriptor that is written to only if the other side sleeps: under load
- * nobody is woken.
+ * has finished into the caller's, many at a time.  A box has a lock, held for a few
+ * instructions, and a descriptor that is written to only if the other side sleeps:
+ * under load nobody is woken.
  *
  * Memory: every lane has its share of max_memory (wire_curl.c), and one body more.
  */
@@ -40,7 +40,9 @@ struct station {                        /* a lane and its box */
 	VEC(struct order) orders;
 	struct transfer *back;          /* to be used again */
 	bool asleep, paused, stop;
-	bool ordered;                   /* the caller's: since the last flush */
+	/* the caller's, since the last flush */
+	VEC(struct order) new_orders;
+	struct transfer *new_back, **new_back_end;
 };
 
 struct wire {
@@ -66,6 +68,7 @@ static void ring(int wake)
 static void hand_over(struct wire *w, struct lane *lane)
 {
 	struct transfer *first = NULL, **end = &first, *t;
+	bool asleep;
 
 	while ((t = lane_finished(lane))) {
 		t->next = NULL;
@@ -77,10 +80,11 @@ static void hand_over(struct wire *w, struct lane *lane)
 	pthread_mutex_lock(&w->lock);
 	*w->finished_end = first;
 	w->finished_end = end;
-	if (w->asleep)
-		ring(w->wake);
+	asleep = w->asleep;
 	w->asleep = false;
 	pthread_mutex_unlock(&w->lock);
+	if (asleep)
+		ring(w->wake);
 }
 
 static void *run(void *arg)
@@ -89,6 +93,7 @@ static void *run(void *arg)
 	struct order *orders = NULL;
 	size_t n = 0, cap = 0;
 
+	wire_memory_keep();
 	for (;;) {
 		struct transfer *back, *next;
 		bool idle;
@@ -120,6 +125,7 @@ static void *run(void *arg)
 	}
 	pthread_mutex_unlock(&s->lock);
 	free(orders);
+	wire_memory_release();
 	return NULL;
 }
 
@@ -134,6 +140,7 @@ static int start_lane(struct wire *w, const struct fetch_options *options, bool 
 	if (rc < 0)
 		return rc;
 	s->wire = w;
+	s->new_back_end = &s->new_back;
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&s->lock, NULL);
 	if (s->wake >= 0)
@@ -157,7 +164,7 @@ int wire_new(struct wire **ret, const struct fetch_options *options, bool behind
 	struct wire *w;
 	int rc = 0;
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+	if (wire_memory_init() < 0)
 		return err_set(err, E_FAIL, "libcurl does not start");
 	n = n < LANES_MAX ? n : LANES_MAX;
 	o.max_memory /= n;
@@ -213,8 +220,10 @@ void wire_free(struct wire *w)
 		struct station *s = &w->stations[i];
 
 		free_list(s->back);
+		free_list(s->new_back);
 		lane_free(s->lane);
 		vec_release(&s->orders);
+		vec_release(&s->new_orders);
 		pthread_mutex_destroy(&s->lock);
 		close(s->wake);
 	}
@@ -245,27 +254,35 @@ void wire_start(struct wire *w, const struct wire_request *r, double now)
 	if (r->pin)
 		strncpy(o.pin, r->pin, sizeof o.pin - 1);
 	w->n_active++;
-	pthread_mutex_lock(&s->lock);
-	vec_push(&s->orders, o);
-	pthread_mutex_unlock(&s->lock);
-	s->ordered = true;
+	vec_push(&s->new_orders, o);
 }
 
-/* Several orders, one ring. */
+/* Of what was given back only paused transfers wait. */
+static void flush(struct station *s)
+{
+	bool urgent;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->new_orders.n; i++)
+		vec_push(&s->orders, s->new_orders.v[i]);
+	*s->new_back_end = s->back;
+	s->back = s->new_back;
+	urgent = s->asleep && (s->orders.n || s->paused);
+	if (urgent)
+		s->asleep = false;
+	pthread_mutex_unlock(&s->lock);
+	if (urgent)
+		ring(s->wake);
+	s->new_orders.n = 0;
+	s->new_back = NULL;
+	s->new_back_end = &s->new_back;
+}
+
 void wire_flush(struct wire *w)
 {
-	for (unsigned i = 0; i < w->n_lanes; i++) {
-		struct station *s = &w->stations[i];
-
-		if (!s->ordered)
-			continue;
-		s->ordered = false;
-		pthread_mutex_lock(&s->lock);
-		if (s->asleep)
-			ring(s->wake);
-		s->asleep = false;
-		pthread_mutex_unlock(&s->lock);
-	}
+	for (unsigned i = 0; i < w->n_lanes; i++)
+		if (w->stations[i].new_orders.n || w->stations[i].new_back)
+			flush(&w->stations[i]);
 }
 
 void wire_work(struct wire *w, double seconds)
@@ -301,21 +318,16 @@ struct transfer *wire_finished(struct wire *w)
 	return t;
 }
 
-/* Only paused transfers wait for what is given back. */
 void wire_recycle(struct wire *w, struct transfer *t)
 {
 	struct station *s = w->stations;
 
 	while (s->lane != t->lane)
 		s++;
-	pthread_mutex_lock(&s->lock);
-	t->next = s->back;
-	s->back = t;
-	if (s->asleep && s->paused) {
-		ring(s->wake);
-		s->asleep = false;
-	}
-	pthread_mutex_unlock(&s->lock);
+	t->next = s->new_back;
+	if (!s->new_back)
+		s->new_back_end = &t->next;
+	s->new_back = t;
 }
 
 unsigned wire_active(const struct wire *w)

@@ -25,7 +25,8 @@ struct lane;
 
 struct wire_request {
 	uint32_t owner;
-	const char *url;
+	const char *url;                /* canonical */
+	size_t origin_size;             /* of its scheme://host[:port] */
 	bool head_only;
 	const char *etag, *last_modified;       /* NULL or checked */
 	const char *pin;                /* address, [] around IPv6; NULL: by proxy */
@@ -49,6 +50,8 @@ struct transfer {
 	void *easy, *url, *headers, *pins;
 	struct transfer *next, *next_active, **active_link;
 	char pin[GATE_TEXT + 8];
+	struct buf asked;               /* what `url` is: an origin, or behind a proxy all of it */
+	uint64_t asked_hash;
 	size_t max_body, head_bytes, window_bytes, held;
 	double window;
 	int64_t length;                 /* Content-Length, -1: none */
@@ -64,7 +67,7 @@ void wire_free(struct wire *w);
 /* Another descriptor to wait for. */
 void wire_watch(struct wire *w, int fd);
 void wire_start(struct wire *w, const struct wire_request *r, double now);
-void wire_flush(struct wire *w);        /* what was started may go */
+void wire_flush(struct wire *w);        /* what was started or recycled may go */
 /* Wait up to `seconds` until something has finished or fd became readable. */
 void wire_work(struct wire *w, double seconds);
 struct transfer *wire_finished(struct wire *w); /* or NULL */

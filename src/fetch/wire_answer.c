@@ -37,6 +37,18 @@ void wire_fail(struct transfer *t, enum fetch_error error, const char *why)
 	snprintf(t->why, sizeof t->why, "%s", why);
 }
 
+/* Memory for the body, once there is one: what was used last is in the caches.  Room
+ * at once, as far as a length may be believed. */
+static void prepare_body(struct transfer *t)
+{
+	struct lane *w = t->lane;
+
+	if (!t->body.cap && w->spare.n)
+		t->body = w->spare.v[--w->spare.n];
+	if (t->length > 0 && t->length <= RESERVE_MAX)
+		(void)buf_room(&t->body, (size_t)t->length);
+}
+
 /* Two lengths that differ, or one that is no number: nobody knows where such an
  * answer ends, and libcurl would believe the last. */
 static bool length_line(struct transfer *t, const char *data, size_t n)
@@ -90,9 +102,7 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 	if (n <= 2 && (data[0] == '\r' || data[0] == '\n')) {
 		t->head_done = true;
 		t->first = wire_now();
-		/* room at once, as far as a length may be believed */
-		if (t->length > 0 && t->length <= RESERVE_MAX)
-			(void)buf_room(&t->body, (size_t)t->length);
+		prepare_body(t);
 	}
 	hold(t);
 	return n;

@@ -9,12 +9,13 @@
  * proxies included.
  *
  * At tens of thousands of pages a second libcurl's own work is what counts, and a
- * third of it is putting text together byte by byte.  So the URL is parsed here, into
- * a handle that libcurl only copies (from text it would put the URL together anew),
- * and User-Agent is one of our headers, which are copied once and not twice; only
- * proxies need it as an option, for CONNECT.  After each exchange libcurl looks through
- * all the addresses it remembers for old ones; they are pinned, so one look in
- * PRUNE_EVERY exchanges will do.
+ * third of it was putting text together byte by byte.  So the origin of a URL is parsed
+ * here, into a handle that libcurl only copies, and again only if the transfer asked
+ * another origin before (one that asked the same is preferred); what comes behind the
+ * origin is its CURLOPT_REQUEST_TARGET, sent as it is.  User-Agent is one of our
+ * headers, which are copied once and not twice; only proxies need it as an option, for
+ * CONNECT.  And after each exchange libcurl looks through all the addresses it remembers
+ * for old ones: they are pinned, one look in PRUNE_EVERY exchanges will do.
  */
 #include "fetch/wire_inner.h"
 
@@ -22,10 +23,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 
-#define DNS_AGE 60L             /* seconds libcurl remembers an address, of a proxy above all */
+#define DNS_AGE 60L             /* seconds that libcurl remembers a proxy's address */
 #define PRUNE_EVERY 1024
+#define LOOK_AT 64              /* idle transfers */
 #define RECEIVE_SIZE 65536L
 
 void wire_ask_init(struct lane *w)
@@ -38,6 +41,7 @@ void wire_ask_init(struct lane *w)
 	w->headers = curl_slist_append(w->headers, WIRE_ACCEPT);
 	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
 	buf_release(&agent);
+	w->max_transfers = w->opt.connections;
 }
 
 void wire_ask_release(struct lane *w)
@@ -45,7 +49,7 @@ void wire_ask_release(struct lane *w)
 	curl_slist_free_all(w->headers);
 }
 
-struct transfer *wire_ask_new(struct lane *w)
+static struct transfer *new_transfer(struct lane *w)
 {
 	const struct fetch_options *o = &w->opt;
 	struct transfer *t = mem_zalloc(1, sizeof *t);
@@ -54,7 +58,9 @@ struct transfer *wire_ask_new(struct lane *w)
 	t->url = curl_url();
 	if (!e || !t->url)
 		err_no_memory();
+	w->n_transfers++;
 	t->lane = w;
+	buf_init(&t->asked, BUF_NO_LIMIT);
 	buf_init(&t->head, o->max_head + 1);
 	buf_init(&t->body, BUF_NO_LIMIT);
 	curl_easy_setopt(e, CURLOPT_PRIVATE, t);
@@ -85,6 +91,7 @@ void lane_free_transfer(struct transfer *t)
 	curl_url_cleanup(t->url);
 	curl_slist_free_all(t->headers);
 	curl_slist_free_all(t->pins);
+	buf_release(&t->asked);
 	buf_release(&t->head);
 	buf_release(&t->body);
 	free(t);
@@ -142,15 +149,68 @@ static void set_way(struct lane *w, struct transfer *t, const struct wire_reques
 	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, r->pin ? t->pins : NULL);
 }
 
+/* libcurl gets the origin as URL and the rest, byte for byte, as what to ask for.  Only
+ * for a proxy it must know all of it. */
+static size_t url_size(const struct wire_request *r)
+{
+	return r->proxy ? strlen(r->url) : r->origin_size;
+}
+
+static const char *set_url(struct transfer *t, const struct wire_request *r, uint64_t hash)
+{
+	CURLUcode bad;
+
+	for (const char *c = r->url + r->origin_size; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f)
+			return "a blank or control byte in the URL";
+	curl_easy_setopt(t->easy, CURLOPT_REQUEST_TARGET,
+	                 r->proxy ? NULL : r->url + r->origin_size);
+	if (t->asked.size == url_size(r) && t->asked_hash == hash &&
+	    !memcmp(t->asked.data, r->url, t->asked.size))
+		return NULL;
+	buf_clear(&t->asked);
+	buf_add(&t->asked, r->url, url_size(r));
+	t->asked_hash = hash;
+	bad = curl_url_set(t->url, CURLUPART_URL, t->asked.data, CURLU_PATH_AS_IS);
+	if (bad) {
+		buf_clear(&t->asked);
+		return curl_url_strerror(bad);
+	}
+	/* Not read, but while it is missing libcurl makes one of the parts. */
+	curl_easy_setopt(t->easy, CURLOPT_URL, t->asked.data);
+	return NULL;
+}
+
+static uint64_t url_hash(const struct wire_request *r)
+{
+	return hash_bytes(r->url, url_size(r), 0);
+}
+
+struct transfer *wire_ask_take(struct lane *w, const struct wire_request *r)
+{
+	struct transfer **at = &w->idle, *t;
+	uint64_t hash = url_hash(r);
+
+	for (unsigned i = 0; *at && i < LOOK_AT && (*at)->asked_hash != hash; i++)
+		at = &(*at)->next;
+	if (!*at || (*at)->asked_hash != hash) {
+		if (w->n_transfers < w->max_transfers)
+			return new_transfer(w);
+		at = &w->idle;
+	}
+	t = *at;
+	if (!t)
+		return new_transfer(w);
+	*at = t->next;
+	return t;
+}
+
 const char *wire_ask(struct lane *w, struct transfer *t, const struct wire_request *r)
 {
-	CURLUcode bad = curl_url_set(t->url, CURLUPART_URL, r->url, CURLU_PATH_AS_IS);
+	const char *why = set_url(t, r, url_hash(r));
 
-	if (bad)
-		return curl_url_strerror(bad);
-	/* The text is for libcurl's second attempt if a kept connection turns out to be
-	 * closed; the parsed one goes first. */
-	curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
+	if (why)
+		return why;
 	if (r->head_only)
 		curl_easy_setopt(t->easy, CURLOPT_NOBODY, 1L);
 	else

@@ -149,6 +149,9 @@ void lane_free(struct lane *w)
 	if (w->epoll >= 0)
 		close(w->epoll);
 	vec_release(&w->sockets);
+	for (size_t i = 0; i < w->spare.n; i++)
+		buf_release(&w->spare.v[i]);
+	vec_release(&w->spare);
 	free(w);
 }
 
@@ -179,13 +182,9 @@ static void finish(struct lane *w, struct transfer *t)
 
 void lane_start(struct lane *w, const struct wire_request *r, double now)
 {
-	struct transfer *t = w->idle;
+	struct transfer *t = wire_ask_take(w, r);
 	const char *why;
 
-	if (t)
-		w->idle = t->next;
-	else
-		t = wire_ask_new(w);
 	t->owner = r->owner;
 	t->error = FETCH_OK;
 	t->why[0] = t->ip[0] = '\0';
@@ -221,7 +220,8 @@ static void complete(struct lane *w, struct transfer *t, CURLcode c)
 	curl_easy_getinfo(t->easy, CURLINFO_CONNECT_TIME_T, &connect);
 	if (t->head_done)
 		curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
-	snprintf(t->ip, sizeof t->ip, "%s", ip ? ip : "");
+	if (ip)
+		strncpy(t->ip, ip, sizeof t->ip - 1);   /* its last byte is 0 */
 	t->status = (int)status;
 	t->connect_seconds = (double)connect * 1e-6;
 	wire_set_error(t, (int)c);
@@ -346,10 +346,11 @@ void lane_recycle(struct lane *w, struct transfer *t)
 	buf_clear(&t->head);
 	if (t->body.cap > KEEP_BODY) {
 		buf_release(&t->body);
-		buf_init(&t->body, BUF_NO_LIMIT);
-	} else {
+	} else if (t->body.cap) {
 		buf_clear(&t->body);
+		vec_push(&w->spare, t->body);
 	}
+	buf_init(&t->body, BUF_NO_LIMIT);
 	t->next = w->idle;
 	w->idle = t;
 	if (!w->n_paused || (w->elder && w->memory > w->opt.max_memory / 2))

@@ -22,11 +22,13 @@ struct lane {
 	void *multi, *share;            /* CURLM, CURLSH */
 	struct curl_slist *headers;     /* of every request */
 	uint64_t n_asked;
+	unsigned n_transfers, max_transfers;
 	int epoll, watched;
 	double timer;                   /* when libcurl wants to be called; < 0: not */
 	double swept;
 	struct transfer *active, *idle, *finished, **finished_end, *elder;
 	unsigned n_active, n_paused;
+	VEC(struct buf) spare;          /* bodies to be filled again, the last is warm */
 	size_t memory;
 	_Atomic size_t memory_peak;     /* read by others */
 	_Atomic uint64_t n_connections;
@@ -47,10 +49,18 @@ void lane_work(struct lane *w, double seconds);
 struct transfer *lane_finished(struct lane *w); /* or NULL */
 void lane_recycle(struct lane *w, struct transfer *t);
 
+/* wire_memory.c */
+/* In place of curl_global_init(). */
+MUST_CHECK int wire_memory_init(void);
+/* From here to the other, this thread keeps what libcurl gives back. */
+void wire_memory_keep(void);
+void wire_memory_release(void);
+
 /* wire_ask.c */
 void wire_ask_init(struct lane *w);
 void wire_ask_release(struct lane *w);
-struct transfer *wire_ask_new(struct lane *w);
+/* A transfer for the request: one that asked the same host before, if there is. */
+struct transfer *wire_ask_take(struct lane *w, const struct wire_request *r);
 /* Tell libcurl what to ask for; NULL, or why it will not. */
 MUST_CHECK const char *wire_ask(struct lane *w, struct transfer *t,
                                 const struct wire_request *r);
