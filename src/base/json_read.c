@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const char *skip_space(const char *p, const char *end)
 {
 	while (p < end && (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r'))
@@ -145,30 +147,6 @@ static int hex4(const char *s, unsigned *ret)
 	return 0;
 }
 
-static size_t put_utf8(char *o, unsigned c)
-{
-	if (c < 0x80) {
-		o[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		o[0] = (char)(0xc0 | c >> 6);
-		o[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		o[0] = (char)(0xe0 | c >> 12);
-		o[1] = (char)(0x80 | (c >> 6 & 63));
-		o[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	o[0] = (char)(0xf0 | c >> 18);
-	o[1] = (char)(0x80 | (c >> 12 & 63));
-	o[2] = (char)(0x80 | (c >> 6 & 63));
-	o[3] = (char)(0x80 | (c & 63));
-	return 4;
-}
-
 /* \uXXXX, with its partner if it is half of a pair; a lone half is U+FFFD. */
 static int unicode_escape(const char **s, const char *end, unsigned *ret)
 {
@@ -209,7 +187,7 @@ long json_unescape(const struct json_member *m, char *out)
 			s++;
 			if (unicode_escape(&s, end, &c))
 				return -1;
-			o += put_utf8(o, c);
+			o += utf8_put(c, o);
 			continue;
 		}
 		at = *s ? strchr(from, *s) : NULL;

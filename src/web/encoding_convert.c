@@ -10,6 +10,7 @@
 #include <iconv.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "web/encoding_inner.h"
 #include "web/unicode.h"
 
@@ -93,7 +94,7 @@ static void from_utf16(struct buf *out, const char *data, size_t size, bool big)
 		}
 		if (c >= 0xd800 && c < 0xe000)
 			c = 0xfffd;
-		buf_add(out, text, unicode_put(c, text));
+		buf_add(out, text, utf8_put(c, text));
 	}
 	if (size & 1)
 		buf_str(out, REPLACEMENT);
@@ -121,7 +122,7 @@ static void from_windows_1252(struct buf *out, const char *data, size_t size)
 		c = (unsigned char)data[i++];
 		if (c < 0xa0)
 			c = high[c - 0x80];
-		buf_add(out, text, unicode_put(c, text));
+		buf_add(out, text, utf8_put(c, text));
 	}
 }
 

@@ -7,6 +7,7 @@
  * the letters read so far are neighbours.  At most 32 letters are read, so time is
  * bounded whatever stands there.
  */
+#include "base/utf8.h"
 #include "web/html_inner.h"
 #include "web/html_scan.h"
 
@@ -74,30 +75,6 @@ static const struct entity *find_entity(const char *data, size_t size)
 	return best;
 }
 
-static size_t put_utf8(uint32_t c, char *out)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		out[0] = (char)(0xc0 | c >> 6);
-		out[1] = (char)(0x80 | (c & 63));
-		return 2;
-	}
-	if (c < 0x10000) {
-		out[0] = (char)(0xe0 | c >> 12);
-		out[1] = (char)(0x80 | (c >> 6 & 63));
-		out[2] = (char)(0x80 | (c & 63));
-		return 3;
-	}
-	out[0] = (char)(0xf0 | c >> 18);
-	out[1] = (char)(0x80 | (c >> 12 & 63));
-	out[2] = (char)(0x80 | (c >> 6 & 63));
-	out[3] = (char)(0x80 | (c & 63));
-	return 4;
-}
-
 /* What a number stands for: windows-1252 where C1 controls were meant. */
 static uint32_t reference_char(uint32_t c)
 {
@@ -139,7 +116,7 @@ static size_t numeric_reference(const char *data, size_t size, char *out,
 			c = c * (hex ? 16 : 10) + (uint32_t)digit;
 	if (i < size && data[i] == ';')
 		i++;
-	*ret_out_size = put_utf8(reference_char(c), out);
+	*ret_out_size = utf8_put(reference_char(c), out);
 	return i;
 }
 

@@ -72,17 +72,6 @@ size_t unicode_get(const char *data, size_t size, uint32_t *ret)
 	return n;
 }
 
-size_t unicode_put(uint32_t c, char *out)
-{
-	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	static const unsigned char lead[5] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-
-	for (size_t i = n; i-- > 1; c >>= 6)
-		out[i] = (char)(0x80 | (c & 0x3f));
-	out[0] = (char)(lead[n] | c);
-	return n;
-}
-
 static size_t ascii_run(const char *p, size_t size)
 {
 	size_t i = 0;

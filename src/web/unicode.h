@@ -20,8 +20,6 @@ uint32_t unicode_lower(uint32_t c);
 /* One character of UTF-8 (size > 0): its bytes, 1 to 4; a byte that begins no
  * whole character is U+FFFD of one byte. */
 size_t unicode_get(const char *p, size_t size, uint32_t *ret);
-/* Write c; returns the bytes written, at most 4. */
-size_t unicode_put(uint32_t c, char *out);
 
 /* Bytes at the start that are valid UTF-8. */
 size_t unicode_valid(const char *p, size_t size);

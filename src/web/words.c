@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/utf8.h"
 #include "web/simd.h"
 #include "web/unicode.h"
 
@@ -163,7 +164,7 @@ static const char *take_other(struct words *w, const char *p, const char *end)
 		}
 		if (!full) {
 			char out[4];
-			size_t m = unicode_put(unicode_lower(c), out);
+			size_t m = utf8_put(unicode_lower(c), out);
 
 			full = size + m > WORD_SIZE_MAX;
 			if (!full) {

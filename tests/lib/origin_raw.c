@@ -22,7 +22,8 @@
 
 struct origin_raw {
 	int fd;
-	unsigned port, leaks, requests, open;
+	unsigned port, open;
+	atomic_uint leaks, requests;
 	atomic_bool stop;
 	pthread_t thread;
 	pthread_mutex_t lock;
