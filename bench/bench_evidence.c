@@ -150,12 +150,6 @@ int main(int argc, char **argv)
 
 		return n < 1000 ? 2 : run_one(n, argc > 2 ? argv[2] : "evidence");
 	}
-	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-		char command[4200];
-
-		fflush(stdout);
-		snprintf(command, sizeof command, "exec '%s' %s", argv[0], usual[i]);
-		child_must(command);
-	}
+	child_each(argv[0], usual, sizeof usual / sizeof *usual);
 	return 0;
 }

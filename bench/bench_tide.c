@@ -195,12 +195,6 @@ int main(int argc, char **argv)
 	}
 	printf("budget 2 %%, ten pages a directory; wanted of 10,000,000 pages: under 15 s, "
 	       "under 200 bytes a page\n");
-	for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
-		char command[4200];
-
-		fflush(stdout);
-		snprintf(command, sizeof command, "exec '%s' %s", argv[0], usual[i]);
-		child_must(command);
-	}
+	child_each(argv[0], usual, sizeof usual / sizeof *usual);
 	return 0;
 }

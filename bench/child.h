@@ -47,6 +47,18 @@ static inline struct child child_must(const char *command)
 	return c;
 }
 
+/* This program once for each list of arguments, so that each has its own peak. */
+static inline void child_each(const char *argv0, const char *const *arguments, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char command[4200];
+
+		fflush(stdout);
+		snprintf(command, sizeof command, "exec '%s' %s", argv0, arguments[i]);
+		child_must(command);
+	}
+}
+
 /* Where the program lies: argv[0] is BUILD/bench/bench_x. */
 static inline void child_program(const char *argv0, char *out, size_t size)
 {
