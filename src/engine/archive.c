@@ -200,10 +200,12 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 	size_t size;
 	int rc;
 
-	if (kind == ARCHIVE_CDX)
-		return read_cdx(a, in, err);
-	if (kind == ARCHIVE_WARC)
-		return archive_read_warc(a, in, err);
+	a->in = in;
+	if (kind == ARCHIVE_CDX || kind == ARCHIVE_WARC) {
+		rc = kind == ARCHIVE_CDX ? read_cdx(a, in, err) : archive_read_warc(a, in, err);
+		a->in = NULL;
+		return rc;
+	}
 	if (input_peek(in, 1, &s, &size, NULL) == 0 && !size)
 		rc = err_set(err, E_PARSE, "%s: is empty", input_name(in));
 	else if (kind == ARCHIVE_UNKNOWN)

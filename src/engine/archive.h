@@ -52,6 +52,7 @@ struct archive_reader {
 	/* The words of WARC pages become terms by it; NULL: they are not counted. */
 	struct lexicon *lexicon;
 	struct archive_stats stats;
+	const struct input *in;         /* what is being read: how far it is, it knows */
 };
 
 /* Read the captures of an input of that kind, and close it; URL lists and

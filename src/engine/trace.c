@@ -13,10 +13,12 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/input.h"
 #include "engine/archive.h"
 #include "policy/policy.h"
 #include "repo/store.h"
 
+#define PROGRESS_RECORDS 1024   /* between two reports of how far we are */
 #define REPORTS_MAX 20          /* of what could not be read; the rest is counted */
 
 struct loader {
@@ -24,7 +26,8 @@ struct loader {
 	struct trace_report *report;
 	struct archive_stats *stats;
 	struct store *store;
-	uint64_t n_reports;
+	const struct archive_reader *reader;
+	uint64_t n_reports, done, total;        /* bytes of the files read, and of all */
 	uint32_t page;                  /* whose URL is below */
 	struct buf url;
 };
@@ -33,6 +36,9 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 {
 	struct loader *l = arg;
 
+	if (l->stats->n_records % PROGRESS_RECORDS == 0 && l->report->progress)
+		l->report->progress(l->report->arg, l->done + input_raw_position(l->reader->in),
+		                    l->total);
 	return history_add(l->h, r, err);
 }
 
@@ -153,21 +159,21 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 	struct loader l = { .h = h, .report = report };
 	struct archive_reader reader = { .record = add_record, .report = report_bad, .arg = &l,
 	                                 .detector = &h->detect };
-	uint64_t done = 0, total = 0;
 	char store[4096];
 	int rc = 0;
 
+	l.reader = &reader;
 	l.stats = &reader.stats;
 	if (h->want & WANT_FACTS)
 		reader.lexicon = &h->lexicon;
 	for (size_t i = 0; i < n; i++)
-		total += file_size(paths[i]);
+		l.total += file_size(paths[i]);
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		rc = is_repository(paths[i], store, sizeof store) ?
 		     load_repository(&l, store, err) : archive_read(&reader, paths[i], err);
-		done += file_size(paths[i]);
+		l.done += file_size(paths[i]);
 		if (report->progress)
-			report->progress(report->arg, done, total);
+			report->progress(report->arg, l.done, l.total);
 	}
 	report->n_records = reader.stats.n_records;
 	report->n_bad = reader.stats.n_bad;
