@@ -185,7 +185,8 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 	if (rc == 0)
 		warn_of_start(&r);
 	if (rc == 0) {
-		progress_start(&progress, "replaying", "runs", specs->n * (uint64_t)o->seeds);
+		progress_start(&progress, "replaying", "cycles",
+		               specs->n * (uint64_t)o->seeds * r.n_cycles);
 		rc = experiment_run(&x, &r, specs, (uint64_t)cli->common.seed,
 		                    (uint32_t)o->seeds, threads, show_done, &progress, err);
 		progress_end(&progress);

@@ -33,14 +33,13 @@ struct figure_plan {
 	size_t n_runs;
 };
 
-struct meter { struct progress progress; size_t before; };
+struct meter { struct progress progress; size_t before, runs; };
 
 static void show_done(void *arg, size_t n, size_t total)
 {
 	struct meter *m = arg;
 
-	(void)total;
-	progress_set(&m->progress, m->before + n);
+	progress_set(&m->progress, m->before + (total ? n * m->runs / total : 0));
 }
 
 static size_t setting_add(struct figure_plan *plan, const struct setting *s)
@@ -330,13 +329,14 @@ static int run_setting(struct figures *f, struct figure_plan *plan, size_t at,
 	struct replay r = { 0 };
 	int rc = open_setting(f, s, &r, &search, err);
 
+	meter->runs = s->specs.n * f->ask->n_seeds;
 	if (rc == 0)
 		rc = experiment_run(&x, &r, &s->specs, f->ask->seed, f->ask->n_seeds, threads,
 		                    show_done, meter, err);
 	for (size_t i = 0; i < plan->uses.n && rc == 0; i++)
 		if (plan->uses.v[i].setting == at)
 			fill_figure(f, plan, &plan->uses.v[i], &x, &plan->keep);
-	meter->before += s->specs.n * f->ask->n_seeds;
+	meter->before += meter->runs;
 	experiment_release(&x);
 	replay_search_close(&search);
 	replay_close(&r);

@@ -106,6 +106,7 @@ int policy_list_needs(const struct option_list *specs, unsigned *ret, struct err
 
 struct jobs {
 	struct experiment *x;
+	struct replay replay;           /* that of x, telling us of each cycle */
 	uint64_t seed;
 	size_t n_done;
 	pthread_mutex_t lock;
@@ -138,12 +139,21 @@ static void run_job(void *arg, size_t i)
 	struct policy_result *p = &x->results[i / x->n_seeds];
 	size_t k = i % x->n_seeds;
 
-	replay_run(x->replay, p->spec, jobs->seed + k, &p->runs[k]);
+	replay_run(&jobs->replay, p->spec, jobs->seed + k, &p->runs[k]);
 	pthread_mutex_lock(&jobs->lock);
 	if (p->runs[k].sites)
 		gather_sites(p, &p->runs[k], x->replay->pages.tree.n_sites);
-	if (jobs->done)
-		jobs->done(jobs->arg, ++jobs->n_done, x->n_results * x->n_seeds);
+	pthread_mutex_unlock(&jobs->lock);
+}
+
+static void cycle_done(void *arg)
+{
+	struct jobs *jobs = arg;
+	const struct experiment *x = jobs->x;
+
+	pthread_mutex_lock(&jobs->lock);
+	jobs->done(jobs->arg, ++jobs->n_done,
+	           x->n_results * x->n_seeds * (size_t)x->replay->n_cycles);
 	pthread_mutex_unlock(&jobs->lock);
 }
 
@@ -225,7 +235,7 @@ int experiment_run(struct experiment *x, const struct replay *r,
                    unsigned threads, void (*done)(void *arg, size_t n, size_t total),
                    void *arg, struct err *err)
 {
-	struct jobs jobs = { .x = x, .seed = seed, .done = done, .arg = arg };
+	struct jobs jobs = { .x = x, .replay = *r, .seed = seed, .done = done, .arg = arg };
 
 	*x = (struct experiment){ .replay = r, .n_results = specs->n, .n_seeds = n_seeds };
 	x->results = mem_zalloc(specs->n, sizeof *x->results);
@@ -233,6 +243,8 @@ int experiment_run(struct experiment *x, const struct replay *r,
 		x->results[i].spec = specs->v[i];
 		x->results[i].runs = mem_zalloc(n_seeds, sizeof *x->results[i].runs);
 	}
+	jobs.replay.opts.cycle_done = done ? cycle_done : NULL;
+	jobs.replay.opts.done_arg = &jobs;
 	pthread_mutex_init(&jobs.lock, NULL);
 	pool_run(threads, specs->n * n_seeds, run_job, &jobs);
 	pthread_mutex_destroy(&jobs.lock);

@@ -45,7 +45,8 @@ struct experiment {
 	uint32_t n_seeds;
 };
 
-/* done(arg, n of total) is called from any thread; may be NULL. */
+/* done(arg, n of total) is called after each cycle of a run, from any thread but by one
+ * at a time; may be NULL. */
 MUST_CHECK int experiment_run(struct experiment *x, const struct replay *r,
                               const struct option_list *specs, uint64_t seed,
                               uint32_t n_seeds, unsigned threads,

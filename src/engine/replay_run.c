@@ -214,6 +214,8 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		m->total_seconds = clock_seconds() - from;
 		ret->plan_seconds += m->plan_seconds;
 		ret->total_seconds += m->total_seconds;
+		if (r->opts.cycle_done)
+			r->opts.cycle_done(r->opts.done_arg);
 	}
 	return 0;
 }

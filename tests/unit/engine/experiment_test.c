@@ -182,11 +182,23 @@ static void neighbours_follow_bursts(void **state)
 	bench_close(&b);
 }
 
+struct told { size_t n, total; bool in_order; };
+
+static void count_cycle(void *arg, size_t n, size_t total)
+{
+	struct told *t = arg;
+
+	t->in_order &= n == t->n + 1;
+	t->n = n;
+	t->total = total;
+}
+
 /* All that is not a time must be the same, whoever did the work. */
 static void threads_do_not_matter(void **state)
 {
 	struct replay_opts ro = { .budget = { 5, true } };
 	struct bench b = { 0 };
+	struct told told = { .in_order = true };
 	struct experiment one, four;
 	struct world_opts o;
 	struct err err;
@@ -200,7 +212,12 @@ static void threads_do_not_matter(void **state)
 	add_spec(&b, "random");
 	bench_open(&b, &o, &ro);
 	assert_int_equal(experiment_run(&one, &b.r, &b.specs, 7, 4, 1, NULL, NULL, &err), 0);
-	assert_int_equal(experiment_run(&four, &b.r, &b.specs, 7, 4, 4, NULL, NULL, &err), 0);
+	assert_int_equal(experiment_run(&four, &b.r, &b.specs, 7, 4, 4, count_cycle, &told, &err),
+	                 0);
+	/* each cycle of each run was told of */
+	assert_true(told.in_order);
+	assert_int_equal(told.n, 3 * 4 * b.r.n_cycles);
+	assert_int_equal(told.total, told.n);
 	for (size_t i = 0; i < 3; i++) {
 		for (uint32_t k = 0; k < 4; k++) {
 			for (uint32_t c = 0; c < b.r.n_cycles; c++) {
