@@ -168,7 +168,7 @@ static double play(struct world *w, const char *spec, uint32_t cycles, double *r
 static int run_one(uint32_t n, uint32_t cycles, const char *spec)
 {
 	struct world w = { .cycle = 0 };
-	double seconds, ratio;
+	double seconds, ratio = 0;
 	struct rusage use;
 
 	make_world(&w, n);

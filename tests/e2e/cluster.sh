@@ -71,9 +71,9 @@ grep -q 'alpha beta\|beta alpha' a.txt
 "$FRESHET" -C repo plan --budget 10 --policy cluster:k=3 --format urls > plan.txt
 [ "$(sort -u plan.txt | wc -l)" = 10 ]
 # input that is none
-! "$FRESHET" cluster missing.cdxj 2> err.txt
+! "$FRESHET" cluster missing.cdxj 2> err.txt || exit 1
 grep -q missing.cdxj err.txt
-! "$FRESHET" cluster trace/t.cdxj --words missing.txt 2> err.txt
+! "$FRESHET" cluster trace/t.cdxj --words missing.txt 2> err.txt || exit 1
 grep -q missing.txt err.txt
 rc=0; "$FRESHET" cluster trace/t.cdxj --k 0 2> err.txt || rc=$?
 [ "$rc" = 2 ]

@@ -19,11 +19,11 @@ P
 "$FRESHET" demo >out 2>err & demo=$!
 for i in $(seq 100); do [ -n "$(ls own)" ] && break; sleep 0.05; done
 kill -TERM $demo; rc=0; wait $demo || rc=$?
-[ $rc = 130 ] && grep -q 'nothing is left behind' err
-[ -z "$(ls own)" ] && [ ! -e freshet-demo.html ]
+[ $rc = 130 ]; grep -q 'nothing is left behind' err
+[ -z "$(ls own)" ]; [ ! -e freshet-demo.html ]
 
 # to the end: verdict, where the report is, three commands to go on with
 "$FRESHET" demo --cycles 5 >out
 grep -q 'With the same requests, .* found the most changes' out
-[ -s freshet-demo.html ] && grep -q "for a browser: $(pwd -P)/freshet-demo.html" out
+[ -s freshet-demo.html ]; grep -q "for a browser: $(pwd -P)/freshet-demo.html" out
 [ "$(grep -c '^  freshet ' out)" = 3 ]

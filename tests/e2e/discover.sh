@@ -62,7 +62,7 @@ new r "$url/"
 expect 0 cycle r --budget 10 --now 20230101
 is 'd' None
 [ "$(pages r)" = "" ] # the home page alone, whose path is empty
-! grep -q map log
+! grep map log || exit 1
 
 # on, by a setting: a link and a page of the sitemap; what must be left is left
 "$FRESHET" -C r set discover 50%
@@ -71,7 +71,7 @@ is 'd["share"], d["found"], d["added"], d["asked_new"], d["sitemaps"]' "(5, 5, 2
 is 'd["refused"]' "{'session': 1, 'file': 1, 'robots': 1}"
 is 'r["new"], r["downloads"]' "(2, 3)"
 [ "$(pages r)" = " a mapped" ]
-! grep -q 'secret\|zip\|SESS\|ignored' log
+! grep 'secret\|zip\|SESS\|ignored' log || exit 1
 
 # a link that comes later; the table says so, too
 echo later > state

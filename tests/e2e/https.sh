@@ -86,7 +86,7 @@ is 'r["new"]' 5
 gzip -dc a/warc/*.warc.gz > warc
 [ "$(grep -ac '^HTTP/1.1 200 ' warc)" = 5 ]
 [ "$(grep -ac '^GET /[1-5].html HTTP/1.1' warc)" = 5 ]
-! grep -aq '^HTTP/2' warc
+! grep -a '^HTTP/2' warc || exit 1
 
 # a server that speaks only HTTP/1.1; the maker named by the environment, three ways
 repository b https://127.0.0.1:$one/1.html
@@ -140,7 +140,7 @@ expect 0 run d --ca-file ca.pem --proxy http://127.0.0.1:$(cat proxy.port)
 is 'r["new"]' 1
 is 'r["reasons"]' "{'gate': 1, 'tls': 1}" # a private address; another host's certificate
 grep -q '^CONNECT www.example.org:443 ' connects
-! grep -q '10.1.2.3' connects
+! grep '10.1.2.3' connects || exit 1
 grep -q '^HTTP/2.0 .*/1.html' logs/two
 # the same by the environment
 expect 0 env HTTPS_PROXY=http://127.0.0.1:$(cat proxy.port) bash -c "$(declare -f run); FRESHET='$FRESHET'; run d --ca-file ca.pem"
