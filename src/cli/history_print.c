@@ -91,7 +91,7 @@ void status_print_text(const struct status_counts *c, const struct loaded *l)
 
 	printf("pages        %llu", (unsigned long long)c->store.pages);
 	if (c->store.gone)
-		printf(" (%llu gone)", (unsigned long long)c->store.gone);
+		printf(" (%llu gone or left)", (unsigned long long)c->store.gone);
 	printf("\nsites        %u\ndirectories  %u\ncaptures     %llu", l->pages.tree.n_sites,
 	       l->pages.tree.n_dirs, (unsigned long long)c->store.captures);
 	if (c->store.captures) {

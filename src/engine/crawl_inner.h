@@ -81,6 +81,7 @@ struct crawl {
 	uint32_t extras;                /* of them redirect hops and retries */
 	uint32_t given_back;            /* pages in the line that no request was made for */
 	uint32_t in_batch;
+	bool commit_now;                /* whatever is in it */
 	uint32_t placed;                /* places of the cycle given before this round */
 	double batch_began, pause_began;
 	struct warc_place last;         /* newest record, of the batch or before */

@@ -142,7 +142,13 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 	if (rc < 0)
 		*err = a->err;
 	if (rc == 0 && a->is_packed) {
+		char before[sizeof c->last.filename];
+
+		memcpy(before, c->last.filename, sizeof before);
 		rc = warc_write_packed(c->warc, &a->packed, &c->last, err);
+		/* the store knows of a file from its first record on, and of all of the one
+		 * before: so a crash leaves none that it does not know */
+		c->commit_now = strcmp(before, c->last.filename) != 0;
 		row = to_capture(&a->record);
 		row.file = (struct text){ c->last.filename, strlen(c->last.filename) };
 		row.offset = (int64_t)c->last.offset;
@@ -197,6 +203,7 @@ int crawl_commit(struct crawl *c, struct err *err)
 	    (rc = store_commit(c->store, err)) < 0)
 		return rc;
 	c->in_batch = 0;
+	c->commit_now = false;
 	if (crawl_seconds() - c->pause_began > PAUSE_EVERY) {
 		usleep(PAUSE_MS * 1000);
 		c->pause_began = crawl_seconds();

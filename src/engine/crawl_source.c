@@ -141,7 +141,7 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	c->in_batch++;
 	if (c->opts->progress)
 		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);
-	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
+	if (c->commit_now || c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
 	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
 		rc = crawl_commit(c, err);
 	return rc < 0 ? rc : 1;
