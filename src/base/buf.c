@@ -41,7 +41,12 @@ char *buf_grow(struct buf *b, size_t more)
 
 		while (cap < need)
 			cap *= 2;
+		if (!b->size) {         /* nothing to take along */
+			free(b->data);
+			b->data = NULL;
+		}
 		b->data = mem_resize(b->data, cap, 1);
+		b->data[b->size] = '\0';
 		b->cap = cap;
 	}
 	return b->data + b->size;

@@ -7,11 +7,16 @@
 
 #define CLEAR_MAX 4096                  /* slots worth keeping, 64 KiB */
 
+static bool is_used(const struct map *m, size_t i)
+{
+	return m->slots[i].used > m->clears;
+}
+
 static size_t find_slot(const struct map *m, uint64_t key)
 {
 	size_t i = (size_t)rng_mix(key) & (m->cap - 1);
 
-	while (m->slots[i].used && m->slots[i].key != key)
+	while (is_used(m, i) && m->slots[i].key != key)
 		i = (i + 1) & (m->cap - 1);
 	return i;
 }
@@ -23,7 +28,7 @@ uint32_t map_get(const struct map *m, uint64_t key)
 	if (!m->n)
 		return MAP_NONE;
 	i = find_slot(m, key);
-	return m->slots[i].used ? m->slots[i].value : MAP_NONE;
+	return is_used(m, i) ? m->slots[i].value : MAP_NONE;
 }
 
 static void map_rehash(struct map *m, size_t cap)
@@ -33,7 +38,7 @@ static void map_rehash(struct map *m, size_t cap)
 	m->slots = mem_zalloc(cap, sizeof *m->slots);
 	m->cap = cap;
 	for (size_t i = 0; i < old.cap; i++)
-		if (old.slots[i].used)
+		if (is_used(&old, i))
 			m->slots[find_slot(m, old.slots[i].key)] = old.slots[i];
 	free(old.slots);
 }
@@ -46,9 +51,9 @@ uint32_t map_intern(struct map *m, uint64_t key, uint32_t value, bool *ret_new)
 		map_rehash(m, m->cap ? m->cap * 2 : 16);
 	i = find_slot(m, key);
 	if (ret_new)
-		*ret_new = !m->slots[i].used;
-	if (!m->slots[i].used) {
-		m->slots[i] = (struct map_slot){ key, value, 1 };
+		*ret_new = !is_used(m, i);
+	if (!is_used(m, i)) {
+		m->slots[i] = (struct map_slot){ key, value, m->clears + 1 };
 		m->n++;
 	}
 	return m->slots[i].value;
@@ -65,10 +70,10 @@ void map_put(struct map *m, uint64_t key, uint32_t value)
 
 void map_clear(struct map *m)
 {
-	if (m->cap > CLEAR_MAX)
+	if (m->cap > CLEAR_MAX || m->clears == UINT32_MAX - 1)
 		map_release(m);
-	else if (m->n)
-		memset(m->slots, 0, m->cap * sizeof *m->slots);
+	else
+		m->clears += m->n > 0;
 	m->n = 0;
 }
 

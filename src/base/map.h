@@ -20,6 +20,7 @@
 struct map {
 	struct map_slot { uint64_t key; uint32_t value; uint32_t used; } *slots;
 	size_t n, cap;                  /* cap: 0 or a power of two */
+	uint32_t clears;                /* a slot with `used` above it holds something */
 };
 
 uint32_t map_get(const struct map *m, uint64_t key);    /* or MAP_NONE */
