@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/repository.h"
+#include "engine/archive.h"
 #include "engine/resume.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"
@@ -28,6 +29,20 @@ static bool is_bvgraph(const char *path)
 		access(properties, R_OK) == 0;
 }
 
+/* An index line would pass for a link from its key to its time. */
+static int refuse_archive(struct input *in, struct err *err)
+{
+	enum archive_kind kind;
+	int rc = archive_sniff(in, &kind, err);
+
+	if (rc < 0 || kind == ARCHIVE_URLS || kind == ARCHIVE_GRAPH ||
+	    kind == ARCHIVE_UNKNOWN)
+		return rc;
+	return err_set(err, E_USAGE, "%s: looks like a %s and no graph: `freshet import` it into a "
+	               "repository, then `freshet -C DIR rank`", input_name(in),
+	               archive_kind_name(kind));
+}
+
 static int load_texts(struct graph_text *ret, int n, char **files, struct err *err)
 {
 	struct graph_build_opts opts = { .dedupe = true };
@@ -38,7 +53,9 @@ static int load_texts(struct graph_text *ret, int n, char **files, struct err *e
 		int rc = input_open(&in, files[i], err);
 
 		if (rc == 0) {
-			rc = graph_text_add(r, in, err);
+			rc = refuse_archive(in, err);
+			if (rc == 0)
+				rc = graph_text_add(r, in, err);
 			input_close(in);
 		}
 		if (rc < 0) {

@@ -193,6 +193,18 @@ static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
 	return rc;
 }
 
+/* One of many that holds nothing is no reason to stop. */
+static int say_empty(struct archive_reader *a, const struct input *in)
+{
+	char text[700];
+
+	snprintf(text, sizeof text, "%.600s: is empty", input_name(in));
+	a->stats.n_bad++;
+	if (a->report)
+		a->report(a->arg, text);
+	return 0;
+}
+
 int archive_read_input(struct archive_reader *a, struct input *in, enum archive_kind kind,
                        struct err *err)
 {
@@ -207,7 +219,7 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 		return rc;
 	}
 	if (input_peek(in, 1, &s, &size, NULL) == 0 && !size)
-		rc = err_set(err, E_PARSE, "%s: is empty", input_name(in));
+		rc = say_empty(a, in);
 	else if (kind == ARCHIVE_UNKNOWN)
 		rc = err_set(err, E_PARSE, "%s: nothing in it could be read: it is neither text in UTF-8 "
 		             "nor a WARC, CDX, gzip or zstd file", input_name(in));

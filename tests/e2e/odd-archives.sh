@@ -47,3 +47,11 @@ grep -q '500 lines or records could not be read' junk.err || fail "junk: not cou
 : >empty
 if run empty; then fail "replayed nothing"; fi
 grep -q 'is empty' empty.err || fail "empty: $(cat empty.err)"
+run2() { $f replay "$@" --policy random --policy tide --seeds 2 --cycle 1w --budget 3 --json --no-time; }
+run2 empty plain >out 2>err && cmp -s out plain.json || fail "an empty file among others: $(cat err)"
+
+# an index is no graph, though its lines look like links
+for i in plain server head; do
+	if $f rank $i >out 2>err; then fail "rank reads an index: $(cat out)"; fi
+	grep -q 'looks like a CDX and no graph' err || fail "rank $i: $(cat err)"
+done
