@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "web/robots.h"
+#include "web/robots_tag.h"
 #include "web/url.h"
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
@@ -38,6 +39,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *line = size ? memchr(s, '\n', size) : NULL;
 	struct buf url;
 
+	MUST(robots_tag_header(s, size) <= (ROBOTS_TAG_NOFOLLOW | ROBOTS_TAG_NOINDEX));
+	MUST((robots_tag_header(s, size) & ~robots_tag_words(s, size)) == 0 ||
+	     memchr(s, ':', size));
 	if (!line)
 		return 0;
 	buf_init(&url, BUF_NO_LIMIT);

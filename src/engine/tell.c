@@ -14,6 +14,8 @@
 #include "web/url.h"
 
 #define TELL_LINE_MAX 65536
+#define STDIN_MAX (1u << 30)    /* bytes, held until they are all there */
+#define READ_SIZE 65536
 
 struct line {
 	struct buf url, digest;
@@ -246,19 +248,48 @@ static int tell_lines(struct tell *t, struct input *in, struct err *err)
 	return rc;
 }
 
+/* A crawler that writes to us while it works may take hours, and the tables must not be
+ * locked for so long: what comes is gathered first. */
+static int gather(struct input **in, struct buf *all, struct err *err)
+{
+	long n;
+
+	do {
+		char *room = buf_room(all, READ_SIZE);
+
+		if (!room)
+			return err_set(err, E_LIMIT, "standard input: more than %u MiB; put it into a "
+			               "file", STDIN_MAX >> 20);
+		n = input_read(*in, room, READ_SIZE, err);
+		if (n > 0)
+			all->size += (size_t)n;
+	} while (n > 0);
+	if (n < 0)
+		return (int)n;
+	input_close(*in);
+	*in = NULL;
+	return input_open_memory(in, buf_text(all), all->size, "-", err);
+}
+
 int tell_file(struct tell *t, const char *path, struct err *err)
 {
 	struct input *in;
+	struct buf all;
 	int lock, rc = input_open(&in, path, err);
 
 	if (rc < 0)
 		return rc;
-	rc = keep_lock(t->warc_folder, &lock, err);
+	buf_init(&all, STDIN_MAX);
+	if (!strcmp(path, "-"))
+		rc = gather(&in, &all, err);
+	if (rc == 0)
+		rc = keep_lock(t->warc_folder, &lock, err);
 	if (rc == 0) {
 		rc = tell_lines(t, in, err);
 		if (lock >= 0)
 			close(lock);
 	}
 	input_close(in);
+	buf_release(&all);
 	return rc;
 }
