@@ -28,7 +28,11 @@ enum variant { GREEDY, PROPORTIONAL, ADAPTIVE };
 
 struct site_opts { const char *sample; int variant; };
 
-struct site_sample { uint32_t drawn, told, hits, open; };
+struct site_sample {
+	uint32_t drawn;         /* places of its list that were passed */
+	uint32_t told, hits;    /* samples */
+	uint32_t open;          /* pages left to take */
+};
 
 struct site_state {
 	struct site_sample *sites;
@@ -119,6 +123,7 @@ static uint32_t take(struct site_state *s, const struct view *v, struct plan *pl
 		if (!view_open(v, page))
 			continue;
 		plan_take(plan, page, score, chance, reason);
+		s->sites[site].open--;
 		taken++;
 	}
 	return taken;
@@ -139,12 +144,10 @@ static void rank_sites(struct site_state *s, const struct view *v)
 /* The ratio of the site in which the budget would run out. */
 static double threshold(const struct site_state *s, const struct view *v)
 {
-	const struct tree *t = v->tree;
 	uint64_t room = v->room;
 
 	for (uint32_t i = 0; i < s->n_sites; i++) {
-		uint32_t site = s->order[i].page;
-		uint64_t left = t->site_first[site + 1] - t->site_first[site] - s->sites[site].drawn;
+		uint32_t left = s->sites[s->order[i].page].open;
 
 		if (left >= room)
 			return s->order[i].score;

@@ -102,6 +102,31 @@ static void gsb_takes_whole_sites_in_order(void **state)
 	stage_close(&s);
 }
 
+/* The paper's own numbers: 25,000 requests over 212 sites make 11 samples of a site. */
+static void gsb_samples_as_the_paper_says(void **state)
+{
+	uint32_t samples[212] = { 0 };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s);
+	for (int i = 0; i < 211 * 13; i++) {            /* and the stage's own site */
+		char url[60];
+
+		snprintf(url, sizeof url, "http://s%03d.example/p%d", i / 13, i);
+		trace_add(&s.h, url, 0, "a", NULL);
+	}
+	stage_play(&s, "site");
+	assert_int_equal(s.r.pages.tree.n_sites, 212);
+	stage_cycle(&s, 25000);
+	for (size_t i = 0; i < s.e.n_seen; i++)
+		samples[s.e.view.site[s.e.seen[i].page]] += s.e.seen[i].reason == REASON_SAMPLE;
+	for (uint32_t i = 0; i < 212; i++)
+		assert_true(samples[i] == 11 || (samples[i] == 1 && i == s.e.view.site[
+			trace_page(&s.h, "http://end.example/")]));
+	stage_close(&s);
+}
+
 static void gsb_samples_some_sites_if_not_all_fit(void **state)
 {
 	struct stage s;
@@ -212,6 +237,36 @@ static void adaptive_stops_where_wilson_says(void **state)
 			assert_int_equal(t[0].samples, 4);
 			assert_in_range(t[2].samples, 18, 20);
 		}
+	}
+	stage_close(&s);
+}
+
+/* 12 of b's 20 pages are gone.  After 4 samples of each, 10 of 23 requests are left: 4
+ * for b, so the budget runs out in c, whose ratio, 1/2, is looked at closer twice: then
+ * 2 are left, and b, all of which changed, is the one to be settled. */
+static void adaptive_counts_pages_that_are_left(void **state)
+{
+	struct stage s;
+	struct tally t[5];
+
+	(void)state;
+	three_sites(&s);
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct three three = { .s = &s };
+		int gone = 0;
+
+		stage_play(&s, "site:variant=adaptive,sample=4");
+		for (uint32_t i = 0; i < s.r.pages.n && gone < 12; i++)
+			if (site_letter(&s, i) == 'b') {
+				s.e.visits.state[i] = 0;
+				gone++;
+			}
+		s.fate = by_turns;
+		s.arg = &three;
+		s.e.view.seed = seed;
+		stage_cycle(&s, 23);
+		count_sites(&s, t);
+		assert_int_equal(t[2].samples, 12);
 	}
 	stage_close(&s);
 }
@@ -408,10 +463,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gsb_takes_whole_sites_in_order),
+		cmocka_unit_test(gsb_samples_as_the_paper_says),
 		cmocka_unit_test(gsb_samples_some_sites_if_not_all_fit),
 		cmocka_unit_test(proportional_splits_the_rest),
 		cmocka_unit_test(adaptive_samples_longer_where_it_is_unclear),
 		cmocka_unit_test(adaptive_stops_where_wilson_says),
+		cmocka_unit_test(adaptive_counts_pages_that_are_left),
 		cmocka_unit_test(site_refuses_bad_samples),
 		cmocka_unit_test(rates_by_their_formulas),
 		cmocka_unit_test(mle_finds_a_known_rate),
