@@ -146,10 +146,9 @@ static void take_best(struct evidence_state *s, const struct view *v,
 		if (page == PAGE_NONE)
 			break;
 		plan_take(plan, page, score, NAN, REASON_CHANCE);
-		evidence_doubt(s, o, page, true);
+		evidence_doubt(s, o, page);
 	}
-	for (size_t i = from; i < plan->n_taken; i++)
-		evidence_doubt(s, o, plan->taken[i].page, false);
+	evidence_settle(s);
 	take_turns(plan, v, from);
 }
 

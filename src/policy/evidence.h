@@ -50,6 +50,8 @@ struct evidence_world {
 /* Tested pages that were alive more or less often than the tree expected. */
 struct effect { float sum, var; };
 
+struct evidence_sums { uint32_t node; float alive, tested; bool deepest; };
+
 struct evidence_test { uint32_t page; float sum, var; bool hit, counts; };
 
 struct evidence_state {
@@ -59,6 +61,7 @@ struct evidence_state {
 	float *alive, *tested;          /* by node, with the children's voices */
 	uint32_t *own_alive, *own_tests; /* by node, its own pages */
 	VEC(struct evidence_test) tests;
+	VEC(struct evidence_sums) before;       /* doubts of this batch: see evidence_doubt() */
 	uint32_t *test_of;              /* by page: its test + 1 */
 	struct effect *group[N_GROUPS];
 	struct effect *out, *in;        /* by page: of what it links to, what links to it */
@@ -95,9 +98,10 @@ float evidence_score(const struct evidence_state *s, const struct view *v, uint3
 void evidence_learn(struct evidence_state *s, const struct view *v,
                     const struct evidence_opts *o, uint32_t page, bool hit,
                     bool fair);
-/* A page was asked for (on), or is answered or no longer waited for. */
-void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uint32_t page,
-                    bool on);
+/* A page of the batch is asked for: until all are chosen it counts as half dead. */
+void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uint32_t page);
+/* All sums as they were, to the bit: asking teaches nothing. */
+void evidence_settle(struct evidence_state *s);
 /* All rates top-down, and what each node gives to the score of its pages. */
 void evidence_rates(struct evidence_state *s);
 /* The same for one node and those above it. */

@@ -87,6 +87,7 @@ void evidence_model_release(struct evidence_state *s)
 	for (int g = 0; g < N_GROUPS; g++)
 		free(s->group[g]);
 	free(s->tests.v);
+	free(s->before.v);
 	free(s->test_of);
 	free(s->out);
 	free(s->in);
@@ -244,15 +245,29 @@ static void shift_tree(struct evidence_state *s, uint32_t node, float a, float t
 	}
 }
 
-void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uint32_t page,
-                    bool on)
+void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uint32_t page)
 {
-	uint32_t node = s->world.node[page];
+	uint32_t path[PATH_MAX_NODES], node = s->world.node[page];
 
 	if (o->nourl)
 		return;
-	shift_tree(s, node, 0, on ? DOUBT : -DOUBT, (float)o->voice);
+	for (int n = path_to(s, node, path); n-- > 0;)
+		vec_push(&s->before, ((struct evidence_sums){ path[n], s->alive[path[n]],
+		                                              s->tested[path[n]], n == 0 }));
+	shift_tree(s, node, 0, DOUBT, (float)o->voice);
 	evidence_queue_touch_place(s, node);
+}
+
+void evidence_settle(struct evidence_state *s)
+{
+	while (s->before.n) {
+		struct evidence_sums b = s->before.v[--s->before.n];
+
+		s->alive[b.node] = b.alive;
+		s->tested[b.node] = b.tested;
+		if (b.deepest)
+			evidence_queue_touch_place(s, b.node);
+	}
 }
 
 static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float voice)

@@ -159,8 +159,7 @@ static double score(const struct naive *n, const struct view *v, uint32_t page)
 	u += effect(n, &(struct question){ v->links, NULL, page }) +
 	     effect(n, &(struct question){ v->links_in, NULL, page }) +
 	     spread(n, v->links_in, v->links, page) + spread(n, v->links, v->links_in, page);
-	return logit(rate(n, node, 0, 0)) + 0.3 * u +
-	       (n->tested[node] > 0 ? 0 : 0.2 * log(n->w->size[node]));
+	return logit(rate(n, node, 0, 0)) + 0.3 * u;
 }
 
 static void model_is_the_naive_one(void **state)
