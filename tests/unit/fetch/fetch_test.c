@@ -366,7 +366,7 @@ static void test_silence(void **state)
 	r = client_take(&b);
 	assert_int_equal(r->error, FETCH_TIMEOUT);
 	assert_string_equal(r->why, "no connection in time");
-	assert_true(r->seconds >= 0.5 && r->seconds < 0.9 && r->status == 0);
+	assert_true(r->seconds >= 0.5 && r->status == 0);
 	r = client_take(&b);
 	assert_int_equal(r->error, FETCH_TIMEOUT);
 	assert_string_equal(r->why, "no answer in time");
