@@ -58,12 +58,10 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		cli_json_end(&j);
 		return 0;
 	}
-	printf("%llu outcomes: %llu changed, %llu same, %llu gone, %llu failed",
-	       (unsigned long long)t.stats.n_lines, (unsigned long long)t.stats.changed,
-	       (unsigned long long)t.stats.same, (unsigned long long)t.stats.gone,
-	       (unsigned long long)t.stats.failed);
-	if (t.stats.fresh)
-		printf("; %llu new pages", (unsigned long long)t.stats.fresh);
+	printf("%llu outcomes: %llu new, %llu changed, %llu same, %llu gone, %llu failed",
+	       (unsigned long long)t.stats.n_lines, (unsigned long long)t.stats.fresh,
+	       (unsigned long long)t.stats.changed, (unsigned long long)t.stats.same,
+	       (unsigned long long)t.stats.gone, (unsigned long long)t.stats.failed);
 	if (t.stats.n_bad)
 		printf("; %llu lines malformed", (unsigned long long)t.stats.n_bad);
 	putchar('\n');

@@ -84,7 +84,10 @@ static const char *read_member(struct line *l, const struct json_member *m)
 	} else if (is_key(m, "score")) {
 		l->score = (float)number_of(m);
 	} else if (is_key(m, "probability")) {
-		l->probability = (float)number_of(m);
+		v = number_of(m);
+		if (!isnan(v) && !(v > 0 && v <= 1))
+			return "probability is not above 0 and at most 1";
+		l->probability = (float)v;
 	} else if (is_key(m, "reason")) {
 		int k = name_index(m, reason_name, N_REASONS);
 
@@ -161,11 +164,11 @@ static int keep_line(struct tell *t, struct line *l, struct err *err)
 	                        .probability = l->probability, .reason = l->reason };
 	struct store_page p;
 	enum outcome o;
+	bool first;
 	int rc = store_page_add(t->store, url, t->now, &v.page, err);
 
 	if (rc < 0)
 		return rc;
-	t->stats.fresh += rc == 1;
 	if ((rc = store_page_get(t->store, v.page, &p, err)) < 0 ||
 	    (rc = derive_outcome(t->store, l, &p, &v.outcome, err)) < 0)
 		return rc;
@@ -173,7 +176,9 @@ static int keep_line(struct tell *t, struct line *l, struct err *err)
 	if (l->digest.size && v.outcome == OUTCOME_CHANGED)
 		v.capture = &c;
 	rc = keep_visit(t->store, &v, t->confirmations, &o, err);
-	t->stats.changed += o == OUTCOME_CHANGED;
+	first = v.capture && !p.capture;        /* as a crawl counts: new, and not changed */
+	t->stats.fresh += first && o == OUTCOME_CHANGED;
+	t->stats.changed += !first && o == OUTCOME_CHANGED;
 	t->stats.same += o == OUTCOME_SAME;
 	t->stats.gone += o == OUTCOME_GONE;
 	t->stats.failed += o >= OUTCOME_FAILED;
@@ -185,7 +190,7 @@ static int write_cycle(struct tell *t, struct err *err)
 	struct tell_stats *s = &t->stats;
 	struct store_cycle c = {
 		.number = t->cycle, .time = t->now, .policy = { "told", 4 },
-		.downloads = (uint32_t)(s->changed + s->same + s->gone + s->failed),
+		.downloads = (uint32_t)(s->fresh + s->changed + s->same + s->gone + s->failed),
 		.fresh = (uint32_t)s->fresh, .changed = (uint32_t)s->changed,
 		.same = (uint32_t)s->same, .gone = (uint32_t)s->gone, .failed = (uint32_t)s->failed,
 	};
