@@ -11,7 +11,8 @@
  * The caller puts orders and used transfers into a lane's box, the lane puts what
  * has finished into the caller's, many at a time.  A box has a lock, held for a few
  * instructions, and a descriptor that is written to only if the other side sleeps:
- * under load nobody is woken.
+ * under load nobody is woken.  A lane calls the caller when nothing more has come in,
+ * not for every answer: there are fewer processors than threads.
  *
  * Memory: every lane has its share of max_memory (wire_curl.c), and one body more.
  */
@@ -65,10 +66,10 @@ static void ring(int wake)
 
 /* ---- a lane's thread ---- */
 
-static void hand_over(struct wire *w, struct lane *lane)
+/* Returns whether there was something. */
+static bool hand_over(struct wire *w, struct lane *lane)
 {
 	struct transfer *first = NULL, **end = &first, *t;
-	bool asleep;
 
 	while ((t = lane_finished(lane))) {
 		t->next = NULL;
@@ -76,10 +77,19 @@ static void hand_over(struct wire *w, struct lane *lane)
 		end = &t->next;
 	}
 	if (!first)
-		return;
+		return false;
 	pthread_mutex_lock(&w->lock);
 	*w->finished_end = first;
 	w->finished_end = end;
+	pthread_mutex_unlock(&w->lock);
+	return true;
+}
+
+static void call(struct wire *w)
+{
+	bool asleep;
+
+	pthread_mutex_lock(&w->lock);
 	asleep = w->asleep;
 	w->asleep = false;
 	pthread_mutex_unlock(&w->lock);
@@ -92,11 +102,12 @@ static void *run(void *arg)
 	struct station *s = arg;
 	struct order *orders = NULL;
 	size_t n = 0, cap = 0;
+	bool owes = false;              /* the caller a call */
 
 	wire_memory_keep();
 	for (;;) {
 		struct transfer *back, *next;
-		bool idle;
+		bool idle, finished;
 
 		pthread_mutex_lock(&s->lock);
 		if (s->stop)
@@ -108,7 +119,8 @@ static void *run(void *arg)
 		s->orders.n = 0;
 		back = s->back;
 		s->back = NULL;
-		idle = s->asleep = !n && !back;
+		idle = !n && !back;
+		s->asleep = idle && !owes;
 		s->paused = s->lane->n_paused > 0;
 		pthread_mutex_unlock(&s->lock);
 		for (; back; back = next) {
@@ -120,8 +132,11 @@ static void *run(void *arg)
 				orders[i].request.pin = orders[i].pin;
 			lane_start(s->lane, &orders[i].request, orders[i].now);
 		}
-		lane_work(s->lane, idle ? LONG_WAIT : 0);
-		hand_over(s->wire, s->lane);
+		lane_work(s->lane, idle && !owes ? LONG_WAIT : 0);
+		finished = hand_over(s->wire, s->lane);
+		if (owes && idle && !finished)
+			call(s->wire);
+		owes = finished || (owes && !idle);
 	}
 	pthread_mutex_unlock(&s->lock);
 	free(orders);
