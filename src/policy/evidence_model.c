@@ -254,8 +254,8 @@ void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uin
 	for (int n = path_to(s, node, path); n-- > 0;)
 		vec_push(&s->before, ((struct evidence_sums){ path[n], s->alive[path[n]],
 		                                              s->tested[path[n]], n == 0 }));
+	/* the queue need not know: it scores anew what comes to its top */
 	shift_tree(s, node, 0, DOUBT, (float)o->voice);
-	evidence_queue_touch_place(s, node);
 }
 
 void evidence_settle(struct evidence_state *s)

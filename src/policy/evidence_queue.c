@@ -122,10 +122,18 @@ static void put(struct evidence_state *s, const struct view *v, uint32_t page)
 		heap_set(&s->heap, page, key);
 }
 
+static int by_number(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
 static void mend(struct evidence_state *s, const struct view *v)
 {
 	const struct evidence_world *w = &s->world;
 
+	qsort(s->dirty_node.v, s->dirty_node.n, sizeof *s->dirty_node.v, by_number);
 	for (size_t i = 0; i < s->dirty_node.n; i++) {
 		uint32_t node = s->dirty_node.v[i];
 
