@@ -199,14 +199,22 @@ static void test_one_row_and_none(void **state)
 	(void)state;
 	for (uint32_t n = 0; n < 2; n++) {
 		rows_init_dense(&r, n, 2);
+		if (n)
+			rows_dense(&r, 0)[1] = 7;
 		rows_scale(&r, kinds);
 		rows_unit(&r);
+		assert_int_equal(r.n, n);
+		/* one value has no range: nothing tells it from others */
+		for (uint32_t j = 0; n && j < 2; j++)
+			assert_true(rows_dense(&r, 0)[j] == 0 || rows_dense(&r, 0)[j] == 1);
 		rows_release(&r);
 	}
 	rows_init_sparse(&r, 0);
 	rows_close(&r);
 	rows_tfidf(&r);
 	rows_unit(&r);
+	assert_int_equal(r.n, 1);       /* an empty one */
+	assert_int_equal(rows_size(&r, 0), 0);
 	rows_release(&r);
 }
 

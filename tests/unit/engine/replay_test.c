@@ -54,7 +54,7 @@ static void play_close(struct play *p)
 
 static void near_to(double a, double b)
 {
-	if (fabs(a - b) > 1e-6)
+	if (!(fabs(a - b) <= 1e-6))
 		fail_msg("%.9f instead of %.9f", a, b);
 }
 

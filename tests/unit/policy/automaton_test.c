@@ -285,7 +285,7 @@ static void settle_and_follow(const char *spec, double tolerance)
 		after += share_of_first(&s, &w, 8000) / 4;
 		stage_close(&s);
 	}
-	if (fabs(before - 16.0 / 17) > tolerance || fabs(after - 1.0 / 17) > tolerance)
+	if (!(fabs(before - 16.0 / 17) <= tolerance && fabs(after - 1.0 / 17) <= tolerance))
 		fail_msg("%s: %.4f and %.4f, expected %.4f and %.4f", spec, before, after, 16.0 / 17,
 		         1.0 / 17);
 }

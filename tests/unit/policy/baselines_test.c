@@ -316,7 +316,7 @@ static double rate_after(struct stage *s, const char *spec, const char *visits)
 
 static void assert_near(double a, double b, double relative)
 {
-	if (fabs(a - b) > relative * fabs(b) + 1e-7)
+	if (!(fabs(a - b) <= relative * fabs(b) + 1e-7))
 		fail_msg("%.9g instead of %.9g", a, b);
 }
 

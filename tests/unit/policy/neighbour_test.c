@@ -80,7 +80,7 @@ static void expect_phi(struct stage *s, const char *spec, const char *digits, do
 		excess += followed - p;
 		variance += p * (1 - p);
 	}
-	if (fabs(excess) > 4 * sqrt(variance) + 1e-9)
+	if (!(fabs(excess) <= 4 * sqrt(variance) + 1e-9))
 		fail_msg("%s after %s: %.4f more than %.4f, se %.4f", spec, digits,
 		         excess / SEEDS, phi, sqrt(variance) / SEEDS);
 }
