@@ -182,7 +182,8 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 
 			last = v->last_cycle[page];
 			survival = tide_model_survival(&s->model, level, last);
-			stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
+			if (share > 0)
+				stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
 			by_age = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]);
 			common = by_age * powf(odds_of(-survival), (float)w[TIDE_TREE]);
 		}
