@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tide's model against a naive one that keeps every visit and works all hazards out
- * anew, by the formulas of docs/policies.md, in double precision.
+ * anew, by the formulas of docs/policies.md, in double precision; and the chances that
+ * are made of it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -13,7 +14,10 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "graph/graph.h"
+#include "policy/tide.h"
 #include "policy/tide_model.h"
+#include "../../lib/stage.h"
 
 #define DIRS 30
 #define CYCLES 14
@@ -126,7 +130,7 @@ static void learn(struct naive *n, uint32_t d, uint32_t last, bool hit)
 static void near_to(const char *what, uint32_t d, double x, double want)
 {
 	if (!(fabs(x - want) <= 2e-4 * (fabs(want) + 0.01)))
-		fail_msg("%s of directory %u is %.7g, not %.7g", what, d, x, want);
+		fail_msg("%s of %u is %.7g, not %.7g", what, d, x, want);
 }
 
 static void compare(struct tide_model *m, struct naive *n)
@@ -181,10 +185,88 @@ static void model_is_the_naive_one(void **state)
 	tide_model_release(&m);
 }
 
+/* Half of the directories change a lot, the others hardly. */
+static enum outcome fate(void *arg, uint32_t page, uint32_t cycle)
+{
+	const struct stage *s = arg;
+	double often = s->e.view.dir[page] % 2 ? 0.6 : 0.05;
+
+	return rng_unit(rng_draw(1, cycle, page, RNG_USER)) < often ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+static void open_pages(struct stage *s)
+{
+	stage_open(s);
+	for (int i = 0; i < 240; i++) {
+		char url[80], links[80];
+
+		snprintf(url, sizeof url, "http://%c.example/d%d/%s%d", 'a' + i % 2, i % 8,
+		         i % 3 ? "news" : "item", i);
+		snprintf(links, sizeof links, "/d%d/news%d /d0/item0", (i + 2) % 8, i + 2);
+		trace_add(&s->h, url, 0, "a", i % 5 ? links : NULL);
+	}
+	stage_play(s, "tide");
+	s->fate = fate;
+	s->arg = s;
+}
+
+static double logit_of(double p)
+{
+	return log(p / (1 - p));
+}
+
+/* The features by their definitions; and each page's chance, which is scored directory
+ * by directory from factors, is the regression's on its features. */
+static void chances_are_those_of_the_features(void **state)
+{
+	struct stage s;
+	struct tide_state *t;
+	uint32_t visited = 0;
+
+	(void)state;
+	open_pages(&s);
+	for (int c = 0; c < 8; c++)
+		stage_cycle(&s, 60);
+	t = s.policy->state;
+	s.e.view.cycle++;
+	s.e.view.room = 60;
+	policy_begin(s.policy, &s.e.view);
+	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
+		if (s.r.pages.tree.dir_parent[d] == DIR_NONE)
+			tide_rescore(s.policy, &s.e.view, d, -1);
+	for (uint32_t i = 0; i < s.r.pages.n; i++) {
+		const struct tide_page *h = policy_page(s.policy, i);
+		uint32_t age = s.e.view.cycle - s.e.visits.last_cycle[i];
+		int level = tide_model_refresh(&t->model, tide_home(s.e.view.tree, s.e.view.dir[i]));
+		double y = -(double)tide_model_survival(&t->model, level, s.e.visits.last_cycle[i]);
+		double m = fmin(20, ((double)h->hits + 1) / ((double)h->expected + 1)), sum = 0;
+		float x[TIDE_FEATURES];
+
+		tide_features(s.policy, &s.e.view, i, (float)-y, x);
+		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(y * m), 1e-5, 1e4)));
+		near_to("age", i, (double)x[TIDE_AGE], log(age));
+		near_to("surprise", i, (double)x[TIDE_SURPRISE],
+		        ((double)h->hits - (double)h->expected) / (1 + (double)h->expected));
+		near_to("links", i, (double)x[TIDE_OUT],
+		        log1p((double)graph_degree(s.e.view.links, i)));
+		near_to("rank", i, (double)x[TIDE_RANK],
+		        log(s.e.view.pagerank[i] * s.r.pages.n + 1e-3));
+		assert_true(x[TIDE_VISITED] == (h->expected > 0) && x[TIDE_ONE] == 1);
+		for (int k = 0; k < TIDE_FEATURES; k++)
+			sum += t->weight[k] * (double)x[k];
+		if (!(fabs(logit_of((double)h->chance) - sum) < 2e-3 * (1 + fabs(sum))))
+			fail_msg("page %u: chance %g, not %g", i, (double)h->chance, 1 / (1 + exp(-sum)));
+		visited += h->expected > 0;
+	}
+	assert_in_range(visited, 100, 240);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_is_the_naive_one),
+		cmocka_unit_test(chances_are_those_of_the_features),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
