@@ -242,6 +242,8 @@ static void chances_are_those_of_the_features(void **state)
 		double m = fmin(20, ((double)h->hits + 1) / ((double)h->expected + 1)), sum = 0;
 		float x[TIDE_FEATURES];
 
+		tide_features(s.policy, &s.e.view, i, -0.009f, x);      /* hardly a chance */
+		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(0.009 * m)));
 		tide_features(s.policy, &s.e.view, i, (float)-y, x);
 		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(y * m), 1e-5, 1e4)));
 		near_to("age", i, (double)x[TIDE_AGE], log(age));
