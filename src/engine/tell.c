@@ -58,7 +58,7 @@ static double number_of(const struct json_member *m)
 static const char *read_member(struct line *l, const struct json_member *m)
 {
 	char text[TELL_LINE_MAX];
-	long n = (long)m->value_size;
+	long n;
 	double v;
 
 	if (is_key(m, "url")) {
