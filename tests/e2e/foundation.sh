@@ -75,7 +75,7 @@ for i, l in enumerate(open(sys.argv[1])):
     p = json.loads(l)
     print(json.dumps({"url": p["url"], "outcome": "changed" if i % 4 == 0 else "same", "probability": p["probability"], "reason": p["reason"]}))
 P
-$f -C d tell outcomes.jsonl | grep -q '^20 outcomes: 5 changed, 15 same, 0 gone, 0 failed$' || fail tell
+$f -C d tell outcomes.jsonl | grep -q '^20 outcomes: 0 new, 5 changed, 15 same, 0 gone, 0 failed$' || fail tell
 $f -C d status --json | grep -q '"visits":20,"cycles":1' || fail "told visits"
 for v in 0.1s 250ms 1 1.5m; do $f -C d set delay $v; [ "$($f -C d get delay)" = $v ] || fail "delay $v"; done
 $f -C d set delay
