@@ -28,7 +28,7 @@
 
 #define DNS_AGE 60L             /* seconds that libcurl remembers a proxy's address */
 #define PRUNE_EVERY 1024
-#define LOOK_AT 64              /* idle transfers */
+#define LOOK_AT 32              /* idle transfers */
 #define RECEIVE_SIZE 65535L     /* and a byte of libcurl: a class of wire_memory.c */
 
 void wire_ask_init(struct lane *w)
