@@ -308,11 +308,12 @@ static int sqlite_commit(struct store *base, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_COMMIT, err);
-	int rc = q ? sql_run(s, q, err) : E_STORE;
+	int rc;
 
+	end_reads(s);           /* before, or the log could not be taken into the file */
+	rc = q ? sql_run(s, q, err) : E_STORE;
 	if (rc == 0)
 		s->in_batch = false;
-	end_reads(s);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -207,6 +208,31 @@ static void test_imported_visits_leave_room_for_a_cycle(void **state)
 	assert_int_equal(n, 4);
 }
 
+/* An import reads pages until it commits, and its log must not grow for all that. */
+static void test_the_log_goes_into_the_file(void **state)
+{
+	struct store *s = *state;
+	struct store_page p;
+	struct stat file, log;
+	char url[1100], log_path[SCRATCH_PATH + 4];
+	struct err err;
+
+	for (uint32_t batch = 0; batch < 4; batch++) {
+		assert_int_equal(store_begin(s, &err), 0);
+		for (uint32_t i = 0; i < 6000; i++) {
+			snprintf(url, sizeof url, "http://a/%01000u", batch * 6000 + i);
+			add(s, url, 1, batch * 6000 + i);
+		}
+		assert_int_equal(store_page_get(s, 1, &p, &err), 1);
+		assert_int_equal(store_commit(s, &err), 0);
+	}
+	snprintf(log_path, sizeof log_path, "%s-wal", path);
+	assert_int_equal(stat(path, &file), 0);
+	assert_int_equal(stat(log_path, &log), 0);
+	assert_true(file.st_size > 12 << 20);
+	assert_true(log.st_size < file.st_size);
+}
+
 static void test_settings(void **state)
 {
 	struct store *s = *state;
@@ -398,6 +424,7 @@ int main(void)
 		T(test_visits_in_order_by_cycle_and_page),
 		T(test_imported_visits_leave_room_for_a_cycle),
 		T(test_an_old_database_is_brought_up),
+		T(test_the_log_goes_into_the_file),
 		T(test_settings),
 		T(test_robots_come_back),
 		T(test_refuses_what_it_does_not_know),
