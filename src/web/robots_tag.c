@@ -46,18 +46,24 @@ unsigned robots_tag_words(const char *text, size_t size)
 	return tags;
 }
 
-/* Words that have a value behind a colon: no names of robots. */
-static bool has_value(const char *s, size_t size)
+/* Is what stands before a colon the name of a robot?  It is one word, and none of those
+ * that have a value there; the hour of a date, whose day may have a comma, is neither. */
+static bool is_name(const char *s, size_t size)
 {
 	static const char *const words[] = { "unavailable_after", "max-snippet",
 		"max-image-preview", "max-video-preview" };
 
 	while (size && is_gap(*s))
 		s++, size--;
+	while (size && is_gap(s[size - 1]))
+		size--;
+	for (size_t i = 0; i < size; i++)
+		if (is_gap(s[i]))
+			return false;
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (is_word(s, size, words[i]))
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 unsigned robots_tag_header(const char *value, size_t size)
@@ -71,7 +77,7 @@ unsigned robots_tag_header(const char *value, size_t size)
 
 		stop = stop ? stop : end;
 		colon = memchr(value, ':', (size_t)(stop - value));
-		if (colon && !has_value(value, (size_t)(colon - value))) {
+		if (colon && is_name(value, (size_t)(colon - value))) {
 			ours = robots_tag_is_ours(value, (size_t)(colon - value));
 			value = colon + 1;
 		}

@@ -23,6 +23,8 @@ static void test_headers(void **state)
 		{ "otherbot: noindex, freshet: nofollow", F },
 		{ "nofollow, otherbot: noindex", F },
 		{ "unavailable_after: 25 Jun 2030 15:00:00 PST, nofollow", F },
+		{ "unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, nofollow", F },
+		{ "otherbot: unavailable_after: Fri, 25 Jun 2030 15:00:00 GMT, nofollow", 0 },
 		{ "max-snippet: 20, otherbot: nofollow", 0 },
 		{ "max-image-preview:large, noindex", I },
 		{ "*: nofollow", F }, { ":", 0 }, { ",,:,", 0 },
