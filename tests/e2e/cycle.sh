@@ -121,7 +121,7 @@ echo hang > state
 for i in $(seq 200); do grep -q hang log && break; sleep 0.05; done
 kill -INT $pid; sleep 0.3; kill -0 $pid         # it waits for the answer in flight
 kill -INT $pid
-for i in $(seq 20); do kill -0 $pid 2> /dev/null || break; sleep 0.05; done
+for i in $(seq 60); do kill -0 $pid 2> /dev/null || break; sleep 0.05; done
 ! kill -0 $pid 2> /dev/null || { echo "still running"; exit 1; }
 got=0; wait $pid || got=$?
 [ $got = 130 ] || { echo "exit $got after the second SIGINT"; exit 1; }

@@ -32,8 +32,15 @@ certificate() { # name from to
 certificate good 20200101000000Z 20491231235959Z
 certificate old 20200101000000Z 20200201000000Z
 
-port() { python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])'; }
-two=$(port); one=$(port); late=$(port)
+# three free ports, not of those that the system deals out to whoever asks meanwhile
+read -r two one late < <(python3 -c '
+import random, socket
+free = []
+while len(free) < 3:
+    s, n = socket.socket(), random.randrange(10000, 30000)
+    try: s.bind(("0.0.0.0", n)); free.append((s, n))
+    except OSError: pass
+print(*[n for s, n in free])')
 mkdir -p www logs
 for i in 1 2 3 4 5; do echo "<title>page $i</title>" > www/$i.html; done
 cat > nginx.conf <<CNF
