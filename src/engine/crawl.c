@@ -152,8 +152,8 @@ static int run_engine(struct crawl *c, struct err *err)
 	}
 	if (rc == 0)
 		rc = crawl_discover_reserve(c, made.seen.v, made.seen.n, err);
-	if (rc == 0 && (rc = store_begin(c->store, err)) == 0) {
-		c->batch_began = c->pause_began = crawl_seconds();
+	if (rc == 0 && (rc = crawl_begin(c, err)) == 0) {
+		c->pause_began = c->batch_began;
 		rc = rep->resumed ?
 			engine_continue(e, rep->cycle.time, c->budget, made.seen.v, made.seen.n,
 			                c->spent, err) :

@@ -190,6 +190,8 @@ uint32_t crawl_budget(struct share s, uint32_t n_pages);
 
 /* What a crash left of the archive: cut it back to what the store knows. */
 MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct err *err);
+/* A batch; others may have written since the last. */
+MUST_CHECK int crawl_begin(struct crawl *c, struct err *err);
 /* The archive to the disk, then the tables: the batch is safe. */
 MUST_CHECK int crawl_commit(struct crawl *c, struct err *err);
 

@@ -179,6 +179,16 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 	return rc;
 }
 
+int crawl_begin(struct crawl *c, struct err *err)
+{
+	int rc = store_begin(c->store, err);
+
+	c->batch_began = crawl_seconds();
+	if (rc == 0 && c->count_words)
+		rc = import_words_follow(&c->words, c->store, err);
+	return rc;
+}
+
 int crawl_commit(struct crawl *c, struct err *err)
 {
 	char state[320];
@@ -208,8 +218,7 @@ int crawl_commit(struct crawl *c, struct err *err)
 		usleep(PAUSE_MS * 1000);
 		c->pause_began = crawl_seconds();
 	}
-	c->batch_began = crawl_seconds();
-	return store_begin(c->store, err);
+	return crawl_begin(c, err);
 }
 
 /* Cut a file back to `size`, or remove it if nothing of it is known. */

@@ -180,5 +180,5 @@ static int add_word(void *arg, uint32_t number, struct text word, struct err *er
 
 int export_words(struct store *s, struct buf *out, struct err *err)
 {
-	return store_words(s, add_word, out, err);
+	return store_words(s, 0, add_word, out, err);
 }

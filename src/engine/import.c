@@ -206,6 +206,15 @@ static int end_batch(struct archiving *a, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* At once, for the words of the next record are numbered before we see it. */
+static int begin_batch(struct archiving *a, struct err *err)
+{
+	int rc = store_begin(a->i->store, err);
+
+	a->open = rc == 0;
+	return rc < 0 ? rc : import_words_follow(&a->words, a->i->store, err);
+}
+
 static struct text to_text(struct slice s)
 {
 	return (struct text){ s.s, s.size };
@@ -257,12 +266,6 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 	uint32_t page;
 	int rc;
 
-	if (!a->open) {
-		rc = store_begin(i->store, err);
-		if (rc < 0)
-			return rc;
-		a->open = true;
-	}
 	rc = store_page_add(i->store, to_text(r->url), i->now, &page, err);
 	if (rc < 0)
 		return rc;
@@ -286,7 +289,10 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 	} else {
 		i->stats.n_doubles++;
 	}
-	return ++a->in_batch >= BATCH_CAPTURES ? end_batch(a, err) : 0;
+	if (++a->in_batch < BATCH_CAPTURES)
+		return 0;
+	rc = end_batch(a, err);
+	return rc < 0 ? rc : begin_batch(a, err);
 }
 
 static void report_archive(void *arg, const char *text)
@@ -300,8 +306,11 @@ static void report_archive(void *arg, const char *text)
 static int import_archive(struct archiving *a, struct archive_reader *reader,
                           struct input *in, struct err *err)
 {
-	int rc = import_words_load(&a->words, a->i->store, a->i->stem, true, err), kept;
+	int rc = store_begin(a->i->store, err), kept;
 
+	a->open = rc == 0;
+	if (rc == 0)
+		rc = import_words_load(&a->words, a->i->store, a->i->stem, true, err);
 	a->words.list = a->i->word_list;
 	buf_init(&a->told, PLACE_SIZE_MAX);
 	buf_init(&a->place, PLACE_SIZE_MAX);

@@ -3,6 +3,8 @@
 #include "engine/import_words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "warc/cdx.h"
@@ -51,8 +53,22 @@ int import_words_load(struct import_words *w, struct store *s, const char *stem,
 	int rc;
 
 	buf_init(&w->text, BUF_NO_LIMIT);
-	rc = store_words(s, read_word, w, err);
+	rc = store_words(s, 0, read_word, w, err);
 	return rc < 0 ? rc : settle_stem(w, s, stem, must, err);
+}
+
+int import_words_follow(struct import_words *w, struct store *s, struct err *err)
+{
+	bool first = !w->n_stored;
+	char *stem = NULL;
+	int rc = store_words(s, w->n_stored, read_word, w, err);
+
+	if (rc == 0 && first && w->n_stored && (rc = store_setting_get(s, STATE_KEY, &stem, err)) >= 0)
+		rc = strcmp(rc ? stem : NO_STEMS, w->stem ? w->stem : NO_STEMS) ?
+			err_set(err, E_USAGE, "stem: another program has just begun to count words by "
+			        "\"%s\"", stem ? stem : NO_STEMS) : 0;
+	free(stem);
+	return rc;
 }
 
 /* Find the list beside the index, and where its words are in ours. */

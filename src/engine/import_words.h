@@ -37,6 +37,9 @@ struct import_words {           /* zeroed, then import_words_load() */
  * else theirs goes before it. */
 MUST_CHECK int import_words_load(struct import_words *w, struct store *s, const char *stem,
                                  bool must, struct err *err);
+/* A batch begins, and all our words are in the store: take in those that others, between
+ * our batches, put there. */
+MUST_CHECK int import_words_follow(struct import_words *w, struct store *s, struct err *err);
 /* The terms of a record of the index `path` in our numbers, good until the next
  * call.  A list that cannot be used is told in *ret_why, once. */
 struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,

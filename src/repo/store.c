@@ -125,9 +125,10 @@ int store_word_add(struct store *s, uint32_t number, struct text word, struct er
 	return s->ops->word_add(s, number, word, err);
 }
 
-int store_words(struct store *s, store_word_each *each, void *arg, struct err *err)
+int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
+                struct err *err)
 {
-	return s->ops->words(s, each, arg, err);
+	return s->ops->words(s, from, each, arg, err);
 }
 
 int store_setting_put(struct store *s, const char *key, const char *value, struct err *err)

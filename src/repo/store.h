@@ -183,8 +183,8 @@ MUST_CHECK int store_visits(struct store *s, uint32_t page, uint32_t from, uint3
                             store_visit_each *each, void *arg, struct err *err);
 MUST_CHECK int store_cycles(struct store *s, store_cycle_each *each, void *arg,
                             struct err *err);
-MUST_CHECK int store_words(struct store *s, store_word_each *each, void *arg,
-                           struct err *err);
+MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
+                           struct err *err);    /* from this number on */
 MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
                               struct err *err);
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);

@@ -32,7 +32,7 @@ struct store_ops {
 	int (*robots_put)(struct store *, struct text, const struct store_robots *, struct err *);
 	int (*robots_forget)(struct store *, int64_t, struct err *);
 	int (*word_add)(struct store *, uint32_t, struct text, struct err *);
-	int (*words)(struct store *, store_word_each *, void *, struct err *);
+	int (*words)(struct store *, uint32_t, store_word_each *, void *, struct err *);
 	int (*pages)(struct store *, store_page_each *, void *, struct err *);
 	int (*captures)(struct store *, uint32_t, store_capture_each *, void *, struct err *);
 	int (*visits)(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each *, void *,

@@ -349,12 +349,15 @@ int sqlite_word_add(struct store *base, uint32_t number, struct text word, struc
 	return sql_run(s, q, err);
 }
 
-int sqlite_words(struct store *base, store_word_each *each, void *arg, struct err *err)
+int sqlite_words(struct store *base, uint32_t from, store_word_each *each, void *arg,
+                 struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_WORD_SCAN, err);
 	int rc = q ? 0 : E_STORE;
 
+	if (q)
+		sqlite3_bind_int64(q, 1, from);
 	while (rc == 0 && (rc = sql_step(s, q, err)) > 0)
 		rc = each(arg, (uint32_t)(sqlite3_column_int64(q, 0) - 1), sql_text(q, 1), err);
 	if (q)

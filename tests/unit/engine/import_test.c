@@ -22,6 +22,7 @@
 #include "base/rng.h"
 #include "engine/export.h"
 #include "engine/import.h"
+#include "engine/import_words.h"
 
 #define N_RECORDS 6
 #define N_CORRUPTIONS 1000
@@ -292,9 +293,53 @@ static void word_lists_are_joined(void **state)
 	assert_int_equal(store_captures(i.store, STORE_NONE, note_terms, got, NULL), 0);
 	assert_string_equal(got, "[0:2 2:1][2:5 3:7 0:9][][]");
 	got[0] = '\0';
-	assert_int_equal(store_words(i.store, note_word, got, NULL), 0);
+	assert_int_equal(store_words(i.store, 0, note_word, got, NULL), 0);
 	assert_string_equal(got, "0=cat 1=dog 2=bird 3=fish ");
 	store_close(i.store);
+}
+
+/* One batch of a program that counts words. */
+static void count_word(struct import_words *w, struct store *s, const char *word)
+{
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(import_words_follow(w, s, NULL), 0);
+	strtab_intern(&w->words.words, word, strlen(word), NULL);
+	assert_int_equal(import_words_keep(w, s, NULL), 0);
+	assert_int_equal(store_commit(s, NULL), 0);
+}
+
+/* A cycle and an import side by side, batch by batch: one list, without gap or double. */
+static void programs_share_words(void **state)
+{
+	char folder[SCRATCH_PATH], name[SCRATCH_LONG], got[400] = "";
+	struct import_words w[3] = { 0 };
+	struct store *s[3];
+	struct err err;
+
+	(void)state;
+	scratch_folder(folder, "shared");
+	snprintf(name, sizeof name, "%s/words.db", folder);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(store_open(&s[i], name, i ? STORE_EXISTING : STORE_CREATE, NULL), 0);
+		assert_int_equal(import_words_load(&w[i], s[i], i < 2 ? NULL : "english", false, NULL),
+		                 0);
+	}
+	count_word(&w[0], s[0], "cat");
+	count_word(&w[1], s[1], "dog");
+	count_word(&w[1], s[1], "cat");
+	count_word(&w[0], s[0], "bird");
+	count_word(&w[1], s[1], "fish");
+	assert_int_equal(store_words(s[0], 0, note_word, got, NULL), 0);
+	assert_string_equal(got, "0=cat 1=dog 2=bird 3=fish ");
+	got[0] = '\0';
+	assert_int_equal(store_words(s[0], 3, note_word, got, NULL), 0);
+	assert_string_equal(got, "3=fish ");
+	/* who wanted stems came too late */
+	assert_int_equal(import_words_follow(&w[2], s[2], &err), E_USAGE);
+	for (int i = 0; i < 3; i++) {
+		import_words_release(&w[i]);
+		store_close(s[i]);
+	}
 }
 
 /* What we write again passes the judge, and brings the same captures. */
@@ -359,6 +404,7 @@ int main(void)
 		cmocka_unit_test(random_corruptions),
 		cmocka_unit_test(exported_is_valid),
 		cmocka_unit_test(word_lists_are_joined),
+		cmocka_unit_test(programs_share_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
