@@ -74,7 +74,7 @@ struct freshet_told {
 };
 
 /* What came of a page.  All that is told until freshet_end_cycle() is one cycle,
- * and is kept when that returns. */
+ * and is kept when that returns.  Fails while another program crawls or tells. */
 FRESHET_API int freshet_tell(struct freshet *f, const struct freshet_told *told);
 FRESHET_API int freshet_end_cycle(struct freshet *f);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -26,6 +27,8 @@ struct freshet {
 	struct store *store;
 	struct err err;
 	struct store_cycle cycle;       /* open while outcomes are told */
+	int lock;                       /* held meanwhile, or -1 */
+	char folder[4096];              /* of the archive, whose lock it is */
 };
 
 const char *freshet_version(void)
@@ -44,6 +47,8 @@ static int open_dir(struct freshet **ret, const char *dir, enum store_mode mode)
 	char path[4096];
 
 	*ret = f;
+	f->lock = -1;
+	snprintf(f->folder, sizeof f->folder, "%.4000s/warc", dir);
 	if (snprintf(path, sizeof path, "%s/freshet.db", dir) >= (int)sizeof path)
 		return err_set(&f->err, E_USAGE, "the path is too long");
 	if (mode == STORE_CREATE && mkdir(dir, 0777) && errno != EEXIST)
@@ -61,11 +66,19 @@ int freshet_create(struct freshet **ret, const char *dir)
 	return open_dir(ret, dir, STORE_CREATE);
 }
 
+static void let_go(struct freshet *f)
+{
+	if (f->lock >= 0)
+		close(f->lock);
+	f->lock = -1;
+}
+
 void freshet_close(struct freshet *f)
 {
 	if (!f)
 		return;
 	store_close(f->store);
+	let_go(f);
 	free(f);
 }
 
@@ -119,13 +132,16 @@ int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
 static int begin_cycle(struct freshet *f, int64_t now)
 {
 	uint32_t number, ended;
-	int rc = store_begin(f->store, &f->err);
+	int rc = keep_lock(f->folder, &f->lock, &f->err);
 
 	if (rc < 0)
 		return rc;
-	rc = keep_next_cycle(f->store, &number, &ended, &f->err);
+	rc = store_begin(f->store, &f->err);
+	if (rc == 0)
+		rc = keep_next_cycle(f->store, &number, &ended, &f->err);
 	if (rc < 0) {
 		store_rollback(f->store);
+		let_go(f);
 		return rc;
 	}
 	f->cycle = (struct store_cycle){ .number = number, .time = now, .open = true,
@@ -144,11 +160,13 @@ int freshet_tell(struct freshet *f, const struct freshet_told *told)
 	struct buf url;
 	int rc;
 
-	if (!f->cycle.open && (rc = begin_cycle(f, v.time)) < 0)
-		return rc;
-	v.cycle = f->cycle.number;
+	if ((unsigned)told->outcome > FRESHET_FAILED)
+		return err_set(&f->err, E_USAGE, "%d is no outcome", (int)told->outcome);
 	buf_init(&url, URL_SIZE_MAX);
 	rc = url_canonical(told->url, strlen(told->url), &url, &f->err);
+	if (rc == 0 && !f->cycle.open)
+		rc = begin_cycle(f, v.time);
+	v.cycle = f->cycle.number;
 	if (rc == 0)
 		rc = store_page_add(f->store, (struct text){ url.data, url.size }, v.time, &v.page,
 		                    &f->err);
@@ -178,6 +196,7 @@ int freshet_end_cycle(struct freshet *f)
 		rc = store_commit(f->store, &f->err);
 	if (rc < 0)
 		store_rollback(f->store);
+	let_go(f);
 	return rc;
 }
 
