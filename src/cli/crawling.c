@@ -55,6 +55,8 @@ int crawling_allow(struct gate *gate, const char *list, struct err *err)
 {
 	int rc = 0;
 
+	if (!list[strspn(list, ", ")])
+		return err_set(err, E_USAGE, "allow-net: names no network");
 	while (*list && rc == 0) {
 		size_t size = strcspn(list, ", ");
 		char one[128];

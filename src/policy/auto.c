@@ -124,22 +124,26 @@ static const char *history_text(const struct auto_state *s)
 static const char *auto_explain(const struct policy *p)
 {
 	struct auto_state *s = p->state;
-	double rate = s->visits ? 100.0 * (double)s->hits / (double)s->visits : 0;
+	char seen[80] = "";
 
 	if (!s->main)
 		return "nothing chosen yet: no cycle has begun";
-	if (s->sweeping)
+	if (s->sweeping) {
 		snprintf(s->text, sizeof s->text, "oldest: the budget of %u reaches all %u pages "
 		         "in every cycle, nothing is left to choose", s->budget, s->pages);
-	else if (s->goal == GOAL_ALIVE)
+	} else if (s->goal == GOAL_ALIVE) {
 		snprintf(s->text, sizeof s->text, "%s: the goal is to find living pages; %s; %s",
 		         s->main->spec, s->links ? "URLs and links are used" :
 		         "there are no links, URLs are used", history_text(s));
-	else
-		snprintf(s->text, sizeof s->text, "%s: the budget is %.2g %% of %u pages and "
-		         "%.3g %% of %llu visits found a change; %s", s->main->spec,
-		         100.0 * s->budget / (s->pages ? s->pages : 1), s->pages, rate,
-		         (unsigned long long)s->visits, history_text(s));
+	} else {
+		if (s->visits)
+			snprintf(seen, sizeof seen, " and %.3g %% of %llu visits found a change",
+			         100.0 * (double)s->hits / (double)s->visits,
+			         (unsigned long long)s->visits);
+		snprintf(s->text, sizeof s->text, "%s: the budget is %.2g %% of %u pages%s; %s",
+		         s->main->spec, 100.0 * s->budget / (s->pages ? s->pages : 1), s->pages, seen,
+		         history_text(s));
+	}
 	return s->text;
 }
 

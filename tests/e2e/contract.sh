@@ -85,6 +85,7 @@ json report report verdict -- -C r report --out r.html
 rm -rf live; "$FRESHET" init live 2>/dev/null
 for p in a b c dead moved secret; do echo "$url/$p"; done >urls
 "$FRESHET" -C live import urls >/dev/null
+"$FRESHET" -C live plan --budget 1 2>err >/dev/null; grep -q '6 pages; there is no history yet' err
 "$FRESHET" -C live set words yes
 "$FRESHET" -C live set allow-net 10.0.0.0/8,127.0.0.0/8         # several networks in one setting
 web="--delay 0 --contact test@example.org"

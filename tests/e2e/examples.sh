@@ -125,9 +125,17 @@ freshet -C bv rank --links links.tsv >/dev/null
 [ "$(sed 's|http://bv.example/||g' links.tsv | tr '\t\n' '- ')" = "0-1 0-2 1-2 2-0 3-2 " ] || fail "links of a BVGraph: $(cat links.tsv)"
 rm made/cnr-2000.urls.gz
 
-run() { # folder, line: as a person would type it
+run() { # folder, line: as a person would type it, who ends `run` after its first cycle
+	local pid
 	case "$2" in
-	*" run "*) (cd "$1" && timeout --preserve-status -s INT 3 bash -eo pipefail -c "exec $2") ;;
+	*" run "*)
+		(cd "$1" && exec bash -eo pipefail -c "exec $2") & pid=$!
+		for i in $(seq 600); do
+			! grep -q '^ *[0-9]' out && kill -0 $pid 2>/dev/null || break
+			sleep 0.05
+		done
+		kill -INT $pid 2>/dev/null || :
+		wait $pid ;;
 	*) (cd "$1" && timeout 120 bash -eo pipefail -c "$2") ;;
 	esac
 }

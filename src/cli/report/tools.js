@@ -48,7 +48,6 @@ function duration(seconds) {
 	return seconds + " seconds";
 }
 
-/* Numbers with their names: [[name, value], ...]; empty values are left out. */
 /* As many columns as make the rows equally long: no tile stands alone in the last one. */
 function balance(list) {
 	const style = getComputedStyle(list), gap = parseFloat(style.columnGap) || 0;
@@ -57,6 +56,7 @@ function balance(list) {
 	list.style.setProperty("--columns", String(Math.max(1, Math.ceil(n / Math.ceil(n / fit)))));
 }
 
+/* Numbers with their names: [[name, value], ...]; empty values are left out. */
 function facts(rows) {
 	const list = el("dl", { class: "facts" });
 	for (const [name, value] of rows)

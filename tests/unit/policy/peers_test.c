@@ -355,6 +355,7 @@ static void auto_says_why(void **state)
 	s.fate = odd_change;
 	stage_cycle(&s, 5);
 	assert_non_null(strstr(policy_explain(s.policy), "tide"));
+	assert_non_null(strstr(policy_explain(s.policy), "visits found a change"));
 	stage_cycle(&s, 100);
 	assert_non_null(strstr(policy_explain(s.policy), "oldest"));
 	assert_int_equal(s.e.n_seen, 41);
