@@ -113,6 +113,7 @@ int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
 	struct resumed r;
 	int rc = resume(&r, f->store, &ro, &f->err);
 
+	r.engine.ceiling.usual = true;  /* as `freshet plan` has it */
 	if (rc == 0)
 		rc = dry_cycle(&r, clock_or(options->now), options->budget, &f->err);
 	for (size_t i = 0; rc == 0 && i < r.engine.n_seen; i++) {

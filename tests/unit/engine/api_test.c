@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The library: who tells is alone, and what makes no sense does not come in. */
+/* The library: who tells is alone, what makes no sense does not come in,
+ * and plans are those of the program. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,9 +61,46 @@ static void test_tell(void **state)
 	freshet_close(f);
 }
 
+static int count_large(void *arg, const struct freshet_page *page)
+{
+	*(int *)arg += !strncmp(page->url, "http://large.example/", 21);
+	return 0;
+}
+
+/* As `freshet plan` has it: of 20 sites none gets more than half, or than is its part of
+ * the pages, here 30 of 49: 13 of 20. */
+static void test_plan_has_a_ceiling(void **state)
+{
+	struct freshet_plan_options o = { .policy = "oldest", .budget = 20 };
+	char folder[SCRATCH_PATH], url[64];
+	struct freshet *f;
+	int n = 0;
+
+	(void)state;
+	scratch_folder(folder, "ceiling");
+	assert_int_equal(freshet_create(&f, folder), 0);
+	for (int i = 0; i < 30; i++) {
+		snprintf(url, sizeof url, "http://large.example/%d", i);
+		assert_int_equal(freshet_add(f, url), 1);
+	}
+	for (int i = 0; i < 19; i++) {
+		struct freshet_told told = { url, FRESHET_SAME, 1000, 0, 0 };
+
+		snprintf(url, sizeof url, "http://s%d.example/", i);
+		assert_int_equal(freshet_tell(f, &told), 0);
+	}
+	assert_int_equal(freshet_end_cycle(f), 0);
+	assert_int_equal(freshet_plan(f, &o, count_large, &n), 0);
+	assert_int_equal(n, 13);
+	freshet_close(f);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_tell) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tell),
+		cmocka_unit_test(test_plan_has_a_ceiling),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
