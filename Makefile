@@ -6,6 +6,9 @@
 #   make check-report        open the HTML reports in headless Chromium, which is installed if missing
 #   make SAN=address,undefined check    only the sanitized half
 #   make CC=clang            another compiler (V=1 shows the commands)
+#   make install, uninstall  program, library, man pages, completion (prefix=/usr/local, DESTDIR=)
+#   make bench               against peers, on this machine
+#   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
 #
 # Objects live under build/ (build-san/ with SAN); folders are found by wildcard,
 # so a new file needs no line here.
@@ -149,7 +152,7 @@ deps-quiet:
 clean:
 	rm -rf build build-san build-fuzz
 help:
-	@sed -n '3,12p' Makefile | cut -c3-
+	@sed -n '3,14p' Makefile | cut -c3-
 
 .PHONY: all tests check check-report demo fuzz fuzz-replay-bins bench bench-bins bench-big install uninstall deps deps-quiet clean help
 .SECONDARY:

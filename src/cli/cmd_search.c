@@ -186,8 +186,8 @@ static void print_results(const struct cli *cli, const struct searching *s,
 			json_end_object(&j);
 			continue;
 		}
-		printf("%2u. %s\n    %s%sseen %s, ", i + 1, url, log_plain(f[i].title), *f[i].title ? " - " : "",
-		       t);
+		printf("%2u. %s\n    %s%sseen %s, ", i + 1, url, log_plain(f[i].title),
+		       *f[i].title ? " - " : "", t);
 		if (isnan(f[i].stale))
 			puts("nothing is known of its changes");
 		else

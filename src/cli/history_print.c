@@ -166,7 +166,8 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
                        const uint64_t *access)
 {
 	static const char *const heads[] = { "<site", "pages", "visits", "failed", "updates",
-		"probability", "changes/day", "low", "high", "<last visit", "<next expected", "accessibility" };
+		"probability", "changes/day", "low", "high", "<last visit", "<next expected",
+		"accessibility" };
 	struct table *t = table_new(heads, access ? 12 : 11);
 
 	for (uint32_t i = 0; i < n; i++) {

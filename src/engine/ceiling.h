@@ -6,8 +6,10 @@
  * best of all sites to a policy that is rewarded for changes.  So a site may have a share
  * of the budget, or as much as is its share of the pages, if that is more; a repository of
  * one site has no ceiling.  Of few sites one may well be where things happen, and who
- * crawls few knows them: so the usual ceiling is for many.  A policy need not know: pages of a site that has had its part
- * are closed for the rest of the cycle, and the policy is asked again for what is left.
+ * crawls few knows them: so the usual ceiling is for many.
+ *
+ * A policy need not know: pages of a site that has had its part are closed for the rest
+ * of the cycle, and the policy is asked again for what is left.
  *
  * Pages that the guarantee of age asks for are counted, but never given up.
  * Cost.  O(pages) when a cycle begins, O(pages of the site) when one is full.
