@@ -21,7 +21,7 @@ echo slow > state
 start_origin web.py
 web="--delay 0 --allow-net 127.0.0.1/32"
 "$FRESHET" init r 2> /dev/null
-for i in $(seq 26); do echo "$url/$i"; done > urls
+for i in $(seq 60); do echo "$url/$i"; done > urls
 "$FRESHET" -C r import urls > /dev/null
 "$FRESHET" -C r set contact mailto:test@example.org
 
@@ -33,7 +33,7 @@ for c in status log "plan --budget 3" "export pages"; do "$FRESHET" -C r $c > /d
 kill -0 $pid || fail "the cycle was over too soon to tell"
 echo fast > state
 wait $pid || fail "the cycle"
-python3 -c 'import json; r = json.load(open("out")); assert r["new"] == r["downloads"] == 26 and r["complete"], r'
+python3 -c 'import json; r = json.load(open("out")); assert r["new"] == r["downloads"] == 60 and r["complete"], r'
 ! grep -q '^/late' log || fail "a page that came later is not of this cycle"
 [ "$("$FRESHET" -C r get budget)" = 7% ] || fail "the setting"
 
@@ -59,6 +59,6 @@ wait $pid || fail "run ended"
 python3 - <<'PY'
 import json
 rows = [json.loads(line) for line in open("out")]
-assert len(rows) == 3 and all(r["complete"] for r in rows) and rows[-1]["downloads"] == 28, rows
+assert len(rows) == 3 and all(r["complete"] for r in rows) and rows[-1]["downloads"] == 62, rows
 assert [r["cycle"] for r in rows] in ([3, 5, 6], [3, 4, 6]), rows
 PY
