@@ -8,8 +8,8 @@
  * redirected five times, also to other hosts; its rules bind the origin it was
  * asked for.  A file that cannot be had closes the origin for a while: with the
  * network's error if there was no answer, as forbidden if the server failed.
- * What was learnt before is kept when a later request fails; where nothing ever was, a
- * file that could not be had for 30 days counts as absent (RFC 9309 2.3.1.4).
+ * Rules learnt before bind on when a later request fails; where there are none, a file
+ * that could not be had for 30 days counts as absent (RFC 9309 2.3.1.4).
  *
  * The caller may remember for us, from one start to the next (robots_load, robots_save):
  * then each origin is asked once a day, however often we are started.
