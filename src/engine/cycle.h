@@ -6,8 +6,9 @@
  * Replay and the live web differ only in the source and the clock.  The engine,
  * not the policy, keeps the rules: never more than R downloads in a cycle, no
  * page twice, no page unvisited longer than the age that the user allows, no site
- * more than its part, the same seed the same plan.  It can open a cycle with a simple random sample, from
- * which the number of hits in the whole is estimated whatever the policy does.
+ * more than its part, the same seed the same plan.  It can open a cycle with a simple
+ * random sample, from which the number of hits in the whole is estimated whatever the
+ * policy does.
  */
 #ifndef ENGINE_CYCLE_H
 #define ENGINE_CYCLE_H

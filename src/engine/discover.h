@@ -4,9 +4,9 @@
  *
  * A share of a cycle's budget goes to pages that nobody put under care: URLs that
  * the newest copies of our pages link to and may be followed (web/robots_tag.h), or that
- * the sites' sitemaps name, on the same sites, in canonical form, allowed by robots.txt.  What is left of the share
- * goes to pages that sitemaps say have changed, if the site's dates have proved true
- * (web/lastmod.h), and then to pages that brought new links before.
+ * the sites' sitemaps name, on the same sites, in canonical form, allowed by robots.txt.
+ * What is left of the share goes to pages that sitemaps say have changed, if the site's
+ * dates have proved true (web/lastmod.h), and then to pages that brought new links before.
  *
  * It happens before the cycle: candidates are gathered, the best are put under care
  * in one transaction with the row of the cycle, and asked for first.  After a crash

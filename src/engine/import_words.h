@@ -3,10 +3,10 @@
  * import_words.h - one word list for a repository, whatever its archives count by.
  *
  * The terms of an index are numbers of a list, words.txt beside it; pages of a
- * WARC and pages just fetched are counted by the repository's own.  The first list becomes the
- * repository's; numbers of another are translated, its new words added.  Without
- * a list numbers are kept as they came, and of a repository that has one already
- * they are dropped: nobody could say what they mean.
+ * WARC and pages just fetched are counted by the repository's own.  The first list
+ * becomes the repository's; numbers of another are translated, its new words added.
+ * Without a list numbers are kept as they came, and of a repository that has one
+ * already they are dropped: nobody could say what they mean.
  *
  * A repository may count stems instead of words (the setting stem).  Which of both
  * is settled by its first words and written down beside them (state.stem); from

@@ -4,9 +4,9 @@
  *
  * Add requests, then call fetch_next() for outcomes, in any order; add more
  * whenever it suits.  Everything is decided inside fetch_next(); the exchanges go on
- * in a few threads of their own (fetch/wire.h), as does the resolving of names.  The fetcher decides when each
- * host may be asked (fetch/polite.h), obeys robots.txt (fetched by itself,
- * counted apart), follows redirects hop by hop, each hop parsed, checked against
+ * in a few threads of their own (fetch/wire.h), as does the resolving of names.  The
+ * fetcher decides when each host may be asked (fetch/polite.h), obeys robots.txt
+ * (fetched by itself, counted apart), follows redirects hop by hop, each hop parsed, checked against
  * the gate and counted, and cuts what is too long, too slow or too large.
  *
  * An outcome with error == FETCH_OK is an answer: any status but a redirect

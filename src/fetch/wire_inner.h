@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wire_inner.h - what wire.c (the threads), wire_curl.c (one lane's loop), wire_ask.c
- * (what libcurl is told) and wire_answer.c (what it calls while an answer arrives)
- * share.
+ * (what libcurl is told), wire_answer.c (what it calls while an answer arrives) and
+ * wire_memory.c (the memory it takes) share.
  *
  * A lane is used by one thread at a time: its own, once that runs.
  */
@@ -40,7 +40,6 @@ MUST_CHECK int lane_new(struct lane **ret, const struct fetch_options *options,
                         bool behind_proxy, struct err *err);
 /* Transfers that have finished are no longer the lane's to free. */
 void lane_free(struct lane *w);
-void lane_free_transfer(struct transfer *t);
 /* Another descriptor to wake up for, each time that it is written to. */
 void lane_watch(struct lane *w, int fd);
 void lane_start(struct lane *w, const struct wire_request *r, double now);
@@ -59,6 +58,7 @@ void wire_memory_release(void);
 /* wire_ask.c */
 void wire_ask_init(struct lane *w);
 void wire_ask_release(struct lane *w);
+void lane_free_transfer(struct transfer *t);
 /* A transfer for the request: one that asked the same host before, if there is. */
 struct transfer *wire_ask_take(struct lane *w, const struct wire_request *r);
 /* Tell libcurl what to ask for; NULL, or why it will not. */
