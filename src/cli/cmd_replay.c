@@ -278,6 +278,18 @@ static bool given(const struct cli *cli, const char *name)
 	return cli->given[option_find(cli->options, name, strlen(name)) - cli->options];
 }
 
+/* The first of the options that the user gave, as it is typed. */
+static bool given_one_of(const struct cli *cli, const char *const *names, char shown[64])
+{
+	for (; *names; names++) {
+		if (given(cli, *names)) {
+			option_display(option_find(cli->options, *names, strlen(*names)), shown);
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The paper says what to run; what is given here goes before it. */
 static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_args,
                        char **args, struct err *err)
@@ -292,17 +304,12 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 	};
 	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "weights",
 	                                     "max_age", "search", "csv", "report",
-	                                     "visits", "by_site" };
+	                                     "visits", "by_site", "site_share", NULL };
+	char shown[64];
 
-	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-		char shown[64];
-
-		if (!given(cli, fixed[i]))
-			continue;
-		option_display(option_find(cli->options, fixed[i], strlen(fixed[i])), shown);
+	if (given_one_of(cli, fixed, shown))
 		return err_set(err, E_USAGE, "--figures has its own --%s: leave it out, or leave out "
 		               "--figures", shown);
-	}
 	return figures_run(cli, &ask, n_args, args, err);
 }
 
@@ -315,7 +322,14 @@ static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
 		.seed = (uint64_t)cli->common.seed, .n_seeds = (uint32_t)o->seeds,
 		.confidence = o->confidence, .site_by_domain = o->site_by == 1,
 	};
+	static const char *const replayed[] = { "budget", "observe", "at", "weights", "join",
+	                                        "start", "end", "max_age", "site_share", "by_site",
+	                                        "search", "visits", "csv", NULL };
+	char shown[64];
 
+	if (given_one_of(cli, replayed, shown))
+		return err_set(err, E_USAGE, "--logged estimates from visits that were made: --%s is for "
+		               "a replay, leave it out", shown);
 	if (n_args != 1)
 		return err_set(err, E_USAGE, "--logged takes one repository");
 	if (o->goal != GOAL_CHANGED)
@@ -386,6 +400,9 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		rc = err_set(err, E_USAGE, "--queries and --words are for searches: give --search, too");
 	if (rc == 0 && o->csv && cli->common.json)
 		rc = err_set(err, E_USAGE, "--csv or --json: results come in one of them");
+	if (rc == 0 && o->csv && o->by_site && !o->report)
+		rc = err_set(err, E_USAGE, "--by-site: --csv has no place for it; --json and the table "
+		             "have");
 	if (rc == 0)
 		rc = report_check(o->report, err);
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)

@@ -20,10 +20,12 @@ static void print_table(const struct off_policy_run *runs, const struct option_l
 	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
 	const struct off_policy_sums *s = &runs[0].sums;
 
-	printf("%u cycles, %llu visits, %llu with a probability; ChangeRatio of the %llu to pages of "
-	       "which\nthere was a copy, and that had an answer: %.4f\n\n", runs[0].n_cycles,
-	       (unsigned long long)s->n_visits, (unsigned long long)(s->n_visits - s->n_without),
-	       (unsigned long long)s->n_known, runs[0].estimate.logged_ratio);
+	printf("%u cycles, %llu visits, %llu with a probability", runs[0].n_cycles,
+	       (unsigned long long)s->n_visits, (unsigned long long)(s->n_visits - s->n_without));
+	if (s->n_known)
+		printf("; ChangeRatio of the %llu to pages of which\nthere was a copy, and that had an "
+		       "answer: %.4f", (unsigned long long)s->n_known, runs[0].estimate.logged_ratio);
+	fputs("\n\n", stdout);
 	for (size_t i = 0; i < specs->n; i++) {
 		const struct off_policy_estimate *e = &runs[i].estimate;
 

@@ -31,6 +31,10 @@ try 2 "max-age: shorter than one cycle" -C repo explain http://x.example/ --ever
 try 2 "no policy 'tied'; did you mean tide\?" replay w.cdxj --policy tied
 try 2 "no parameter 'x'; there are " replay w.cdxj --policy tide:x=1
 try 2 "by: 'x' is none of link.dir.cluster" replay w.cdxj --policy neighbour:by=x
+try 2 "figures has its own --site-share: leave it out" replay w.cdxj --figures paper1 --site-share 10%
+try 2 "logged estimates from visits that were made: --by-site" replay repo --logged --by-site
+try 2 "logged estimates from visits that were made: --budget" replay repo --logged --budget 5%
+try 2 "by-site: --csv has no place for it" replay w.cdxj --csv --by-site
 try 2 "give --search, too" replay w.cdxj --queries notes.txt
 try 2 "detector \"x\": it is bytes, text, tags or near:BITS" replay w.cdxj --detect x
 try 2 "notes.txt: looks like a URL list, which has no captures; give a CDX" replay notes.txt

@@ -371,7 +371,7 @@ static void test_silence(void **state)
 	assert_int_equal(r->error, FETCH_TIMEOUT);
 	assert_string_equal(r->why, "no answer in time");
 	assert_true(r->seconds >= 0.9);
-	assert_true(thread_seconds() - cpu < 0.05);
+	assert_true(thread_seconds() - cpu < 0.25);       /* of 0.9 */
 	client_release(&b);
 	close(fd);
 }
