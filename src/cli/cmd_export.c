@@ -291,14 +291,15 @@ struct export_kind {
 	const char *name;
 	int (*run)(struct exporting *e, struct err *err);
 	bool own_output;                /* opens what it writes itself */
+	bool since, extended;           /* options it knows */
 };
 
 static const struct export_kind kinds[] = {
-	{ "pages", export_pages, false },
-	{ "changed", export_changed, false },
-	{ "visits", export_visits, false },
-	{ "cdxj", export_index, false },
-	{ "warc", export_archive, true },
+	{ .name = "pages", .run = export_pages },
+	{ .name = "changed", .run = export_changed, .since = true },
+	{ .name = "visits", .run = export_visits, .since = true },
+	{ .name = "cdxj", .run = export_index, .extended = true },
+	{ .name = "warc", .run = export_archive, .own_output = true },
 };
 
 static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
@@ -366,6 +367,11 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		               command_export.arguments);
 	if (kind->own_output && !e.opts->output)
 		return err_set(err, E_USAGE, "export %s: say where to with -o FOLDER", kind->name);
+	if (e.opts->since && !kind->since)
+		return err_set(err, E_USAGE, "export %s: --since goes with changed and visits",
+		               kind->name);
+	if (e.opts->extended && !kind->extended)
+		return err_set(err, E_USAGE, "export %s: --extended goes with cdxj", kind->name);
 	rc = repository_open(cli, &e.store, err);
 	if (rc < 0)
 		return rc;
