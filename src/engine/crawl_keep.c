@@ -258,7 +258,7 @@ int crawl_repair(struct store *s, const char *folder, struct err *err)
 	while (rc == 0 && (e = readdir(d))) {
 		size_t n = strlen(e->d_name);
 
-		if (n <= 5 || n > 250 || strcmp(e->d_name + n - 5, ".open"))
+		if (n <= 5 || n > 250 || strcmp(e->d_name + n - 5, WARC_OPEN_END))
 			continue;
 		snprintf(path, sizeof path, "%.4000s/%s", folder, e->d_name);
 		snprintf(final, sizeof final, "%.4000s/%.*s", folder, (int)n - 5, e->d_name);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "warc/warc_write.h"
+
 /* The file's real path, from malloc, or NULL. */
 static char *find(const char *source, const char *told)
 {
@@ -43,7 +45,7 @@ void place_name(const char *folder, const char *source, const char *told, struct
 
 void place_path(const char *folder, const char *name, struct buf *out)
 {
-	size_t at = out->size;
+	size_t at = out->size, whole;
 
 	if (name[0] != '/')
 		buf_printf(out, "%s/", folder ? folder : ".");
@@ -52,4 +54,12 @@ void place_path(const char *folder, const char *name, struct buf *out)
 		return;
 	out->size = at;
 	buf_printf(out, "%s/warc/%s", folder ? folder : ".", name);
+	if (access(buf_text(out) + at, F_OK) == 0)
+		return;
+	whole = out->size;
+	buf_str(out, WARC_OPEN_END);
+	if (access(buf_text(out) + at, F_OK)) {
+		out->size = whole;
+		out->data[whole] = '\0';
+	}
 }

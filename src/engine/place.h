@@ -17,7 +17,7 @@
  * `told` as given, looked for as it stands and beside the source. */
 void place_name(const char *folder, const char *source, const char *told, struct buf *out);
 /* Append the path to open: as it stands if absolute, else in the folder, else in
- * its warc/. */
+ * its warc/, also if a cycle still writes to it: what the store knows is there. */
 void place_path(const char *folder, const char *name, struct buf *out);
 
 #endif

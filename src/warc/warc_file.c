@@ -90,7 +90,7 @@ static int complete(struct warc_writer *w, struct err *err)
 
 	if (rc < 0 || w->fd < 0)
 		return rc;
-	snprintf(open_name, sizeof open_name, "%s.open", w->name);
+	snprintf(open_name, sizeof open_name, "%s" WARC_OPEN_END, w->name);
 	if (w->written == 0) {                  /* nothing ever got there */
 		close(w->fd);
 		w->fd = -1;
@@ -120,7 +120,7 @@ int warc_file_create(struct warc_writer *w, int64_t time, struct err *err)
 	for (; w->serial < SERIAL_MAX; w->serial++) {
 		snprintf(w->name, sizeof w->name, "%s-%s-%05u-%s.warc.gz", o->prefix, digits,
 		         w->serial, o->host);
-		snprintf(open_name, sizeof open_name, "%s.open", w->name);
+		snprintf(open_name, sizeof open_name, "%s" WARC_OPEN_END, w->name);
 		if (faccessat(w->folder_fd, w->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;               /* never over an older file */
 		w->fd = openat(w->folder_fd, open_name,

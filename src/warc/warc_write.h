@@ -22,6 +22,7 @@
 #include "base/err.h"
 #include "warc/warc_pack.h"
 
+#define WARC_OPEN_END ".open"   /* of the name of a file that grows */
 #define WARC_FILE_MAX UINT64_C(1000000000)
 
 struct warc_writer_options {

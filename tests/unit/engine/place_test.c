@@ -53,10 +53,54 @@ static void names(void **state)
 	expect(folder, index, "nowhere.warc", "nowhere.warc");
 }
 
+static void expect_path(const char *folder, const char *name, const char *want)
+{
+	char path[SCRATCH_LONG + 64];
+	struct buf b;
+
+	buf_init(&b, PLACE_SIZE_MAX);
+	place_path(folder, name, &b);
+	snprintf(path, sizeof path, "%s/%s", folder, want);
+	assert_string_equal(buf_text(&b), path);
+	buf_release(&b);
+}
+
+static void touch(const char *folder, const char *name)
+{
+	char path[SCRATCH_LONG + 64];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fclose(f);
+}
+
+/* A file that a cycle is still writing, or that a crash left, has its name to come. */
+static void paths(void **state)
+{
+	char folder[SCRATCH_PATH], warc[SCRATCH_LONG];
+
+	(void)state;
+	scratch_folder(folder, "paths");
+	snprintf(warc, sizeof warc, "%s/warc", folder);
+	assert_int_equal(mkdir(warc, 0777), 0);
+	touch(folder, "warc/growing.warc.gz.open");
+	touch(folder, "warc/whole.warc.gz");
+	touch(folder, "own.warc.gz");
+	expect_path(folder, "growing.warc.gz", "warc/growing.warc.gz.open");
+	expect_path(folder, "whole.warc.gz", "warc/whole.warc.gz");
+	expect_path(folder, "own.warc.gz", "own.warc.gz");
+	expect_path(folder, "nowhere.warc.gz", "warc/nowhere.warc.gz");
+	touch(folder, "warc/growing.warc.gz");
+	expect_path(folder, "growing.warc.gz", "warc/growing.warc.gz");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),
+		cmocka_unit_test(paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
