@@ -133,7 +133,8 @@ static void mend(struct evidence_state *s, const struct view *v)
 {
 	const struct evidence_world *w = &s->world;
 
-	qsort(s->dirty_node.v, s->dirty_node.n, sizeof *s->dirty_node.v, by_number);
+	if (s->dirty_node.n)
+		qsort(s->dirty_node.v, s->dirty_node.n, sizeof *s->dirty_node.v, by_number);
 	for (size_t i = 0; i < s->dirty_node.n; i++) {
 		uint32_t node = s->dirty_node.v[i];
 

@@ -435,30 +435,33 @@ static void all_in_one_directory(void **state)
 
 /* All pages changed in cycle 3 and never else; told of the cycle alone, later visits are
  * no hits.  Cycles 4 to 6 must still renew copies older than the burst: how many do? */
+struct renewal { uint32_t n, *last; };
+
 static enum outcome burst_at_three(void *arg, uint32_t page, uint32_t cycle)
 {
-	uint32_t *renewed = arg;
+	struct renewal *r = arg;
 
-	if (cycle > 3 && renewed[page + 1] < 3)
-		renewed[0]++;
-	renewed[page + 1] = cycle;
+	r->n += cycle > 3 && r->last[page] < 3;
+	r->last[page] = cycle;
 	return cycle == 3 ? OUTCOME_CHANGED : OUTCOME_SAME;
 }
 
 static uint32_t renewed_after_burst(const char *spec)
 {
-	uint32_t renewed[101] = { 0 };
+	struct renewal r = { 0 };
 	struct stage s;
 
 	lab_pages(&s, ONE_DIRECTORY, 100);
 	stage_play(&s, spec);
+	r.last = calloc(s.r.pages.n, sizeof *r.last);
 	s.e.view.observe = OBSERVE_CYCLE;
 	s.fate = burst_at_three;
-	s.arg = renewed;
+	s.arg = &r;
 	for (int c = 0; c < 6; c++)
 		stage_cycle(&s, 20);
 	stage_close(&s);
-	return renewed[0];
+	free(r.last);
+	return r.n;
 }
 
 static void stale_copies_count_when_told_of_the_cycle(void **state)
