@@ -137,16 +137,21 @@ static inline void pages_made_up(struct html_pages *ps)
 	}
 }
 
+/* A file, a folder of files, or a folder of data of all kinds with a folder `warc`. */
 static inline void pages_load(struct html_pages *ps, const char *path)
 {
 	struct stat st;
 	struct dirent *e;
+	char inner[4096];
 	DIR *d;
 
 	if (!path || !*path) {
 		pages_made_up(ps);
 		return;
 	}
+	snprintf(inner, sizeof inner, "%s/warc", path);
+	if (!stat(inner, &st) && S_ISDIR(st.st_mode))
+		path = inner;
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		pages_from_file(ps, path);
 		return;
