@@ -51,6 +51,7 @@ struct planning {
 	struct store *store;
 	struct resumed r;
 	struct arena keep;
+	struct progress progress;
 	uint32_t budget;
 };
 
@@ -65,7 +66,8 @@ static void planning_release(struct planning *p)
 static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *o,
                          struct err *err)
 {
-	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal };
+	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
+	                          .progress = &p->progress };
 	int rc = repository_open(cli, &p->store, err);
 
 	if (rc < 0)

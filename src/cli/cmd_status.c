@@ -54,8 +54,9 @@ static int status_totals(struct cli *cli, struct store *s, const struct status_o
 static int status_sites(struct cli *cli, struct store *s, const struct status_opts *o,
                         struct err *err)
 {
+	struct progress progress = { 0 };
 	struct resume_opts ro = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
-	                          .cycle_seconds = o->every };
+	                          .cycle_seconds = o->every, .progress = &progress };
 	struct site_status *rows = NULL;
 	struct status_counts counts;
 	uint64_t *access = NULL;

@@ -25,6 +25,7 @@ struct reading {
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	uint8_t *known;                 /* by page: the copy we began with is there */
 	uint32_t n_pages, before_cycle;
+	struct progress *progress;
 };
 
 static int read_visit(void *arg, const struct store_visit *v, struct err *err)
@@ -99,6 +100,12 @@ static bool is_first(struct resumed *r, struct reading *in, const struct told *t
 	return true;
 }
 
+static void shown(struct progress *p, uint64_t done)
+{
+	if (p)
+		progress_set(p, done);
+}
+
 static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_seconds)
 {
 	struct engine *e = &r->engine;
@@ -133,6 +140,7 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 		engine_recall(e, now, (uint32_t)in->seen.n, in->seen.v, in->seen.n);
 		r->n_told += in->seen.n;
 		r->n_imported_cycles = cycle - before;
+		shown(in->progress, i);
 	}
 }
 
@@ -159,6 +167,7 @@ static void tell_own(struct resumed *r, struct reading *in)
 		}
 		engine_recall(e, past->time, past->budget, in->seen.v, in->seen.n);
 		r->n_told += in->seen.n;
+		shown(in->progress, in->imported.n + i);
 	}
 	r->n_own_cycles = (uint32_t)in->cycles.n;
 }
@@ -176,6 +185,7 @@ struct linking {
 	const struct pages *pages;
 	struct map by_url;
 	VEC(uint32_t) targets;
+	struct progress *progress;
 	uint8_t *size;                  /* of each page, or NULL */
 	uint64_t *first;                /* of each page: where its links begin */
 	uint32_t *count;
@@ -222,6 +232,7 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	(void)err;
 	if (c->page != l->page)
 		resolve_links(l);
+	shown(l->progress, c->page);
 	if (c->status >= 300 && c->status != 304)       /* where a redirect leads is no link */
 		return 0;
 	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
@@ -305,7 +316,7 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
                            unsigned needs, struct err *err)
 {
 	const struct pages *p = &r->loaded.pages;
-	struct linking l = { .pages = p, .page = STORE_NONE };
+	struct linking l = { .pages = p, .page = STORE_NONE, .progress = o->progress };
 	int rc = 0;
 
 	if (needs & NEED_CLUSTERS)
@@ -322,6 +333,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 		l.copied = mem_zalloc(p->n, 1);
 		l.linked = mem_zalloc(p->n, 1);
 		rc = links_epoch(s, o, &l.epoch, err);
+		if (o->progress)
+			progress_start(o->progress, "reading links", "pages", p->n);
 		if (rc == 0)
 			rc = store_captures(s, STORE_NONE, read_links, &l, err);
 		resolve_links(&l);
@@ -348,12 +361,15 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 static int tell_history(struct resumed *r, struct store *s, const struct resume_opts *opts,
                         struct err *err)
 {
-	struct reading in = { .n_pages = r->loaded.pages.n, .before_cycle = opts->before_cycle };
+	struct reading in = { .n_pages = r->loaded.pages.n, .before_cycle = opts->before_cycle,
+	                      .progress = opts->progress };
 	int rc;
 
 	in.known = mem_zalloc(in.n_pages, 1);
 	if ((rc = store_cycles(s, read_cycle, &in, err)) == 0 &&
 	    (rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, &in, err)) == 0) {
+		if (in.progress)
+			progress_start(in.progress, "recalling", "visits", in.imported.n + in.own.n);
 		if (opts->goal != GOAL_ALIVE)
 			tell_imported(r, &in, opts->cycle_seconds);
 		tell_own(r, &in);
@@ -381,6 +397,8 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 		rc = load_pages(&r->loaded, s, &po, err);
 	if (rc == 0)
 		rc = prepare_resumed(r, s, opts, policy_needs(r->policy), err);
+	if (opts->progress)
+		progress_end(opts->progress);
 	if (rc < 0)
 		return rc;
 	engine_init(&r->engine, &r->loaded.pages, r->policy, 0);
@@ -391,6 +409,8 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	v->cycle_seconds = opts->cycle_seconds;
 	memset(r->engine.visits.state, PAGE_HERE, r->loaded.pages.n);
 	rc = tell_history(r, s, opts, err);
+	if (opts->progress)
+		progress_end(opts->progress);
 	/* whatever it saw on the way, who is here now the store says; but a page whose
 	 * life is known is not asked again */
 	for (uint32_t i = 0; i < r->loaded.pages.n; i++)

@@ -12,6 +12,7 @@
 #ifndef ENGINE_RESUME_H
 #define ENGINE_RESUME_H
 
+#include "base/progress.h"
 #include "engine/copies.h"
 #include "engine/cycle.h"
 #include "engine/load.h"
@@ -37,6 +38,7 @@ struct resume_opts {
 	enum goal goal;
 	bool site_by_domain;
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
+	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
 };
 
 MUST_CHECK int resume(struct resumed *r, struct store *s, const struct resume_opts *opts,
