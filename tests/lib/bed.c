@@ -34,6 +34,7 @@ void bed_open(struct bed *b, const char *addresses)
 	assert_int_equal(gate_allow(&b->gate, addresses, &err), 0);
 	fetch.gate = &b->gate;
 	fetch.proxy = "";
+	fetch.user_agent = "freshet/test (+mailto:a@example.org)";
 	fetch.polite.delay = fetch.polite.address_delay = 0;
 	b->opts = (struct crawl_opts){ .warc_folder = b->warc, .policy = "oldest",
 		.budget = { 20, false }, .seed = 1, .cycle_seconds = 86400, .confirmations = 1,

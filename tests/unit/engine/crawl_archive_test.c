@@ -65,7 +65,6 @@ static void setup(struct stage *s)
 	bed_open(&s->bed, "127.0.0.1");
 	for (const char *p = "avw"; *p; p++)
 		bed_add(&s->bed, "http://127.0.0.1:%u/%c", origin_tape_port(s->origin), *p);
-	s->bed.opts.fetch.user_agent = "freshet/test (+mailto:a@example.org)";
 }
 
 static void teardown(struct stage *s)
@@ -77,12 +76,10 @@ static void teardown(struct stage *s)
 static void run_rounds(struct stage *s)
 {
 	struct crawl_report r;
-	struct err err;
 
 	for (s->round = 0; s->round < ROUNDS; s->round++) {
 		s->bed.opts.now = START + s->round * DAY;
-		if (crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0)
-			fail_msg("%s", err.text);
+		r = bed_cycle(&s->bed);
 		assert_int_equal(r.cycle.downloads, 5);
 		assert_int_equal(s->round ? r.cycle.same : r.cycle.fresh, 3);
 	}
@@ -140,8 +137,7 @@ static void test_a_copy_that_was_never_read_is(void **state)
 	assert_int_equal(store_page_update(s.bed.store, &p, &err), 0);
 	assert_int_equal(store_commit(s.bed.store, &err), 0);
 	s.bed.opts.now = START;
-	if (crawl_cycle(s.bed.store, &s.bed.opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
+	r = bed_cycle(&s.bed);
 	assert_int_equal(r.cycle.same, 1);
 	assert_int_equal(store_captures(s.bed.store, c.page, see_links, &n, &err), 0);
 	assert_int_equal(n, 1);

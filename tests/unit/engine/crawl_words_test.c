@@ -75,7 +75,6 @@ static void setup(struct stage *s)
 	s->origin = origin_tape_start(answer, s);
 	bed_open(&s->bed, "127.0.0.1");
 	s->bed.opts.budget = (struct share){ PAGES, false };
-	s->bed.opts.fetch.user_agent = "freshet/test (+mailto:a@example.org)";
 }
 
 static void teardown(struct stage *s)
@@ -86,13 +85,8 @@ static void teardown(struct stage *s)
 
 static void cycle(struct stage *s)
 {
-	struct crawl_report r;
-	struct err err;
-
 	s->bed.opts.now = START + s->round * DAY;
-	if (crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0)
-		fail_msg("%s", err.text);
-	assert_int_equal(r.cycle.downloads, PAGES);
+	assert_int_equal(bed_cycle(&s->bed).cycle.downloads, PAGES);
 	s->round++;
 }
 
