@@ -184,6 +184,7 @@ static int export_change(struct exporting *e, const struct store_visit *v, struc
 	if (rc > 0) {
 		json_text(j, "mime", c.mime);
 		json_text(j, "title", c.title);
+		json_text(j, "robots", c.robots);
 		json_text(j, "digest", c.digest);
 		json_text(j, "file", c.file);
 		if (c.offset >= 0)

@@ -98,10 +98,7 @@ static void add_robots(struct analyser *a, const struct page *page, unsigned hea
 	unsigned tags = page->robots | header;
 
 	buf_clear(&a->robots);
-	if (tags & ROBOTS_TAG_NOFOLLOW)
-		buf_str(&a->robots, "nofollow");
-	if (tags & ROBOTS_TAG_NOINDEX)
-		buf_str(&a->robots, a->robots.size ? " noindex" : "noindex");
+	robots_tag_put(tags, &a->robots);
 	for (size_t i = 0; some_nofollow && i < page->n_links; i++) {
 		const char *link = page_link_url(page, i);
 		size_t size = page->links[i].size;
@@ -154,10 +151,12 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	r->tags = put_hex(page->digest.tags, a->tags);
 	r->simhash = page->digest.simhash;
 	r->has_simhash = true;
-	if (page->type == PAGE_OTHER)
-		return;
 	url_split(a->url.data, a->url.size, &parts);
 	add_robots(a, page, in->robots, parts.path, add_links(a, page, parts.path));
+	if (a->robots.size)
+		r->robots = (struct slice){ a->robots.data, a->robots.size };
+	if (page->type == PAGE_OTHER)   /* whose header may ask all the same */
+		return;
 	r->facts = (struct facts){
 		(int64_t)page->text_size, (int64_t)page->words, page->images, page->tables,
 		page->emails, page->outlinks,
@@ -165,6 +164,4 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	if (page->title_size)
 		r->title = (struct slice){ page->title, page->title_size };
 	r->links = (struct slice){ buf_text(&a->links), a->links.size };
-	if (a->robots.size)
-		r->robots = (struct slice){ a->robots.data, a->robots.size };
 }

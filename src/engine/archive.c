@@ -119,7 +119,8 @@ static void to_record(const struct cdx_line *l, struct record *r)
 		.prose = to_slice(l->prose), .tags = to_slice(l->tags),
 		.facts = { l->text, l->words, l->images, l->tables, l->emails, l->outlinks },
 		.title = to_slice(l->title), .terms = to_slice(l->terms),
-		.links = to_slice(l->links), .file = to_slice(l->filename),
+		.links = to_slice(l->links), .robots = to_slice(l->robots),
+		.file = to_slice(l->filename),
 		.offset = l->offset, .record_size = -1,
 	};
 	r->has_simhash = cdx_has(l, CDX_simhash) && cdx_hex64(l->simhash, &r->simhash);

@@ -24,7 +24,7 @@ struct crawl_copy {
 	int64_t time;
 	bool has_simhash;
 	uint64_t simhash;
-	struct text digest, prose, tags, etag, modified, target;
+	struct text digest, prose, tags, etag, modified, target, robots;
 	char texts[];
 };
 
@@ -47,6 +47,7 @@ struct crawl_answer {
 	/* set by crawl_read() */
 	enum outcome outcome;           /* GONE: the server said so just now */
 	struct record record;           /* slices are here, or at the fetcher */
+	bool robots_told;               /* record.robots is what holds from now on */
 	bool is_packed;                 /* it goes to the archive */
 	struct warc_packed packed;
 	int rc;                         /* of packing */

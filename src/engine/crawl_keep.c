@@ -56,7 +56,8 @@ struct crawl_copy *crawl_copy_new(const struct store_capture *row)
 {
 	struct crawl_copy *c = mem_alloc(sizeof *c + row->digest.size + row->prose.size +
 	                                 row->tags.size + row->etag.size +
-	                                 row->modified.size + row->target.size + 6);
+	                                 row->modified.size + row->target.size +
+	                                 row->robots.size + 7);
 	char *end = c->texts;
 
 	c->id = row->id;
@@ -69,6 +70,7 @@ struct crawl_copy *crawl_copy_new(const struct store_capture *row)
 	c->etag = append(&end, row->etag);
 	c->modified = append(&end, row->modified);
 	c->target = append(&end, row->target);
+	c->robots = append(&end, row->robots);
 	return c;
 }
 
@@ -110,20 +112,22 @@ static bool equal(struct text a, struct text b)
 }
 
 /* Our copy is still good: the server is asked next time with the validators it gave
- * just now.  A 304 replaces those it names (RFC 9111 section 4.3.4), a whole answer
- * all. */
-static int refresh_validators(struct crawl *c, const struct crawl_answer *a, struct err *err)
+ * just now, and what it asks of robots holds.  A 304 replaces the headers it names
+ * (RFC 9111 section 4.3.4), a whole answer all. */
+static int refresh_copy(struct crawl *c, const struct crawl_answer *a, struct err *err)
 {
 	struct text etag = to_text(a->record.etag), modified = to_text(a->record.modified);
 	const struct crawl_copy *copy = a->copy;
+	struct text robots = a->robots_told ? to_text(a->record.robots) : copy->robots;
 
 	if (a->result.status == 304 && !etag.s)
 		etag = copy->etag;
 	if (a->result.status == 304 && !modified.s)
 		modified = copy->modified;
-	if (equal(etag, copy->etag) && equal(modified, copy->modified))
+	if (equal(etag, copy->etag) && equal(modified, copy->modified) &&
+	    equal(robots, copy->robots))
 		return 0;
-	return store_capture_validators(c->store, copy->id, etag, modified, err);
+	return store_capture_refresh(c->store, copy->id, etag, modified, robots, err);
 }
 
 int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
@@ -164,7 +168,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 	}
 	if (rc == 0 && v.outcome == OUTCOME_SAME &&
 	    (a->record.revisit || a->result.status == 304))
-		rc = refresh_validators(c, a, err);
+		rc = refresh_copy(c, a, err);
 	if (rc == 0)
 		rc = crawl_validators_check(c, o->page, a, err);
 	if (rc == 0)

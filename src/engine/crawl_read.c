@@ -170,6 +170,34 @@ static unsigned robots_headers(const char *head, size_t size)
 	return tags;
 }
 
+/* What an answer with the content of our copy asks of robots, if its header asks for
+ * other things than the copy did.  What of that a page says itself is known of the
+ * whole page only: a 304 may add words, a whole answer is read again. */
+static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
+                           const struct analyse_input *in)
+{
+	struct text before = a->copy->robots;
+	size_t links;
+	unsigned kept = robots_tag_kept(before.s, before.size, &links);
+	struct record again = a->record;
+
+	if (a->result.status == 304 ? !(in->robots & ~kept) : in->robots == kept)
+		return;
+	if (a->result.status == 304) {
+		robots_tag_put(kept | in->robots, &a->robots);
+		if (links < before.size) {
+			buf_byte(&a->robots, ' ');
+			buf_add(&a->robots, before.s + links, before.size - links);
+		}
+	} else {
+		analyse(&t->analyser, in, &again);
+		if (again.robots.s)
+			buf_add(&a->robots, again.robots.s, again.robots.size);
+	}
+	a->record.robots = (struct slice){ buf_text(&a->robots), a->robots.size };
+	a->robots_told = true;
+}
+
 /* Everything that is read out of an answer. */
 static void read_record(struct crawl_reader *t, struct crawl_answer *a,
                         struct warc_digest *payload)
@@ -201,11 +229,15 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		rec->etag = (struct slice){ v, n };
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n))
 		rec->modified = (struct slice){ v, n };
+	if (r->status < 200 || r->status > 399)
+		return;
+	in.robots = robots_headers(r->head, r->head_size);
 	/* the same bytes say the same, if they were ever read: of a copy out of an index
 	 * (CDX) we know no more than its digest */
-	if (r->status >= 200 && r->status <= 399 && r->status != 304 &&
-	    !(a->copy && a->copy->has_simhash && same_text(a->copy->digest, rec->digest))) {
-		in.robots = robots_headers(r->head, r->head_size);
+	if (a->copy && (r->status == 304 || (a->copy->has_simhash &&
+	                                     same_text(a->copy->digest, rec->digest)))) {
+		refresh_robots(t, a, &in);
+	} else if (r->status != 304) {
 		analyse(&t->analyser, &in, rec);
 		own(t, a);
 	}
@@ -318,6 +350,7 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	buf_clear(&a->title);
 	buf_clear(&a->robots);
 	a->is_packed = false;
+	a->robots_told = false;
 	a->rc = 0;
 	if (o->fetch.decode)
 		fetch_decode(r, &t->decoded, &a->err);

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "engine/discover_inner.h"
+#include "web/robots_tag.h"
 #include "web/url.h"
 
 #define YIELD_KEEP 0.9          /* weight that a visit keeps at the next */
@@ -133,18 +134,19 @@ static uint32_t take_links(struct linking *l, struct text links)
 /* Which links of the newest copy are not to be followed; true: all of them. */
 static bool read_robots(struct linking *l)
 {
-	const char *s = buf_text(&l->robots), *end = s + l->robots.size, *word;
-	bool all = false;
-	size_t size;
+	const char *s = buf_text(&l->robots), *end = s + l->robots.size, *link;
+	size_t size, words;
+	unsigned tags = robots_tag_kept(s, l->robots.size, &words);
 
 	l->closed.n = 0;
-	while (!l->d->opts.follow_all && next_link(&s, end, &word, &size)) {
-		all |= size == 8 && !memcmp(word, "nofollow", 8);
-		vec_push(&l->closed, hash_bytes(word, size, 0));
-	}
+	if (l->d->opts.follow_all)
+		return false;
+	s += words;
+	while (next_link(&s, end, &link, &size))
+		vec_push(&l->closed, hash_bytes(link, size, 0));
 	if (l->closed.n)
 		qsort(l->closed.v, l->closed.n, sizeof *l->closed.v, compare_hashes);
-	return all;
+	return tags & ROBOTS_TAG_NOFOLLOW;
 }
 
 static bool is_closed(const struct linking *l, const char *link, size_t size)

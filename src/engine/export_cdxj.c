@@ -14,6 +14,7 @@
 #include "engine/export.h"
 #include "warc/cdx.h"
 #include "warc/cdx_sort.h"
+#include "web/robots_tag.h"
 #include "web/url.h"
 
 struct lines {
@@ -22,7 +23,7 @@ struct lines {
 	bool extended;
 	FILE *out;
 	uint32_t page;                  /* whose url and surt are below */
-	struct buf url, surt, line, links, target;
+	struct buf url, surt, line, links, robots, target;
 	struct map pages;               /* hashes of the URLs there are */
 	char simhash[17];
 };
@@ -60,27 +61,45 @@ static int turn_to(struct lines *l, uint32_t page, struct err *err)
 	return 0;
 }
 
-/* The links that lead to pages of the repository. */
-static struct cdx_slice inner_links(struct lines *l, const struct store_capture *c)
+/* Of some links of a capture those that lead to pages of the repository. */
+static void put_inner(struct lines *l, const struct store_capture *c, struct cdx_slice rest,
+                      struct buf *out)
 {
-	struct cdx_slice rest = to_slice(c->links), link;
+	struct cdx_slice link;
 	struct text base = c->target.s ? c->target : (struct text){ l->url.data, l->url.size };
 
-	buf_clear(&l->links);
 	while (cdx_next_link(&rest, &link)) {
 		buf_clear(&l->target);
 		if (url_resolve(base.s, base.size, link.data, link.size, &l->target,
 		                NULL) < 0 ||
 		    map_get(&l->pages, hash_bytes(l->target.data, l->target.size, 0)) == MAP_NONE)
 			continue;
-		if (l->links.size)
-			buf_byte(&l->links, ' ');
+		if (out->size)
+			buf_byte(out, ' ');
 		if (c->target.s)        /* a line says nothing of where redirects led */
-			buf_add(&l->links, l->target.data, l->target.size);
+			buf_add(out, l->target.data, l->target.size);
 		else
-			buf_add(&l->links, link.data, link.size);
+			buf_add(out, link.data, link.size);
 	}
+}
+
+static struct cdx_slice inner_links(struct lines *l, const struct store_capture *c)
+{
+	buf_clear(&l->links);
+	put_inner(l, c, to_slice(c->links), &l->links);
 	return (struct cdx_slice){ buf_text(&l->links), l->links.size };
+}
+
+/* The words, and the same of the links. */
+static struct cdx_slice inner_robots(struct lines *l, const struct store_capture *c)
+{
+	size_t words;
+
+	buf_clear(&l->robots);
+	robots_tag_put(robots_tag_kept(c->robots.s, c->robots.size, &words), &l->robots);
+	put_inner(l, c, (struct cdx_slice){ c->robots.s + words, c->robots.size - words },
+	          &l->robots);
+	return (struct cdx_slice){ l->robots.size ? l->robots.data : NULL, l->robots.size };
 }
 
 static int add_capture(void *arg, const struct store_capture *c, struct err *err)
@@ -116,6 +135,8 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 		line.terms = to_slice(c->terms);
 		if (c->links.s)
 			line.links = inner_links(l, c);
+		if (c->robots.s)
+			line.robots = inner_robots(l, c);
 		if (c->has_simhash) {
 			snprintf(l->simhash, sizeof l->simhash, "%016llx",
 			         (unsigned long long)c->simhash);
@@ -149,6 +170,7 @@ int export_cdxj(struct export *e, bool extended, FILE *out, struct err *err)
 	buf_init(&l.surt, BUF_NO_LIMIT);
 	buf_init(&l.line, BUF_NO_LIMIT);
 	buf_init(&l.links, BUF_NO_LIMIT);
+	buf_init(&l.robots, BUF_NO_LIMIT);
 	buf_init(&l.target, URL_SIZE_MAX);
 	l.sorter = cdx_sorter_new(CDX_SORT_MEMORY, e->folder);
 	if (extended)
@@ -162,6 +184,7 @@ int export_cdxj(struct export *e, bool extended, FILE *out, struct err *err)
 	buf_release(&l.surt);
 	buf_release(&l.line);
 	buf_release(&l.links);
+	buf_release(&l.robots);
 	buf_release(&l.target);
 	map_release(&l.pages);
 	return rc;

@@ -71,10 +71,10 @@ int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret, s
 	return s->ops->capture_get(s, id, ret, err);
 }
 
-int store_capture_validators(struct store *s, uint64_t id, struct text etag,
-                             struct text modified, struct err *err)
+int store_capture_refresh(struct store *s, uint64_t id, struct text etag,
+                          struct text modified, struct text robots, struct err *err)
 {
-	return s->ops->capture_validators(s, id, etag, modified, err);
+	return s->ops->capture_refresh(s, id, etag, modified, robots, err);
 }
 
 int store_visit_add(struct store *s, const struct store_visit *v, struct err *err)

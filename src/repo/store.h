@@ -134,9 +134,11 @@ MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, st
 MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
 MUST_CHECK int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret,
                                  struct err *err);
-/* What to ask the server with next time; a text that is nothing is forgotten. */
-MUST_CHECK int store_capture_validators(struct store *s, uint64_t id, struct text etag,
-                                        struct text modified, struct err *err);
+/* What headers say of content that did not change: the validators to ask with next
+ * time, and what is asked of robots.  A text that is nothing is forgotten. */
+MUST_CHECK int store_capture_refresh(struct store *s, uint64_t id, struct text etag,
+                                     struct text modified, struct text robots,
+                                     struct err *err);
 MUST_CHECK int store_visit_add(struct store *s, const struct store_visit *v, struct err *err);
 /* Drop the imported visits (cycle 0) of a page. */
 MUST_CHECK int store_visits_forget(struct store *s, uint32_t page, struct err *err);

@@ -21,7 +21,8 @@ struct store_ops {
 	int (*page_update)(struct store *, const struct store_page *, struct err *);
 	int (*capture_add)(struct store *, struct store_capture *, struct err *);
 	int (*capture_get)(struct store *, uint64_t, struct store_capture *, struct err *);
-	int (*capture_validators)(struct store *, uint64_t, struct text, struct text, struct err *);
+	int (*capture_refresh)(struct store *, uint64_t, struct text, struct text, struct text,
+	                       struct err *);
 	int (*visit_add)(struct store *, const struct store_visit *, struct err *);
 	int (*visits_forget)(struct store *, uint32_t, struct err *);
 	int (*cycle_put)(struct store *, const struct store_cycle *, struct err *);

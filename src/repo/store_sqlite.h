@@ -59,8 +59,8 @@ int sqlite_word_add(struct store *, uint32_t, struct text, struct err *);
 int sqlite_words(struct store *, uint32_t, store_word_each *, void *, struct err *);
 int sqlite_capture_add(struct store *, struct store_capture *, struct err *);
 int sqlite_capture_get(struct store *, uint64_t, struct store_capture *, struct err *);
-int sqlite_capture_validators(struct store *, uint64_t, struct text, struct text,
-                              struct err *);
+int sqlite_capture_refresh(struct store *, uint64_t, struct text, struct text, struct text,
+                           struct err *);
 int sqlite_captures(struct store *, uint32_t, store_capture_each *, void *, struct err *);
 int sqlite_visit_add(struct store *, const struct store_visit *, struct err *);
 int sqlite_visits(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each *, void *,

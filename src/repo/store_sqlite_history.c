@@ -162,17 +162,18 @@ int sqlite_capture_get(struct store *base, uint64_t id, struct store_capture *re
 	return rc;
 }
 
-int sqlite_capture_validators(struct store *base, uint64_t id, struct text etag,
-                              struct text modified, struct err *err)
+int sqlite_capture_refresh(struct store *base, uint64_t id, struct text etag,
+                           struct text modified, struct text robots, struct err *err)
 {
 	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_VALIDATORS, err);
+	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_REFRESH, err);
 
 	if (!q)
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, (int64_t)id);
 	sql_bind_text(q, 2, etag);
 	sql_bind_text(q, 3, modified);
+	sql_bind_text(q, 4, robots);
 	return sql_run(s, q, err);
 }
 

@@ -37,7 +37,7 @@ struct cdx_line {
 	int64_t status, length, offset;         /* -1: absent or "-" */
 	int64_t text, words, images, tables, emails, outlinks;
 	struct cdx_slice url, mime, digest, filename, redirect;
-	struct cdx_slice tags, prose, title, simhash, terms, links;
+	struct cdx_slice tags, prose, title, simhash, terms, links, robots;
 	uint32_t present;                       /* bit i: field i of cdx.def given */
 };
 

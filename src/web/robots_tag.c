@@ -87,3 +87,33 @@ unsigned robots_tag_header(const char *value, size_t size)
 	}
 	return tags;
 }
+
+void robots_tag_put(unsigned tags, struct buf *out)
+{
+	if (tags & ROBOTS_TAG_NOFOLLOW)
+		buf_str(out, "nofollow");
+	if (tags & ROBOTS_TAG_NOINDEX)
+		buf_str(out, tags & ROBOTS_TAG_NOFOLLOW ? " noindex" : "noindex");
+}
+
+unsigned robots_tag_kept(const char *text, size_t size, size_t *ret_links)
+{
+	size_t at = 0, n;
+	unsigned tags = 0;
+
+	while (at < size) {             /* a link has a slash in it */
+		const char *blank = memchr(text + at, ' ', size - at);
+
+		n = blank ? (size_t)(blank - text) - at : size - at;
+		if (is_word(text + at, n, "nofollow"))
+			tags |= ROBOTS_TAG_NOFOLLOW;
+		else if (is_word(text + at, n, "noindex"))
+			tags |= ROBOTS_TAG_NOINDEX;
+		else if (n)
+			break;
+		at += n + (blank != NULL);
+	}
+	if (ret_links)
+		*ret_links = at;
+	return tags;
+}

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+
 #define ROBOTS_TAG_NAME "freshet"       /* ours, as in robots.txt */
 
 enum robots_tag { ROBOTS_TAG_NOFOLLOW = 1, ROBOTS_TAG_NOINDEX = 2 };
@@ -27,5 +29,10 @@ bool robots_tag_is_ours(const char *name, size_t size);
 unsigned robots_tag_words(const char *text, size_t size);
 /* The value of an X-Robots-Tag header: its parts may each be for a robot by name. */
 unsigned robots_tag_header(const char *value, size_t size);
+
+/* The words of what a capture keeps, written; and read, *ret_links then being where the
+ * links begin (it may be NULL). */
+void robots_tag_put(unsigned tags, struct buf *out);
+unsigned robots_tag_kept(const char *text, size_t size, size_t *ret_links);
 
 #endif

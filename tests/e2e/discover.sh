@@ -29,6 +29,14 @@ def answer(q):
         elif path == "/dead": return 404, b""
         elif path == "/meta": body = b"<meta name=robots content='noindex,nofollow'><a href=/behind-meta>x</a>"
         elif path == "/head": more, body = [("X-Robots-Tag", "otherbot: noarchive"), ("X-Robots-Tag", "nofollow")], b"<a href=/behind-head>x</a>"
+    elif host.startswith(b"http://127.0.0.5"):      # content that stays, under a header that does not
+        if path == "/robots.txt": body = b""
+        else:
+            if "closed" in told: more = [("X-Robots-Tag", "noindex, nofollow")]
+            body = b"<meta name=robots content=noindex><a href=/x>x</a><a rel=nofollow href=/y>y</a>"
+            if path == "/tagged":
+                more.append(("ETag", '"1"'))
+                if q.headers["If-None-Match"] == '"1"': return 304, b"", more
     elif path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % q.headers["Host"].encode()
     elif path == "/map.xml.gz": kind, body = "application/gzip", gzip.compress(b"<urlset><url><loc>http://%s/mapped</loc></url><url><loc>http://elsewhere.example/x</loc></url></urlset>" % q.headers["Host"].encode())
     elif path == "/": body = b"<a href=/a>a</a><a href=/secret>s</a><a href='/a?PHPSESSID=1'>p</a><a href=/big.zip>z</a>" + (b"<a href=/late>l</a>" if "later" in told else b"")
@@ -106,6 +114,31 @@ is 'd["nofollow"]' 3
 for n in 4 5 6; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.0.0/8 --discover-nofollow --now 2023010$n; done
 [ "$(pages n)" = " behind-head behind-meta both closed dead head meta open" ] || { pages n; exit 1; }
 "$FRESHET" -C n show --json "http://127.0.0.4:$(cat port)/meta" | grep -q '"robots":"nofollow noindex"'
+[ "$("$FRESHET" -C n export changed | grep -c '/meta".*"robots":"nofollow noindex"')" = 1 ]
+# an index has it, too, and brings it back
+robots() { "$FRESHET" -C "$1" export cdxj --extended | grep -v warc/revisit | grep -o '/[a-z-]*","mime.*"robots":"[^"]*"' | sed 's/","mime.*"robots"//' | sort -u | tr '\n' ' '; }
+want='/:"/closed" /head:"nofollow" /meta:"nofollow noindex" '
+[ "$(robots n)" = "$want" ] || { robots n; exit 1; }
+"$FRESHET" -C n export cdxj --extended -o n.cdxj
+"$FRESHET" init n2 2> /dev/null
+"$FRESHET" -C n2 import n.cdxj > /dev/null
+[ "$(robots n2)" = "$want" ] || { robots n2; exit 1; }
+
+# a header that comes and goes over the same bytes: what it adds is seen of any answer, what it no
+# longer says of a whole one; what the page says itself stays
+new h "http://127.0.0.5:$(cat port)/"
+"$FRESHET" -C h add "http://127.0.0.5:$(cat port)/tagged" > /dev/null
+asks() { "$FRESHET" -C h show --json "http://127.0.0.5:$(cat port)/${1-}" > show.json; python3 -c 'import json; print(json.load(open("show.json"))["captures"][0].get("robots"))'; }
+visit() { echo "$1" > state; expect 0 cycle h --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now "$2"; }
+visit open 20230101
+[ "$(asks) / $(asks tagged)" = "noindex /y / noindex /y" ] || { asks; asks tagged; exit 1; }
+visit closed 20230102
+is 'r["same"], r["not_modified"]' "(2, 1)"
+[ "$(asks) / $(asks tagged)" = "nofollow noindex /y / nofollow noindex /y" ] || { asks; asks tagged; exit 1; }
+visit open 20230103
+is 'r["same"], r["not_modified"]' "(3, 1)"
+[ "$(asks) / $(asks tagged)" = "noindex /y / nofollow noindex /y" ] || { asks; asks tagged; exit 1; }
+echo now > state
 
 # a trap, killed again and again: never a page twice, never more than the share
 new t "$url/t/1"

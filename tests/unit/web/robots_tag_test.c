@@ -37,6 +37,33 @@ static void test_headers(void **state)
 			         robots_tag_header(cases[i].value, strlen(cases[i].value)));
 }
 
+/* What a capture keeps, there and back. */
+static void test_kept(void **state)
+{
+	static const struct { const char *text; unsigned tags; size_t links; } cases[] = {
+		{ "", 0, 0 }, { "nofollow", F, 8 }, { "noindex", I, 7 }, { "nofollow noindex", F | I, 16 },
+		{ "noindex /a http://h/b", I, 8 }, { "/nofollow nofollow", 0, 0 },
+		{ "nofollowed", 0, 0 }, { " noindex  /a", I, 10 },
+	};
+	struct buf out;
+	size_t at;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(robots_tag_kept(cases[i].text, strlen(cases[i].text), &at),
+		                 cases[i].tags);
+		assert_int_equal(at, cases[i].links);
+	}
+	buf_init(&out, BUF_NO_LIMIT);
+	for (unsigned tags = 0; tags < 4; tags++) {
+		buf_clear(&out);
+		robots_tag_put(tags, &out);
+		assert_int_equal(robots_tag_kept(buf_text(&out), out.size, &at), tags);
+		assert_int_equal(at, out.size);
+	}
+	buf_release(&out);
+}
+
 static bool is_text(struct slice s, const char *text)
 {
 	return s.size == strlen(text) && (!s.size || !memcmp(s.s, text, s.size));
@@ -81,11 +108,29 @@ static void test_pages(void **state)
 	       "/d/a", "");
 }
 
+/* A file that is no page has a header, too. */
+static void test_file(void **state)
+{
+	struct analyser a;
+	struct record r = { 0 };
+
+	(void)state;
+	analyser_init(&a);
+	analyse(&a, &(struct analyse_input){ .url = { "http://h.example/d.pdf", 22 },
+		.content_type = { "application/pdf", 15 }, .body = "%PDF-1.4", .size = 8,
+		.robots = I }, &r);
+	assert_true(is_text(r.robots, "noindex"));
+	assert_null(r.links.s);
+	analyser_release(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_headers),
+		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
