@@ -10,24 +10,23 @@
  * Estimate.  n visits, X of which found a change, mean interval I:
  *   cho    -log((n - X + 0.5) / (n + 0.5)) / I   (Cho & Garcia-Molina, bias reduced)
  *   naive  X / (n I)
- *   mle    root of  sum over changed of t/(e^{rt}-1) = sum over unchanged of t,
- *          for uneven intervals t; RATE_MAX if no interval was unchanged
+ *   mle    the most likely rate, for uneven intervals (censored.h)
  *   em     the same in O(1) memory: a changed interval counts as exposure only
  *          until its expected first change, by the rate known at that visit
  * A page without visits takes the rate of all visits together, so that nothing
  * is starved from the start; a page whose estimate is 0 keeps its place by age.
  *
- * Cost.  O(pages) a cycle, one product each; O(1) a visit, 20 bytes a page.  mle:
- * O(changed visits of the page) a visit, and 8 bytes for each of them.
+ * Cost.  O(pages) a cycle, one product each; O(1) a visit, 24 bytes a page.  mle: as
+ * censored.h says.
  * Blind spot.  Pages are taken as independent: a rebuilt site surprises us once
  * a page.
  */
 #include <math.h>
 
+#include "policy/censored.h"
 #include "policy/plan.h"
 
-#define RATE_MAX 20.0           /* changes a cycle: certainty */
-#define MLE_STEPS 60
+#define DAY 86400.0
 
 enum estimator { CHO, NAIVE, MLE, EM };
 
@@ -37,14 +36,12 @@ struct page_history {
 	float visits, changes;
 	float exposure;                 /* cycles, summed over intervals */
 	float rate;                     /* changes a cycle, from the three above */
-	uint32_t changed;               /* mle: newest of its changed intervals, or 0 */
+	struct censored_page seen;      /* mle */
 };
-
-struct interval { float cycles; uint32_t before; };
 
 struct frequency_state {
 	double visits, changes, exposure;
-	VEC(struct interval) intervals; /* entry 0 ends every chain */
+	struct censored intervals;      /* mle */
 };
 
 static const struct option_spec frequency_options[] = {
@@ -58,58 +55,33 @@ static double cho_rate(double visits, double changes, double exposure)
 	return -log((visits - changes + 0.5) / (visits + 0.5)) * visits / exposure;
 }
 
-/* Newton's steps for sum t/(e^{rt}-1) = exposure (of the unchanged intervals) from
- * the rate before; the left side falls as r grows, so each step also narrows the
- * bracket, and one that leaves it is replaced by its middle. */
-static double mle_rate(const struct frequency_state *s, const struct page_history *h)
-{
-	double low = 0, high = RATE_MAX, r = h->rate > 0 ? (double)h->rate : 0.1;
-
-	if (!h->changed)
-		return 0;
-	if (h->exposure <= 0)
-		return RATE_MAX;
-	for (int step = 0; step < MLE_STEPS; step++) {
-		double sum = 0, slope = 0, next;
-
-		for (uint32_t k = h->changed; k; k = s->intervals.v[k].before) {
-			double t = s->intervals.v[k].cycles, e = expm1(r * t);
-
-			sum += t / e;
-			slope -= t * t * (e + 1) / (e * e);
-		}
-		if (sum > h->exposure)
-			low = r;
-		else
-			high = r;
-		next = r - (sum - h->exposure) / slope;
-		if (!(next > low && next < high))
-			next = (low + high) / 2;
-		if (fabs(next - r) < 1e-7 * r)
-			return next;
-		r = next;
-	}
-	return r;
-}
-
 static double page_rate(const struct frequency_state *s, const struct page_history *h,
-                        enum estimator e)
+                        enum estimator e, const struct view *v)
 {
 	switch (e) {
 	case CHO:
 		return cho_rate(h->visits, h->changes, h->exposure);
 	case MLE:
-		return mle_rate(s, h);
+		return censored_rate(&s->intervals, &h->seen, 0, DAY / (double)v->cycle_seconds);
 	default:
 		return h->changes / h->exposure;
 	}
 }
 
+/* The rate of all visits together, for a page without any; the exposure of em ends
+ * with the changes. */
+static double rate_of_all(const struct frequency_state *s, enum estimator e)
+{
+	if (!(s->visits > 0))
+		return 0;
+	return e == EM ? s->changes / s->exposure : cho_rate(s->visits, s->changes, s->exposure);
+}
+
 static void frequency_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
-	const struct frequency_state *s = p->state;
+	const struct frequency_opts *o = p->opts;
 	const struct page_history *h = p->page_mem;
-	double unknown = s->visits > 0 ? cho_rate(s->visits, s->changes, s->exposure) : 0;
+	double unknown = rate_of_all(p->state, (enum estimator)o->estimator);
 
 	for (uint32_t i = 0; i < v->n_pages; i++) {
 		double rate = h[i].visits > 0 ? (double)h[i].rate : unknown;
@@ -120,21 +92,11 @@ static void frequency_ask(struct policy *p, const struct view *v, struct plan *p
 }
 
 /* Expected time to the first change in an interval known to hold one. */
-static double censored(double rate, double gap)
+static double time_to_change(double rate, double gap)
 {
 	if (rate * gap < 1e-6)
 		return gap / 2;
 	return 1 / rate - gap * exp(-rate * gap) / -expm1(-rate * gap);
-}
-
-static void note_changed(struct frequency_state *s, struct page_history *h, double gap)
-{
-	struct interval i = { (float)gap, h->changed };
-
-	if (!s->intervals.n)
-		vec_push(&s->intervals, (struct interval){ 0 });
-	h->changed = (uint32_t)s->intervals.n;
-	vec_push(&s->intervals, i);
 }
 
 static void frequency_tell(struct policy *p, const struct view *v, const struct seen *seen)
@@ -153,15 +115,14 @@ static void frequency_tell(struct policy *p, const struct view *v, const struct 
 		double prior = (s->changes + 0.5) / (s->exposure + 0.5);
 		double rate = (h->changes + 1 + prior) / (h->exposure + gap / 2 + 1);
 
-		exposure = censored(rate, gap);
+		exposure = time_to_change(rate, gap);
 	}
 	h->visits += 1;
 	h->changes += seen->hit ? 1.f : 0.f;
-	if (o->estimator == MLE && seen->hit)
-		note_changed(s, h, gap);
-	else
-		h->exposure += (float)exposure;
-	h->rate = (float)page_rate(s, h, (enum estimator)o->estimator);
+	h->exposure += (float)exposure;
+	if (o->estimator == MLE)
+		censored_note(&s->intervals, &h->seen, gap, seen->hit);
+	h->rate = (float)page_rate(s, h, (enum estimator)o->estimator, v);
 	s->visits += 1;
 	s->changes += seen->hit;
 	s->exposure += exposure;
@@ -171,7 +132,7 @@ static void frequency_release(struct policy *p)
 {
 	struct frequency_state *s = p->state;
 
-	vec_release(&s->intervals);
+	censored_release(&s->intervals);
 }
 
 const struct policy_ops policy_frequency = {

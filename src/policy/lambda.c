@@ -3,12 +3,9 @@
  * lambda.c - LambdaCrawl: rates from censored visits, then the optimal split.
  *
  * Rates.  Each page keeps its visits as (interval, changed?).  Its rate is the
- * maximum likelihood estimate for interval-censored changes, the root of
- *     sum over changed of t / (e^{rt} - 1) = sum over unchanged of t,
- * with one imaginary interval of half a day of each kind, bisected on [0.0005, 7]
- * a day, as the authors do.  Without visits that is ln 2 / 0.5 a day.
- * The intervals of a page are kept as a histogram of eight lengths (each the
- * cycles' power of two) with their true mean, so memory does not grow.
+ * maximum likelihood estimate for interval-censored changes (censored.h), with one
+ * imaginary interval of half a day of each kind, on [0.0005, 7] a day, as the
+ * authors do.  Without visits that is ln 2 / 0.5 a day.
  *
  * Allocation.  Harmonic penalty, J = sum w log((r + f) / f), under sum f = R:
  *     f = (-r + sqrt(r^2 + 4 w r / mu)) / 2,  mu by bisection;
@@ -16,18 +13,16 @@
  * Every cycle a page's credit grows by its f (in visits a cycle); the R largest
  * credits are visited and pay 1.
  *
- * Cost.  O(pages * 60) a cycle for mu, O(100) a visit; 76 bytes a page.
+ * Cost.  O(pages * 60) a cycle for mu; 16 bytes a page, and what censored.h says.
  * Blind spot.  Pages are independent; harmonic gives every page some visits.
  */
 #include <math.h>
 
+#include "policy/censored.h"
 #include "policy/plan.h"
 
 #define DAY 86400.0
 #define SMOOTH 0.5              /* days: one imaginary interval of each kind */
-#define RATE_MIN 0.0005
-#define RATE_MAX 7.0
-#define BINS 8
 
 enum cost { HARMONIC, BINARY };
 
@@ -36,9 +31,7 @@ struct lambda_opts { int cost, weight; };
 struct lambda_page {
 	float rate;                     /* changes a day; 0: no visit yet */
 	float credit;
-	float days[BINS];               /* changed intervals: total by length */
-	uint8_t count[BINS];
-	float unchanged;                /* days without a change, summed */
+	struct censored_page seen;      /* intervals in days */
 };
 
 static const struct option_spec lambda_options[] = {
@@ -53,60 +46,18 @@ static unsigned lambda_needs(const void *opts)
 	return ((const struct lambda_opts *)opts)->weight ? NEED_PAGERANK : 0;
 }
 
-static double score_of(const struct lambda_page *h, double rate)
-{
-	double s = SMOOTH / expm1(rate * SMOOTH) - SMOOTH - (double)h->unchanged;
-
-	for (int i = 0; i < BINS; i++)
-		if (h->count[i]) {
-			double t = (double)h->days[i] / h->count[i];
-
-			s += h->count[i] * t / expm1(rate * t);
-		}
-	return s;
-}
-
-static double likely_rate(const struct lambda_page *h)
-{
-	double lo = RATE_MIN, hi = RATE_MAX;
-
-	for (int k = 0; k < 30; k++) {
-		double mid = sqrt(lo * hi);
-
-		if (score_of(h, mid) > 0)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return sqrt(lo * hi);
-}
-
-static void note_change(struct lambda_page *h, double days, double cycle_days)
-{
-	int i = (int)fmax(0, fmin(BINS - 1, log2(fmax(days / cycle_days, 1))));
-
-	if (h->count[i] == UINT8_MAX) {         /* forget half of what is long known */
-		h->count[i] /= 2;
-		h->days[i] *= (float)h->count[i] / UINT8_MAX;
-	}
-	h->count[i]++;
-	h->days[i] += (float)days;
-}
-
 static void lambda_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
+	struct censored *intervals = p->state;
 	struct lambda_page *h = policy_page(p, seen->page);
-	double cycle = (double)v->cycle_seconds / DAY;
-	double days = v->observe == OBSERVE_CYCLE ? cycle : (double)seen->gap_seconds / DAY;
+	double days = (double)(v->observe == OBSERVE_CYCLE ? v->cycle_seconds :
+	                       seen->gap_seconds) / DAY;
 
 	h->credit -= 1;
 	if (!seen->known || days <= 0)
 		return;
-	if (seen->hit)
-		note_change(h, days, cycle);
-	else
-		h->unchanged += (float)days;
-	h->rate = (float)likely_rate(h);
+	censored_note(intervals, &h->seen, days, seen->hit);
+	h->rate = (float)censored_rate(intervals, &h->seen, SMOOTH, 1);
 }
 
 /* Rate and importance of a page, in changes a cycle. */
@@ -175,15 +126,22 @@ static void lambda_ask(struct policy *p, const struct view *v, struct plan *plan
 		           NAN, REASON_DUE);
 }
 
+static void lambda_release(struct policy *p)
+{
+	censored_release(p->state);
+}
+
 const struct policy_ops policy_lambda = {
 	.name = "lambda",
 	.summary = "LambdaCrawl: rates from censored visits, optimal split of the budget",
 	.origin = "Kolobov et al. 2019; Azar et al. 2018 (cost=binary)",
 	.options = lambda_options,
 	.opts_size = sizeof(struct lambda_opts),
+	.state_size = sizeof(struct censored),
 	.page_size = sizeof(struct lambda_page),
 	.needs = lambda_needs,
 	.begin = lambda_begin,
 	.ask = lambda_ask,
 	.tell = lambda_tell,
+	.release = lambda_release,
 };

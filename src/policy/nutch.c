@@ -5,16 +5,18 @@
  * Rule (nutch-default.xml): an interval of 30 days at first; a changed page's
  * interval is multiplied by 1 - dec (0.2), an unchanged one's by 1 + inc (0.4).
  * sync_delta: with delta the time from the page's modification to the fetch, an
- * interval shorter than delta becomes delta, and the next fetch is set at
- * now - delta * 0.3 + interval, so that a page fetched long after it changed is
- * tried again sooner.  Then the interval is held within 60 s and a year, and no
- * page waits longer than 90 days (db.fetch.interval.max).  Error: one day later,
- * the interval kept.  When a page was last modified we know only from our own
- * visits: the moment of the last one that found it changed.
+ * interval shorter than delta becomes delta, it is held within 60 s and a year, and
+ * the next fetch is set at now - delta * 0.3 + interval, so that a page fetched long
+ * after it changed is tried again sooner.  A delta beyond the longest interval counts
+ * as that (NUTCH-1564 as its comment has it: unchanged pages were asked for at once).
+ * No page waits longer than 90 days (db.fetch.interval.max).  Error: one day later,
+ * the interval kept; that three errors make a page gone is left to the engine.  When
+ * a page was last modified we know only from our own visits: the moment of the last
+ * one that found it changed.
  *
  * Blind spot.  The interval settles where 60 % of visits find a change, whatever
  * the budget; nothing is learnt from other pages.
- * Cost.  O(pages) a cycle, O(1) a visit, 8 bytes a page.
+ * Cost.  O(pages) a cycle, O(1) a visit, 16 bytes a page.
  */
 #include <math.h>
 
@@ -55,6 +57,7 @@ static void nutch_tell(struct policy *p, const struct view *v, const struct seen
 	const struct nutch_opts *o = p->opts;
 	struct nutch_page *h = policy_page(p, seen->page);
 	double interval = h->interval > 0 ? (double)h->interval : (double)o->start, wait;
+	double delta = 0;
 
 	if (!seen->known) {
 		h->wait.interval = (float)((double)(v->now - v->last_visit[seen->page]) + RETRY);
@@ -63,15 +66,10 @@ static void nutch_tell(struct policy *p, const struct view *v, const struct seen
 	interval *= seen->hit ? 1 - o->dec : 1 + o->inc;
 	if (seen->hit)
 		h->modified = v->now;
-	wait = interval;
-	if (!o->nosync && h->modified) {
-		double delta = (double)(v->now - h->modified);
-
-		if (delta > interval)
-			interval = delta;
-		wait = interval - delta * o->rate;
-	}
-	interval = fmin(fmax(interval, (double)o->min), (double)o->max);
+	if (!o->nosync && h->modified)
+		delta = (double)(v->now - h->modified);
+	interval = fmin(fmax(fmax(interval, delta), (double)o->min), (double)o->max);
+	wait = interval - fmin(delta, (double)o->max) * o->rate;
 	h->interval = (float)interval;
 	h->wait.interval = (float)fmin(fmax(wait, (double)o->min), WAIT_MAX);
 }

@@ -4,12 +4,12 @@
  *
  * Rule (minutes): an interval of 1440 at first; changed: I = (1 - dec) I + dec min,
  * dec 0.5, min 60; unchanged: I = (1 + inc) I up to max, inc 0.5, max 20160 (14
- * days).  A fetch error is tried again after 120 minutes and forgets what was
- * learnt.
+ * days).  A fetch error is tried again after 120 minutes and wipes what was learnt:
+ * the next visit starts from the first interval again.
  *
  * Blind spot.  With max at 14 days every quiet page asks for a visit each two
  * weeks; under a budget the order among the overdue decides everything.
- * Cost.  O(pages) a cycle, O(1) a visit, 4 bytes a page.
+ * Cost.  O(pages) a cycle, O(1) a visit, 8 bytes a page.
  */
 #include <math.h>
 
@@ -18,6 +18,8 @@
 #define ERROR_WAIT (120 * 60.0)
 
 struct stormcrawler_opts { double inc, dec; int64_t start, min, max; };
+
+struct stormcrawler_page { struct interval_page wait; float interval; };
 
 static const struct option_spec stormcrawler_options[] = {
 	OPT_DOUBLE(stormcrawler_opts, inc, 0.5, 0, 10, "growth for an unchanged page"),
@@ -39,16 +41,20 @@ static void stormcrawler_tell(struct policy *p, const struct view *v,
                               const struct seen *seen)
 {
 	const struct stormcrawler_opts *o = p->opts;
-	struct interval_page *h = policy_page(p, seen->page);
+	struct stormcrawler_page *h = policy_page(p, seen->page);
 	double interval = h->interval > 0 ? (double)h->interval : (double)o->start;
 
-	if (!seen->known)
-		interval = (double)(v->now - v->last_visit[seen->page]) + ERROR_WAIT;
-	else if (seen->hit)
+	if (!seen->known) {
+		h->interval = 0;
+		h->wait.interval = (float)((double)(v->now - v->last_visit[seen->page]) +
+		                           ERROR_WAIT);
+		return;
+	}
+	if (seen->hit)
 		interval = (1 - o->dec) * interval + o->dec * (double)o->min;
 	else
 		interval = fmin((1 + o->inc) * interval, (double)o->max);
-	h->interval = (float)interval;
+	h->interval = h->wait.interval = (float)interval;
 }
 
 static int stormcrawler_check(const void *opts, struct err *err)
@@ -66,7 +72,7 @@ const struct policy_ops policy_stormcrawler = {
 	.origin = "Apache StormCrawler, AdaptiveScheduler",
 	.options = stormcrawler_options,
 	.opts_size = sizeof(struct stormcrawler_opts),
-	.page_size = sizeof(struct interval_page),
+	.page_size = sizeof(struct stormcrawler_page),
 	.check = stormcrawler_check,
 	.ask = stormcrawler_ask,
 	.tell = stormcrawler_tell,

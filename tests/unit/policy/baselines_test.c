@@ -333,8 +333,13 @@ static void rates_by_their_formulas(void **state)
 	assert_near(rate_after(&s, "frequency", "1 1 1"), 0, 1e-5);
 	/* one changed and one unchanged interval of length t: ln 2 / t */
 	assert_near(rate_after(&s, "frequency:estimator=mle", "3 3+"), log(2) / 3, 1e-5);
-	assert_near(rate_after(&s, "frequency:estimator=mle", "3 3"), 0, 1e-5);
-	assert_near(rate_after(&s, "frequency:estimator=mle", "3+ 1+"), 20, 1e-5);
+	/* never changed, never unchanged: the ends of [0.0005, 7] a day, a cycle being one */
+	assert_near(rate_after(&s, "frequency:estimator=mle", "3 3"), 0.0005, 1e-5);
+	assert_near(rate_after(&s, "frequency:estimator=mle", "3+ 1+"), 7, 1e-5);
+	/* em: of an interval of 4 with a change, at the rate (1 + .5/.5)/(4/2 + 1) = 2/3, a first
+	 * change is to be expected after 1.5 - 4 e^(-8/3)/(1 - e^(-8/3)); then 6 quiet cycles */
+	assert_near(rate_after(&s, "frequency:estimator=em", "4+ 6"),
+	            1 / (1.5 - 4 * exp(-8 / 3.0) / (1 - exp(-8 / 3.0)) + 6), 1e-5);
 	/* uneven intervals: search the likelihood (1-e^-2r)(1-e^-5r)(1-e^-r) e^-13r */
 	for (double r = 1e-4; r < 2; r += 1e-4) {
 		double l = log(-expm1(-2 * r)) + log(-expm1(-5 * r)) + log(-expm1(-r)) - 13 * r;

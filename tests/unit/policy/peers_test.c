@@ -71,6 +71,19 @@ static void nutch_by_hand(void **state)
 	check_waits("nutch", list, sizeof list / sizeof *list);
 }
 
+/* With max=20d.  day 10 changed: 30 * .8 = 24, held at 20.  day 30 unchanged: 28, delta
+ * 20: 20 - .3 * 20 = 14.  day 100 unchanged: delta 90 counts as 20, so the wait is 14 again,
+ * neither 90 - 27 (beyond max) nor 20 - 27 (at once: NUTCH-1564). */
+static void nutch_keeps_its_longest_interval(void **state)
+{
+	const struct visit list[] = {
+		{ 10, true, false, 20 }, { 30, false, false, 14 }, { 100, false, false, 14 },
+	};
+
+	(void)state;
+	check_waits("nutch:max=20d", list, sizeof list / sizeof *list);
+}
+
 static void nutch_waits_90_days_at_most(void **state)
 {
 	const struct visit list[] = {
@@ -98,6 +111,18 @@ static void stormcrawler_by_hand(void **state)
 	check_waits("stormcrawler", list, sizeof list / sizeof *list);
 }
 
+/* An error wipes what was learnt: tried again 2 hours after it, then from 1 day on. */
+static void stormcrawler_forgets_after_an_error(void **state)
+{
+	const struct visit list[] = {
+		{ 1, false, false, 1.5 }, { 3, false, false, 2.25 }, { 10, false, true, 7 + 2 / 24.0 },
+		{ 11, false, false, 1.5 }, { 13, true, false, (1.5 + 1 / 24.0) / 2 },
+	};
+
+	(void)state;
+	check_waits("stormcrawler", list, sizeof list / sizeof *list);
+}
+
 /* The log-likelihood of LambdaCrawl's smoothed history at a rate a day. */
 static double likelihood(double r, const double *changed, int n, double unchanged)
 {
@@ -108,10 +133,10 @@ static double likelihood(double r, const double *changed, int n, double unchange
 	return l;
 }
 
+/* Changed after 2, 2 and 9.5 days, unchanged after 10 in all. */
 static void lambda_rate_is_most_likely(void **state)
 {
-	/* equal intervals: no binning error */
-	const double changed[] = { 2, 2, 2 };
+	const double changed[] = { 2, 9.5, 2 };
 	uint32_t last_cycle[1] = { 0 };
 	int64_t last_visit[1] = { 0 };
 	struct view v = { .n_pages = 1, .last_cycle = last_cycle, .last_visit = last_visit,
@@ -124,17 +149,18 @@ static void lambda_rate_is_most_likely(void **state)
 	assert_int_equal(policy_new(&p, "lambda", &err), 0);
 	policy_size(p, 1);
 	for (int i = 0; i < 8; i++) {
-		struct seen s = { .hit = i < 3, .known = true, .gap = 2,
-		                  .gap_seconds = 2 * DAY_SECONDS };
+		struct seen s = { .hit = i < 3, .known = true, .gap = 2 };
+
+		s.gap_seconds = (int64_t)((i < 3 ? changed[i] : 2) * DAY_SECONDS);
 
 		policy_tell(p, &v, &s);
 	}
-	for (double r = 0.0005; r < 7; r *= 1.001)
+	for (double r = 0.0005; r < 7; r *= 1.0001)
 		if (likelihood(r, changed, 3, 10) > most) {
 			most = likelihood(r, changed, 3, 10);
 			best = r;
 		}
-	ASSERT_NEAR((double)*(const float *)policy_page(p, 0) / best, 1, 0.005);
+	ASSERT_NEAR((double)*(const float *)policy_page(p, 0) / best, 1, 0.0005);
 	policy_free(p);
 }
 
@@ -371,8 +397,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nutch_by_hand),
+		cmocka_unit_test(nutch_keeps_its_longest_interval),
 		cmocka_unit_test(nutch_waits_90_days_at_most),
 		cmocka_unit_test(stormcrawler_by_hand),
+		cmocka_unit_test(stormcrawler_forgets_after_an_error),
 		cmocka_unit_test(lambda_rate_is_most_likely),
 		cmocka_unit_test(lambda_split_is_optimal),
 		cmocka_unit_test(thompson_draws_from_its_prior),
