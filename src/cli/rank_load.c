@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cli/repository.h"
 #include "engine/archive.h"
+#include "engine/import.h"
 #include "engine/resume.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"
@@ -46,7 +47,7 @@ static int refuse_archive(struct input *in, struct err *err)
 static int load_texts(struct graph_text *ret, int n, char **files, struct err *err)
 {
 	struct graph_build_opts opts = { .dedupe = true };
-	struct graph_text_reader *r = graph_text_new(&opts);
+	struct graph_text_reader *r = graph_text_new(&opts, import_link);
 
 	for (int i = 0; i < n; i++) {
 		struct input *in;
@@ -156,8 +157,18 @@ static uint32_t find_node(const struct rank_graph *g, const char *s, size_t n)
 {
 	uint64_t v = 0;
 
-	if (g->text.names.n)
-		return strtab_find(&g->text.names, s, n);
+	if (g->text.names.n) {
+		uint32_t found = strtab_find(&g->text.names, s, n);
+		struct buf url;
+
+		if (found != MAP_NONE)
+			return found;
+		buf_init(&url, GRAPH_TEXT_LINE_MAX);    /* in another spelling? */
+		if (import_link(NULL, 0, s, n, &url) == 0)
+			found = strtab_find(&g->text.names, url.data, url.size);
+		buf_release(&url);
+		return found;
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] < '0' || s[i] > '9' || i > 9)
 			return MAP_NONE;

@@ -55,6 +55,9 @@ MUST_CHECK int import_sitemap(struct import *i, struct input *in, const char *pa
 MUST_CHECK int import_graph(struct import *i, struct input *in, const char *path,
                             struct err *err);
 bool import_is_graph(const char *s, size_t size);
+/* What a link of such a file means; see graph_text_resolve in graph/graph_text.h. */
+MUST_CHECK int import_link(const char *page, size_t page_size, const char *link,
+                           size_t link_size, struct buf *out);
 /* The same for a WebGraph BVGraph, BASE or one of its files, with its URLs beside it. */
 bool import_is_bvgraph(const char *path);
 MUST_CHECK int import_bvgraph(struct import *i, const char *path, struct err *err);

@@ -157,10 +157,17 @@ static int add_graph(struct import *i, const struct graph *graph, const struct s
 	return rc;
 }
 
+int import_link(const char *page, size_t page_size, const char *link, size_t link_size,
+                struct buf *out)
+{
+	return page ? url_resolve(page, page_size, link, link_size, out, NULL) :
+		url_canonical(link, link_size, out, NULL);
+}
+
 int import_graph(struct import *i, struct input *in, const char *path, struct err *err)
 {
 	struct graph_build_opts opts = { .dedupe = true };
-	struct graph_text_reader *r = graph_text_new(&opts);
+	struct graph_text_reader *r = graph_text_new(&opts, import_link);
 	struct graph_text text = { 0 };
 	int rc = graph_text_add(r, in, err);
 

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 
 #define NAME_MAX_SIZE ((size_t)1 << 16)
@@ -24,17 +23,21 @@ struct graph_text_reader {
 	struct strtab names;
 	VEC(uint8_t) alive;             /* by name: 0, 1 or NOT_A_PAGE; adjacency only */
 	VEC(uint32_t) pages;            /* names that are pages, as they came */
-	struct buf joined;
+	graph_text_resolve *resolve;
+	struct buf page_name, link_name;
 };
 
-struct graph_text_reader *graph_text_new(const struct graph_build_opts *opts)
+struct graph_text_reader *graph_text_new(const struct graph_build_opts *opts,
+                                         graph_text_resolve *resolve)
 {
 	struct graph_text_reader *r = mem_zalloc(1, sizeof *r);
 
 	if (opts)
 		r->opts = *opts;
 	r->builder = graph_builder_new(&r->opts);
-	buf_init(&r->joined, NAME_MAX_SIZE);
+	r->resolve = resolve;
+	buf_init(&r->page_name, NAME_MAX_SIZE);
+	buf_init(&r->link_name, NAME_MAX_SIZE);
 	return r;
 }
 
@@ -46,7 +49,8 @@ void graph_text_free(struct graph_text_reader *r)
 	strtab_release(&r->names);
 	vec_release(&r->alive);
 	vec_release(&r->pages);
-	buf_release(&r->joined);
+	buf_release(&r->page_name);
+	buf_release(&r->link_name);
 	free(r);
 }
 
@@ -155,30 +159,28 @@ static int add_link_line(struct graph_text_reader *r, const char *p, const char 
 	return graph_builder_add(r->builder, a, b, err);
 }
 
-/* Where "scheme://host" ends. */
-static size_t host_end(struct span url)
+/* What `name` means on `page`, or as a page of its own; in `out`, if not as it stands. */
+static struct span resolved(struct graph_text_reader *r, struct span page, struct span name,
+                            struct buf *out)
 {
-	const char *p = memmem(url.s, url.n, "://", 3), *end = url.s + url.n;
-
-	if (!p)
-		return 0;
-	for (p += 3; p < end && *p != '/' && *p != '?' && *p != '#'; p++)
-		;
-	return (size_t)(p - url.s);
+	buf_clear(out);
+	if (!r->resolve || r->resolve(page.s, page.n, name.s, name.n, out) < 0 || !out->size)
+		return name;
+	return (struct span){ out->data, out->size };
 }
 
 static int add_page_line(struct graph_text_reader *r, const char *line, const char *end,
                          struct err *err)
 {
 	const char *tab = memchr(line, '\t', (size_t)(end - line)), *p;
-	struct span url = { line, tab ? (size_t)(tab - line) : 0 }, link;
-	size_t host = host_end(url);
+	struct span told = { line, tab ? (size_t)(tab - line) : 0 }, none = { NULL, 0 }, url, link;
 	uint32_t page, target;
 	int failed;
 
 	if (!is_adjacency(line, end))
 		return err_set(err, E_PARSE, "`url TAB 0|1 TAB links` is wanted, as in the first "
 		               "line");
+	url = resolved(r, none, told, &r->page_name);
 	failed = intern(r, url, &page, err);
 	if (failed)
 		return failed;
@@ -187,14 +189,8 @@ static int add_page_line(struct graph_text_reader *r, const char *line, const ch
 	r->alive.v[page] = (uint8_t)(tab[1] - '0');
 	p = tab + 2;
 	while ((link = next_word(&p, end)).n) {
-		if (link.s[0] == '/' && host) {
-			buf_clear(&r->joined);
-			buf_add(&r->joined, url.s, host);
-			buf_add(&r->joined, link.s, link.n);
-			if (r->joined.full)
-				return err_set(err, E_LIMIT, "a link of %zu bytes", link.n);
-			link = (struct span){ r->joined.data, r->joined.size };
-		}
+		if (url.s == r->page_name.data) /* links of what is no URL are names, too */
+			link = resolved(r, url, link, &r->link_name);
 		failed = intern(r, link, &target, err);
 		if (!failed)
 			failed = graph_builder_add(r->builder, page, target, err);

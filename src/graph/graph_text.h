@@ -6,11 +6,12 @@
  *                                 or tabs between; what follows is ignored
  *   adjacency    url TAB alive TAB link link ...
  *                                 alive is 0 or 1; a link counts if its target
- *                                 is a page of the set; "/x" is on the page's host
+ *                                 is a page of the set
  *
  * Lines that begin with # or % are comments.  The first line that is none
  * decides what the file is; several files of one kind make one graph.  Names are
- * bytes here: this folder knows no URL beyond "scheme://host" before a path.
+ * bytes here: what the pages of an adjacency file are called, and what their links
+ * mean on them ("/x", "../x", another spelling), the caller's resolver knows.
  * Compressed files are read as they are (base/input.h).
  */
 #ifndef GRAPH_GRAPH_TEXT_H
@@ -20,6 +21,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/input.h"
 #include "base/map.h"
@@ -41,7 +43,14 @@ struct graph_text {
 
 struct graph_text_reader;
 
-struct graph_text_reader *graph_text_new(const struct graph_build_opts *opts);
+/* Append what `link` means on `page`; page NULL: the name of the page that link is.
+ * Below 0: nothing that it knows, and the bytes stand for themselves. */
+typedef int graph_text_resolve(const char *page, size_t page_size, const char *link,
+                               size_t link_size, struct buf *out);
+
+/* resolve: for adjacency files; NULL: all names are bytes. */
+struct graph_text_reader *graph_text_new(const struct graph_build_opts *opts,
+                                         graph_text_resolve *resolve);
 /* Read one more file; E_PARSE tells its name and the line. */
 MUST_CHECK int graph_text_add(struct graph_text_reader *r, struct input *in,
                               struct err *err);

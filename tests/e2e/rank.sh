@@ -31,6 +31,16 @@ printf 'x' | dd of=four.saved bs=1 seek=70 conv=notrunc 2>/dev/null
 code $f rank four.saved; [ $rc = 3 ] || fail "damaged graph: exit $rc"
 grep -q 'four.saved.*build it again' err || fail "damaged graph said: $(cat err)"
 
+# links of an adjacency file are read as on the page, in any spelling; so are URLs of a truth
+printf 'http://H.example/d/x\t1\ty ../z //h.example/w ?q http://h.example:80/d/%%79 mailto:x /nowhere\r\n' >rel.tsv
+printf 'http://h.example/%s\t0\r\n' d/y z w 'd/x?q' >>rel.tsv
+printf 'HTTP://h.example/d/../z\n' >rel.truth
+$f rank rel.tsv --truth rel.truth --links rel.links --json >out 2>err
+grep -q '"nodes":5,"links":4,.*"alive":1,' out || fail "relative links: $(cat out err)"
+[ "$(cut -f2 rel.links | sort | tr '\n' ' ')" = "http://h.example/d/x?q http://h.example/d/y http://h.example/w http://h.example/z " ] ||
+	fail "relative links: $(cat rel.links)"
+$f init rel 2>/dev/null; $f -C rel import rel.tsv >/dev/null; $f -C rel rank --json | grep -q '"nodes":5,"links":4,' || fail "relative links, imported"
+
 # one living site of ten pages in a ring, and nine dead ones
 for s in 0 1 2 3 4 5 6 7 8 9; do for p in 0 1 2 3 4 5 6 7 8 9; do
 	printf 'http://s%s.example/p%s\t%s\t/p%s http://elsewhere.example/\n' $s $p $((s == 4)) $(((p + 1) % 10))

@@ -11,11 +11,25 @@
 #include "base/rng.h"
 #include "graph/graph_text.h"
 
+/* Pages are in capitals; a link "+x" is x behind the page, "-" none at all. */
+static int resolve(const char *page, size_t page_size, const char *link, size_t link_size,
+                   struct buf *out)
+{
+	if (!memchr(link, ':', link_size) && *link != '/' && *link != '+')
+		return -1;
+	if (page && (*link == '/' || *link == '+'))
+		buf_add(out, page, *link == '+' ? page_size : strlen("HTTP://H"));
+	for (size_t i = *link == '+'; i < link_size; i++)
+		buf_byte(out, link[i] >= 'a' && link[i] <= 'z' ? (unsigned char)(link[i] - 32) :
+		         (unsigned char)link[i]);
+	return 0;
+}
+
 static int read_texts(const char *const *texts, size_t n, bool dedupe,
                       struct graph_text *ret, struct err *err)
 {
 	struct graph_build_opts opts = { .dedupe = dedupe };
-	struct graph_text_reader *r = graph_text_new(&opts);
+	struct graph_text_reader *r = graph_text_new(&opts, resolve);
 
 	for (size_t i = 0; i < n; i++) {
 		struct input *in;
@@ -78,7 +92,7 @@ static void test_names(void **state)
 static void test_adjacency(void **state)
 {
 	const char *texts[] = {
-		"http://h/\t1\t/b http://h/c /nowhere http://far/\n"
+		"http://h/\t1\t+b http://h/c /nowhere http://far/ b\n"
 		"http://h/b\t0\t\n"
 		"http://h/d?q\t1\n",
 		"http://h/c\t1\t/ /d?q /b /b\n" };
@@ -89,9 +103,9 @@ static void test_adjacency(void **state)
 	assert_int_equal(t.kind, GRAPH_TEXT_ADJACENCY);
 	assert_int_equal(t.graph.n_nodes, 4);
 	assert_links(&t.graph, "0>1 0>3 3>0 3>1 3>2 ");
-	assert_int_equal(t.n_outside, 2);
+	assert_int_equal(t.n_outside, 3);
 	assert_memory_equal(t.alive, ((uint8_t[]){ 1, 0, 1, 1 }), 4);
-	assert_string_equal(strtab_get(&t.names, 3), "http://h/c");
+	assert_string_equal(strtab_get(&t.names, 3), "HTTP://H/C");
 	graph_text_release(&t);
 }
 
