@@ -144,6 +144,142 @@ static void nobody_peeks(void **state)
 	bench_close(&b);
 }
 
+/* Every policy of the catalogue in a small world; two seeds. */
+static void everyone(struct bench *b, struct experiment *x, const struct world_opts *o,
+                     struct replay_opts *ro)
+{
+	struct err err;
+
+	*b = (struct bench){ 0 };
+	add_everything(b);
+	bench_open(b, o, ro);
+	assert_int_equal(experiment_run(x, &b->r, &b->specs, 3, 2, 2, NULL, NULL, &err), 0);
+}
+
+/* Whatever the policy: what never changes is never found changed, what changes in every
+ * cycle always is, and a budget for all pages leaves none stale, so that both readings of
+ * "changed" are one. */
+static void limits_hold_for_everyone(void **state)
+{
+	static const struct { double rate, budget, ratio; } limits[] = {
+		{ 0, 10, 0 }, { 1, 10, 1 }, { 0.2, 100, -1 },
+	};
+	struct world_opts o;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 4;
+	o.dirs = 3;
+	o.steps = 6;
+	o.rate_spread = o.site_spread = o.dir_spread = o.burst = o.death = 0;
+	for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+		struct replay_opts ro = { .budget = { limits[k].budget, true } };
+		struct experiment x;
+		struct bench b;
+
+		o.rate = limits[k].rate;
+		everyone(&b, &x, &o, &ro);
+		for (size_t i = 0; i < x.n_results; i++)
+			for (uint32_t c = 0; c < b.r.n_cycles; c++) {
+				const struct cycle_measure *m = &x.results[i].runs[0].cycles[c];
+
+				if (m->downloads != b.r.budget ||
+				    (limits[k].ratio >= 0 && m->change_ratio != limits[k].ratio))
+					fail_msg("%s, cycle %u: %u downloads, ChangeRatio %.3f",
+					         x.results[i].spec, c + 1, m->downloads, m->change_ratio);
+				if (limits[k].budget == 100 && (m->freshness != 1 || m->age_days != 0 ||
+				                                m->changed != m->changed_cycle))
+					fail_msg("%s, cycle %u: freshness %.3f, changed %u and %u",
+					         x.results[i].spec, c + 1, m->freshness, m->changed,
+					         m->changed_cycle);
+			}
+		experiment_release(&x);
+		bench_close(&b);
+	}
+}
+
+/* The one that knows what a visit would find is the ceiling, in both readings. */
+static void nobody_passes_the_oracle(void **state)
+{
+	struct world_opts o;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 6;
+	o.steps = 20;
+	for (int k = 0; k < 2; k++) {
+		struct replay_opts ro = { .budget = { 5, true },
+		                          .observe = k ? OBSERVE_CYCLE : OBSERVE_LOCAL };
+		struct experiment x;
+		struct bench b;
+		double most = 0;
+
+		everyone(&b, &x, &o, &ro);
+		for (int pass = 0; pass < 2; pass++)
+			for (size_t i = 0; i < x.n_results; i++) {
+				const struct policy_result *p = &x.results[i];
+				double ratio = k ? p->change_ratio_cycle.mean : p->change_ratio.mean;
+
+				if (!strcmp(p->spec, "oracle"))
+					most = ratio;
+				if (pass && ratio > most)
+					fail_msg("%s: %.4f, the oracle %.4f", p->spec, ratio, most);
+			}
+		assert_true(most > 0.5);
+		experiment_release(&x);
+		bench_close(&b);
+	}
+}
+
+/* Pages appear while it runs (--join) and disappear: the budget is still spent, on pages
+ * that are there, each once; freshness is a share. */
+static void pages_come_and_go_under_everyone(void **state)
+{
+	struct replay_opts ro = { .budget = { 10, true }, .join = true };
+	struct world_opts o;
+	struct experiment x;
+	struct bench b = { 0 };
+	struct err err;
+	uint32_t least = UINT32_MAX, most = 0;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 4;
+	o.dirs = 3;
+	o.steps = 12;
+	o.death = 0.05;
+	add_everything(&b);
+	history_init(&b.h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS | WANT_FACTS);
+	trace_world(&b.h, &o);
+	for (int i = 0; i < 60; i++) {          /* a new site, and new pages of an old one */
+		char url[64];
+
+		snprintf(url, sizeof url, "http://%s.example/new/%d", i % 2 ? "site1" : "late", i);
+		trace_add(&b.h, url, 14.0 * (2 + i / 10) + 1, "a", "/new/1 /");
+		trace_add(&b.h, url, 14.0 * (4 + i / 10) + 1, "b", "/new/3");
+	}
+	assert_int_equal(history_finish(&b.h, &err), 0);
+	ro.cycle_seconds = o.step_seconds;
+	ro.start = o.start;
+	ro.end = o.start + o.steps * o.step_seconds;
+	if (replay_open(&b.r, &b.h, &ro, ~0u, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(experiment_run(&x, &b.r, &b.specs, 3, 1, 2, NULL, NULL, &err), 0);
+	for (size_t i = 0; i < x.n_results; i++)
+		for (uint32_t c = 0; c < b.r.n_cycles; c++) {
+			const struct cycle_measure *m = &x.results[i].runs[0].cycles[c];
+
+			if (m->downloads != b.r.budget || !(m->freshness >= 0 && m->freshness <= 1))
+				fail_msg("%s, cycle %u: %u downloads of %u, freshness %.3f",
+				         x.results[i].spec, c + 1, m->downloads, b.r.budget, m->freshness);
+			least = m->pages < least ? m->pages : least;
+			most = m->pages > most ? m->pages : most;
+		}
+	assert_true(least + 20 < most);
+	experiment_release(&x);
+	bench_close(&b);
+}
+
 static void neighbours_follow_bursts(void **state)
 {
 	struct replay_opts ro = { .budget = { 5, true }, .observe = OBSERVE_CYCLE };
@@ -274,6 +410,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_stand_for_each_value),
 		cmocka_unit_test(nobody_peeks),
+		cmocka_unit_test(limits_hold_for_everyone),
+		cmocka_unit_test(nobody_passes_the_oracle),
+		cmocka_unit_test(pages_come_and_go_under_everyone),
 		cmocka_unit_test(neighbours_follow_bursts),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(means_are_means),

@@ -153,7 +153,9 @@ static bool trial_open(struct trial *t, const struct setting *s)
 	t->e.view.cycle_seconds = DAY_SECONDS;
 	t->e.source = (struct source){ .self = t, .deliver = deliver };
 	t->truth = mem_zalloc(r->pages.n, 1);
-	t->e.view.truth = t->truth;
+	/* nobody else can look */
+	if (policy_needs(t->policy) & NEED_TRUTH)
+		t->e.view.truth = t->truth;
 	for (uint32_t i = 0; i < r->pages.n; i++)
 		t->e.visits.state[i] = PAGE_HERE;
 	return true;
