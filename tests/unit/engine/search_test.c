@@ -152,6 +152,38 @@ static void test_measures_on_paper(void **state)
 	search_index_release(&x);
 }
 
+/* Three relevant, two shown: "7 9" shows 2 and 1, both relevant, and no order of two could
+ * do better: 2/min(2, 3) = 1, as for "7", whose ideal has but two.  With page 1 gone both
+ * have one relevant: at rank 1 and at rank 2, 1/2 and (1/2)/2, or by those found 1 and 1/2. */
+static void test_divisors_of_map(void **state)
+{
+	struct world all = { { 1, 1, 1, 1 }, { 1, 1, 1, 1 }, { 1, 1, 1, 1 } };
+	struct world gone = { { 1, 1, 1, 1 }, { 1, 0, 1, 1 }, { 1, 1, 1, 1 } };
+	struct search_truth truth = { fresh, alive, matches, &all };
+	struct search_set three = set;
+	struct search_ideal ideal;
+	struct search_measure m = { 0 };
+	struct search_index x;
+
+	(void)state;
+	three.opts.relevant = 3;
+	fill(&x);
+	x.set = &three;
+	search_ideal_init(&ideal, &three, 1);
+	search_ideal_note(&ideal, &x, 0);
+	search_measure(&x, &ideal, 0, &truth, &m);
+	assert_true(fabs(m.map.mean - 1) < 1e-12);
+	truth.arg = &gone;
+	for (int k = 0; k < 2; k++) {
+		three.opts.divide_by_found = k;
+		m = (struct search_measure){ 0 };
+		search_measure(&x, &ideal, 0, &truth, &m);
+		assert_true(fabs(m.map.mean - (k ? (1 + 0.5) / 2 : (0.5 + 0.25) / 2)) < 1e-12);
+	}
+	search_ideal_release(&ideal);
+	search_index_release(&x);
+}
+
 /* A history with words: page i has term i and changes to term i + 10 on day 5. */
 static void words_history(struct history *h)
 {
@@ -259,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_ranking_on_paper),
 		cmocka_unit_test(test_equal_scores_go_by_number),
 		cmocka_unit_test(test_measures_on_paper),
+		cmocka_unit_test(test_divisors_of_map),
 		cmocka_unit_test(test_replay_keeps_the_order_of_repositories),
 		cmocka_unit_test(test_queries_from_a_file),
 	};

@@ -102,6 +102,24 @@ static void gsb_takes_whole_sites_in_order(void **state)
 	stage_close(&s);
 }
 
+/* Rounded to the nearest: sqrt(8/4) = 1.41 is one sample of a site, sqrt(10/4) = 1.58 two. */
+static void gsb_rounds_its_sample(void **state)
+{
+	struct stage s;
+	struct tally t[5];
+
+	(void)state;
+	three_sites(&s);
+	for (uint32_t k = 1; k <= 2; k++) {
+		stage_play(&s, "site");
+		stage_cycle(&s, k == 1 ? 8 : 10);
+		count_sites(&s, t);
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(t[i].samples, k);
+	}
+	stage_close(&s);
+}
+
 /* The paper's own numbers: 25,000 requests over 212 sites make 11 samples of a site. */
 static void gsb_samples_as_the_paper_says(void **state)
 {
@@ -468,6 +486,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gsb_takes_whole_sites_in_order),
+		cmocka_unit_test(gsb_rounds_its_sample),
 		cmocka_unit_test(gsb_samples_as_the_paper_says),
 		cmocka_unit_test(gsb_samples_some_sites_if_not_all_fit),
 		cmocka_unit_test(proportional_splits_the_rest),
