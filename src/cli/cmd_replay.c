@@ -85,9 +85,9 @@ static const struct option_spec replay_options[] = {
 	OPT_CHOICE(replay_cli_opts, map_divisor, "relevant|found", "relevant",
 	           "search: MAP divides by min(k, relevant), or by the relevant found"),
 	OPT_TEXT(replay_cli_opts, figures, NULL, "PAPER[:ID,...]",
-	         "regenerate the tables and figures of paper1, paper2, paper3 or paper4 (which "
-	         "reads graphs, as rank does), all or some, each under its own policies and "
-	         "settings"),
+	         "regenerate the tables and figures of paper1, paper2, paper3, paper4 (which reads "
+	         "graphs, as rank does) or beyond (ours against all), all or some, each under its own "
+	         "policies and settings"),
 	OPT_TEXT(replay_cli_opts, svg, NULL, "FOLDER", "figures: draw each into this folder"),
 	OPT_TEXT(replay_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_FLAG(replay_cli_opts, logged, "estimate from the probabilities that a repository's "

@@ -8,7 +8,8 @@
 #include "engine/trace.h"
 
 static const struct figure_paper *const papers[] = { &figures_paper1, &figures_paper2,
-                                                     &figures_paper3, &figures_paper4 };
+                                                     &figures_paper3, &figures_paper4,
+                                                     &figures_beyond };
 
 static const struct figure *figure_find(const struct figure_paper *p, const char *id,
                                         size_t n)
@@ -29,7 +30,7 @@ static int choose(struct figures *f, const char *which, struct err *err)
 			f->paper = papers[i];
 	if (!f->paper)
 		return err_set(err, E_USAGE, "figures: '%s' is none of paper1, paper2, paper3, "
-		               "paper4", which);
+		               "paper4, beyond", which);
 	f->chosen = mem_zalloc(f->paper->n_figures, sizeof *f->chosen);
 	if (!which[n]) {
 		for (; f->n < f->paper->n_figures; f->n++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * figures.h - the papers' tables and figures, regenerated from data.
+ * figures.h - the papers' tables and figures, and ours, regenerated from data.
  *
  * A figure is a description: which policies under which settings, which measure,
- * over which axis.  figures_paperN.c hold one table of descriptions each;
+ * over which axis.  figures_paperN.c hold one table of descriptions each (and figures_beyond.c);
  * figures.c runs them, every setting once for all figures that want it;
  * figures_print.c prints, writes JSON and draws.  What is no replay (counts of
  * the data, the curve over k, LiveRank) has a function of its own.
@@ -19,7 +19,8 @@
 struct figure_line { const char *label, *spec; int first; };    /* first: of a range */
 
 enum figure_axis {
-	AXIS_SETTING,           /* a place for each cycle length and budget */
+	AXIS_SETTING,           /* a place for each cycle length and budget; lines: for
+	                         * each budget, at its value */
 	AXIS_RANGE,             /* a spec's range; a series for each line and setting */
 	AXIS_CYCLES,            /* the cycles; likewise */
 	AXIS_TEST,              /* t-values, the first lines against the last n_against */
@@ -57,7 +58,7 @@ struct figure_paper {
 };
 
 extern const struct figure_paper figures_paper1, figures_paper2, figures_paper3,
-                                 figures_paper4;
+                                 figures_paper4, figures_beyond;
 
 /* What the command line says; 0 or NULL where it says nothing. */
 struct figure_request {

@@ -290,7 +290,10 @@ static void fill_figure(struct figures *f, const struct figure_plan *plan,
 
 		series_name(s, x->replay, d, i, d->axis == AXIS_SETTING ? 1 : places);
 		if (d->axis == AXIS_SETTING) {
-			setting_name(x->replay, d, p->names[use->place]);
+			if (d->kind == PLOT_LINES)
+				p->x[use->place] = x->replay->opts.budget.value;
+			else
+				setting_name(x->replay, d, p->names[use->place]);
 			fill(s, use->place, x, policy, d->measure, -1);
 		} else if (d->axis == AXIS_RANGE) {
 			fill_range(p, d, i, s, x, keep);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `freshet replay --figures`: every table and figure of the four papers out of a
-# small made world, as text, JSON and SVG; numbers agree with plain replay.
+# `freshet replay --figures`: every table and figure of the four papers, and ours, out
+# of a small made world, as text, JSON and SVG; numbers agree with plain replay.
 set -eu
 cd "$TMP"
 fail() { echo "figures.sh: $*" >&2; exit 1; }
@@ -30,21 +30,23 @@ f world.cdxj --figures paper1 --seeds 2 --svg svg --json >p1.json
 f world.cdxj --figures paper2 --seeds 1 --svg svg --json >p2.json
 f world.cdxj --figures paper3 --seeds 2 --svg svg --json >p3.json
 f old.tsv --figures paper4 --seeds 2 --svg svg --json >p4.json
+f world.cdxj --figures beyond --seeds 2 --svg svg --json >p5.json
 python3 - <<'PY'
 import json, math, os, xml.etree.ElementTree as xml
 wanted = {"paper1": "table1 fig4 fig5 fig6 fig7a fig7b fig8 fig9",
           "paper2": "fig1 fig2 fig3 fig4a fig4b fig4c table2 table3",
-          "paper3": "fig1 fig2 fig3", "paper4": "fig1 fig2 fig3 fig4 fig5 fig6"}
-for n in "1234":
-    d = json.load(open("p%s.json" % n))
-    assert d["schema"] == "freshet.figures/1" and d["paper"] == "paper" + n
-    assert [g["figure"] for g in d["figures"]] == wanted["paper" + n].split(), d["paper"]
+          "paper3": "fig1 fig2 fig3", "paper4": "fig1 fig2 fig3 fig4 fig5 fig6",
+          "beyond": "fig1 fig2 fig3 fig4"}
+for n, paper in enumerate(wanted):
+    d = json.load(open("p%d.json" % (n + 1)))
+    assert d["schema"] == "freshet.figures/1" and d["paper"] == paper
+    assert [g["figure"] for g in d["figures"]] == wanted[paper].split(), d["paper"]
     for g in d["figures"]:
         assert g["series"] and g["x"] and g["title"] and g["caption"], g["figure"]
         for s in g["series"]:
             assert s["label"] and len(s["y"]) == len(g["x"]) == len(s["se"]), (g["figure"], s["label"])
             assert any(y is not None for y in s["y"]), (g["figure"], s["label"])
-        path = "svg/paper%s-%s.svg" % (n, g["figure"])
+        path = "svg/%s-%s.svg" % (paper, g["figure"])
         root = xml.parse(path).getroot()
         assert root.tag.endswith("}svg") and os.path.getsize(path) < 60000, path
         text = "".join(root.itertext())
@@ -70,11 +72,17 @@ PY
 
 # the same numbers as plain replay gives
 f world.cdxj --cycle 8w --budget 8.3% --observe cycle --seeds 2 --policy neighbour:by=dir,d=2 --json >plain.json
+f world.cdxj --cycle 2w --budget 5% --seeds 2 --policy tide --json >tide.json
 f world.cdxj --cycle 2w --budget 8.3% --observe cycle --seeds 1 --policy random --json >cycles.json
 f world.cdxj --figures paper1:fig9 --seeds 1 --json >one.json
 f world.cdxj --cycle 2w --budget 8.3% --end 20221203 --seeds 1 --search --policy cluster:weights=geo --policy site --json >search.json
 python3 - <<'PY'
 import json
+fig = {g["figure"]: g for g in json.load(open("p5.json"))["figures"]}
+mean = json.load(open("tide.json"))["runs"][0]["mean"]
+assert fig["fig1"]["x"] == [1, 2, 5, 8.3] and fig["fig1"]["series"][0]["label"] == "tide"
+assert abs(fig["fig1"]["series"][0]["y"][2] - mean["change_ratio"]) < 1e-8
+assert abs(fig["fig2"]["series"][0]["y"][2] - mean["freshness"]) < 1e-8
 fig = {g["figure"]: g for g in json.load(open("p1.json"))["figures"]}
 mean = json.load(open("plain.json"))["runs"][0]["mean"]
 db = fig["fig5"]["series"][1]
