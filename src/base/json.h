@@ -6,8 +6,9 @@
  * kept by the writer.  Strings are made valid UTF-8 (bad bytes become U+FFFD),
  * numbers that are not finite become null, so the output always parses.
  *
- * Reader: for one flat object on a line (CDXJ, outcomes): json_next() walks the
- * members without allocation.  Nested values are returned raw.
+ * Reader: for one flat object or array on a line (CDXJ, outcomes): json_next() walks
+ * the members, json_element() the elements, without allocation.  Nested values are
+ * returned raw.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -63,6 +64,8 @@ struct json_member {
 /* Start at the '{'.  1: a member; 0: the object ended, *p behind the '}';
  * -1: not JSON.  Linear, nesting at most JSON_DEPTH_MAX. */
 int json_next(const char **p, const char *end, struct json_member *m);
+/* The same for the elements of an array, from its '['; key is not set. */
+int json_element(const char **p, const char *end, struct json_member *m);
 /* Undo the escapes of a string value into out (always fits value_size);
  * returns the size, or -1 for a bad escape. */
 long json_unescape(const struct json_member *m, char *out);

@@ -81,8 +81,8 @@ static int read_value(const char **p, const char *end, struct json_member *m)
 			return -1;
 		m->type = JSON_NESTED;
 	} else {
-		for (e = s; e < end && *e != ',' && *e != '}' && *e != ' ' && *e != '\t' &&
-		            *e != '\r' && *e != '\n'; e++)
+		for (e = s; e < end && *e != ',' && *e != '}' && *e != ']' && *e != ' ' &&
+		            *e != '\t' && *e != '\r' && *e != '\n'; e++)
 			;
 		if (e == s)
 			return -1;
@@ -123,6 +123,28 @@ int json_next(const char **p, const char *end, struct json_member *m)
 	if (s == end || *s != ':')
 		return -1;
 	s = skip_space(s + 1, end);
+	if (s == end)
+		return -1;
+	*p = s;
+	return read_value(p, end, m);
+}
+
+int json_element(const char **p, const char *end, struct json_member *m)
+{
+	const char *s = skip_space(*p, end);
+	bool first = s < end && *s == '[';      /* behind an element there is none */
+
+	if (first)
+		s = skip_space(s + 1, end);
+	if (s < end && *s == ']') {
+		*p = s + 1;
+		return 0;
+	}
+	if (!first) {
+		if (s == end || *s != ',')
+			return -1;
+		s = skip_space(s + 1, end);
+	}
 	if (s == end)
 		return -1;
 	*p = s;

@@ -27,13 +27,13 @@ const char *archive_kind_name(enum archive_kind kind)
 }
 
 /* "surt digits ...": the second field of an index line is a time, of 14 digits or,
- * to the millisecond, 17; before the JSON of CDXJ also of fewer.  Or the JSON alone. */
+ * to the millisecond, 17; before the JSON of CDXJ also of fewer.  Or JSON alone. */
 static bool is_index_line(const char *s, size_t size)
 {
 	const char *space = memchr(s, ' ', size), *end = s + size, *p;
 	size_t digits;
 
-	if (size && *s == '{')
+	if (size && (*s == '{' || *s == '['))
 		return true;
 	if (!space)
 		return false;

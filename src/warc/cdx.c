@@ -4,19 +4,14 @@
  *
  * Members of the JSON nearly always come in the order of cdx.def, so a key is
  * looked for from where the last one was found: one comparison each.
- *
- * Classic columns we read, by their letters: N surt, a and A URL, b date, m MIME
- * type, s status, k digest, r redirect, S compressed size, n size, V compressed
- * offset, v offset, g file name.  The others are skipped.  wget begins its lines
- * with the URL itself (" CDX a b a m s k r M V g u"); surt is then that URL and
- * the caller, who knows URLs, makes its own key.
+ * Columns, of text or of JSON arrays, are in cdx_columns.c.
  */
 #include "warc/cdx.h"
 
 #include <string.h>
 
 #include "base/json.h"
-#include "base/when.h"
+#include "warc/cdx_inner.h"
 
 enum field_kind { TEXT, NAME, COUNT };
 
@@ -42,38 +37,6 @@ void cdx_clear(struct cdx_line *line)
 	};
 }
 
-/* A decimal number; at most 18 digits. */
-static bool number(struct cdx_slice s, int64_t *ret)
-{
-	int64_t v = 0;
-
-	if (s.size == 0 || s.size > 18)
-		return false;
-	for (size_t i = 0; i < s.size; i++) {
-		if (s.data[i] < '0' || s.data[i] > '9')
-			return false;
-		v = v * 10 + (s.data[i] - '0');
-	}
-	*ret = v;
-	return true;
-}
-
-static bool is_absent(struct cdx_slice s)
-{
-	return s.size == 0 || (s.size == 1 && s.data[0] == '-');
-}
-
-/* 14 digits; 17 (milliseconds) are cut, fewer are filled up by when_parse. */
-static bool parse_time(struct cdx_slice s, int64_t *ret)
-{
-	if (s.size < 4 || s.size > 17)
-		return false;
-	for (size_t i = 0; i < s.size; i++)
-		if (s.data[i] < '0' || s.data[i] > '9')
-			return false;
-	return when_parse(s.data, s.size > 14 ? 14 : s.size, ret);
-}
-
 /* Of JSON's numbers: a fraction is cut off, what is below 0 stands for "none". */
 static bool whole_number(struct cdx_slice s, int64_t *ret)
 {
@@ -86,11 +49,11 @@ static bool whole_number(struct cdx_slice s, int64_t *ret)
 	if (point) {
 		struct cdx_slice part = { point + 1, (size_t)(s.data + s.size - point) - 1 };
 
-		if (!number(part, &v))
+		if (!cdx_number(part, &v))
 			return false;
 		s.size = (size_t)(point - s.data);
 	}
-	if (!number(s, &v))
+	if (!cdx_number(s, &v))
 		return false;
 	*ret = below ? -1 : v;
 	return true;
@@ -119,7 +82,7 @@ static const char *take_member(struct cdx_line *line, const struct field_spec *f
 	} else {
 		int64_t v;
 
-		if (is_absent(s))
+		if (cdx_is_absent(s))
 			return NULL;
 		if (!whole_number(s, &v) || (v < 0 && f == &fields[CDX_status]))
 			return "a number of the index is not a number";
@@ -131,16 +94,30 @@ static const char *take_member(struct cdx_line *line, const struct field_spec *f
 	return NULL;
 }
 
-/* Index servers answer in JSON alone: `urlkey` and `timestamp` stand in it. */
-static const char *take_key(struct cdx_line *line, const struct json_member *m)
+/* Index servers answer in JSON alone: `urlkey` and `timestamp` stand in it, and some call
+ * the others otherwise.  False: it is none of these. */
+static bool take_alone(struct cdx_line *line, struct json_member *m, char *text,
+                       const char **bad)
 {
 	struct cdx_slice s = { m->value, m->value_size };
+	enum cdx_field f;
 
-	if (m->key_size == 6 && !memcmp(m->key, "urlkey", 6) && !m->escaped)
-		line->surt = s;
-	else if (m->key_size == 9 && !memcmp(m->key, "timestamp", 9))
-		return parse_time(s, &line->time) ? NULL : "bad time";
-	return NULL;
+	*bad = NULL;
+	switch (cdx_column(m->key, m->key_size)) {
+	case 'N':
+		if (!m->escaped)
+			line->surt = s;
+		return true;
+	case 'b':
+		*bad = cdx_time(s, &line->time) ? NULL : "bad time";
+		return true;
+	case 'a': f = CDX_url; break;
+	case 'm': f = CDX_mime; break;
+	case 's': f = CDX_status; break;
+	default: return false;
+	}
+	*bad = take_member(line, &fields[f], m, text);
+	return true;
 }
 
 static const char *parse_json(char *text, const char *p, const char *end,
@@ -152,10 +129,13 @@ static const char *parse_json(char *text, const char *p, const char *end,
 	int rc;
 
 	while ((rc = json_next(&p, end, &m)) > 0) {
-		const char *wrong = alone ? take_key(line, &m) : NULL;
+		const char *wrong = NULL;
 
-		if (wrong)
-			return wrong;
+		if (alone && take_alone(line, &m, text, &wrong)) {
+			if (wrong)
+				return wrong;
+			continue;
+		}
 		for (size_t i = 0; i < CDX_N_FIELDS; i++) {
 			const struct field_spec *f = &fields[guess];
 			const char *bad;
@@ -176,101 +156,6 @@ static const char *parse_json(char *text, const char *p, const char *end,
 	return p < end ? "something follows the JSON" : NULL;
 }
 
-static const char *const guessed_layout[CDX_COLUMNS_MAX + 1] = {
-	[7] = "NbamskS", [9] = "NbamskrVg", [10] = "NbamskrMVg", [11] = "NbamskrMSVg",
-};
-
-static const char *take_column(struct cdx_line *line, char letter, struct cdx_slice s)
-{
-	struct cdx_slice *to = NULL;
-	int64_t *count = NULL;
-	enum cdx_field f;
-
-	switch (letter) {
-	case 'N': line->surt = s; return NULL;
-	case 'b': return parse_time(s, &line->time) ? NULL : "bad time";
-	case 'a': case 'A': to = &line->url; f = CDX_url; break;
-	case 'm': to = &line->mime; f = CDX_mime; break;
-	case 'k': to = &line->digest; f = CDX_digest; break;
-	case 'r': to = &line->redirect; f = CDX_redirect; break;
-	case 'g': to = &line->filename; f = CDX_filename; break;
-	case 's': count = &line->status; f = CDX_status; break;
-	case 'S': case 'n': count = &line->length; f = CDX_length; break;
-	case 'V': case 'v': count = &line->offset; f = CDX_offset; break;
-	default: return NULL;
-	}
-	/* the second choice never replaces the first */
-	if (is_absent(s) || (strchr("Anv", letter) && cdx_has(line, f)))
-		return NULL;
-	if (to)
-		*to = s;
-	else if (!number(s, count))
-		return "a number of the index is not a number";
-	line->present |= 1u << f;
-	return NULL;
-}
-
-static const char *parse_classic(const struct cdx_layout *layout, const char *text,
-                                 size_t size, struct cdx_line *line)
-{
-	char delimiter = layout->letters[0] ? layout->delimiter : ' ';
-	const char *end = text + size, *letters = layout->letters;
-	struct cdx_slice column[CDX_COLUMNS_MAX];
-	size_t n = 0;
-
-	for (const char *p = text;; p++) {
-		const char *q = memchr(p, delimiter, (size_t)(end - p));
-
-		if (n == CDX_COLUMNS_MAX)
-			return "too many fields";
-		column[n++] = (struct cdx_slice){ p, (size_t)((q ? q : end) - p) };
-		if (!q)
-			break;
-		p = q;
-	}
-	if (!letters[0])
-		letters = guessed_layout[n];
-	if (!letters)
-		return "neither CDXJ nor CDX of 7, 9, 10 or 11 fields";
-	if (n != strlen(letters))
-		return "not as many fields as the header names";
-	for (size_t i = 0; i < n; i++) {
-		const char *bad = take_column(line, letters[i], column[i]);
-
-		if (bad)
-			return bad;
-	}
-	if (line->surt.size == 0)
-		line->surt = column[0];
-	return strchr(letters, 'b') ? NULL : "bad time";
-}
-
-/* " CDX N b a": the byte before CDX is the delimiter. */
-static bool take_header(struct cdx_layout *layout, const char *text, size_t size)
-{
-	size_t n = 0;
-
-	if (size < 6 || memcmp(text + 1, "CDX", 3) || text[4] != text[0] ||
-	    (unsigned char)text[0] > ' ')
-		return false;
-	for (size_t i = 5; i < size && n < CDX_COLUMNS_MAX; i += 2) {
-		layout->letters[n++] = text[i];
-		if (i + 1 < size && text[i + 1] != text[0])
-			return false;
-	}
-	layout->letters[n] = '\0';
-	layout->delimiter = text[0];
-	return true;
-}
-
-static bool has_control(struct cdx_slice s)
-{
-	for (size_t i = 0; i < s.size; i++)
-		if ((unsigned char)s.data[i] < ' ' || s.data[i] == 0x7f)
-			return true;
-	return false;
-}
-
 static size_t count_blanks(const char *s, size_t size)
 {
 	size_t n = 0;
@@ -278,22 +163,6 @@ static size_t count_blanks(const char *s, size_t size)
 	while (n < size && (s[n] == ' ' || s[n] == '\t'))
 		n++;
 	return n;
-}
-
-/* What every line must have, whatever its kind. */
-static enum cdx_verdict finish(const struct cdx_line *line, const char *bad,
-                               const char **ret_reason)
-{
-	if (!bad && line->surt.size == 0)
-		bad = "no key";
-	if (!bad && line->url.size == 0)
-		bad = "no url";
-	if (!bad && has_control(line->url))
-		bad = "control byte in the url";
-	if (!bad && line->status > 999)
-		bad = "status is not a number below 1000";
-	*ret_reason = bad;
-	return bad ? CDX_BAD : CDX_CAPTURE;
 }
 
 enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
@@ -305,7 +174,7 @@ enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
 	if (size == 0 || text[0] == '!' || text[0] == '#' ||
 	    count_blanks(text, size) == size)
 		return CDX_COMMENT;
-	if (take_header(&header, text, size)) {
+	if (cdx_take_header(&header, text, size)) {
 		*layout = header;
 		return CDX_COMMENT;
 	}
@@ -321,18 +190,18 @@ enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
 			bad = "no timestamp";
 		if (!bad && ret->surt.size == 0)
 			ret->surt = ret->url;
-		return finish(ret, bad, ret_reason);
+		return cdx_finish(ret, bad, ret_reason);
 	}
 	a = memchr(text, ' ', size);
 	b = a ? memchr(a + 1, ' ', (size_t)(end - a - 1)) : NULL;
 	if (b && b + 1 < end && b[1] == '{') {
 		ret->surt = (struct cdx_slice){ text, (size_t)(a - text) };
-		bad = parse_time((struct cdx_slice){ a + 1, (size_t)(b - a - 1) }, &ret->time) ?
+		bad = cdx_time((struct cdx_slice){ a + 1, (size_t)(b - a - 1) }, &ret->time) ?
 		      parse_json(text, b + 1, end, ret) : "bad time";
 	} else {
-		bad = parse_classic(layout, text, size, ret);
+		bad = cdx_take_text(layout, text, size, ret);
 	}
-	return finish(ret, bad, ret_reason);
+	return cdx_finish(ret, bad, ret_reason);
 }
 
 bool cdx_next_link(struct cdx_slice *links, struct cdx_slice *ret)

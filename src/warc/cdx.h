@@ -7,8 +7,9 @@
  * per line.  The three kinds may be mixed in one file: a line whose third field
  * begins with '{' is CDXJ, any other is classic, laid out as the last header line
  * (" CDX N b a ...") said, or, without one, by its number of fields.  What index
- * servers answer (pywb, Common Crawl) is read, too: lines of JSON alone, whose key and
- * time are its members `urlkey` and `timestamp`.
+ * servers answer is read, too: lines of JSON alone, whose key and time are its members
+ * `urlkey` and `timestamp` (pywb, Common Crawl), and arrays of rows of columns (the
+ * Internet Archive).
  *
  * A malformed line is reported with its number and reason, skipped and counted.
  * So is damage in the compression, which costs the lines up to the next member.
@@ -71,6 +72,11 @@ enum cdx_verdict { CDX_CAPTURE, CDX_COMMENT, CDX_BAD };
 enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
                            struct cdx_line *ret, const char **ret_reason);
 
+/* The same for what begins with '[', or follows a row on its line: one row of an array.
+ * *text and *size are left with the rest of the line, which may hold more. */
+enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *size,
+                               struct cdx_line *ret, const char **ret_reason);
+
 /* The next "id:count" of a terms slice, and the next word of a links slice;
  * they shorten the slice from the front and are false at its end.  A term that
  * is not two numbers is passed over. */
@@ -82,6 +88,8 @@ bool cdx_hex64(struct cdx_slice s, uint64_t *ret);
 struct cdx_reader {
 	struct input *in;
 	struct cdx_layout layout;
+	char *rest;                     /* of a line of rows */
+	size_t rest_size;
 	uint64_t line_number;           /* of the line last returned, from 1 */
 	uint64_t n_lines, n_bad;        /* captures, and malformed lines */
 	uint64_t n_damaged, bytes_lost; /* places where compression was damaged */

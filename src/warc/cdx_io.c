@@ -67,18 +67,34 @@ static int recover(struct cdx_reader *r, struct err *damage)
 	return rc;
 }
 
+static enum cdx_verdict parse(struct cdx_reader *r, char *text, size_t size,
+                              struct cdx_line *ret, const char **ret_reason)
+{
+	enum cdx_verdict verdict;
+	size_t at = 0;
+
+	while (at < size && (text[at] == ' ' || text[at] == '\t'))
+		at++;
+	if (!r->rest_size && !(at < size && (text[at] == '[' || text[at] == ']')))
+		return cdx_parse(&r->layout, text, size, ret, ret_reason);
+	verdict = cdx_parse_row(&r->layout, &text, &size, ret, ret_reason);
+	r->rest = text;
+	r->rest_size = size;
+	return verdict;
+}
+
 int cdx_next(struct cdx_reader *r, struct cdx_line *ret, struct err *err)
 {
 	for (;;) {
 		struct err own = { 0 };
 		const char *reason = NULL;
-		char *text;
-		size_t size;
-		int rc = input_line(r->in, CDX_LINE_MAX, &text, &size, &own);
+		char *text = r->rest;
+		size_t size = r->rest_size;
+		int rc = size ? 1 : input_line(r->in, CDX_LINE_MAX, &text, &size, &own);
 
 		if (rc == 0)
 			return 0;
-		r->line_number++;
+		r->line_number += !r->rest_size;
 		if (rc == E_PARSE) {
 			rc = recover(r, &own);
 			if (rc > 0)
@@ -96,7 +112,7 @@ int cdx_next(struct cdx_reader *r, struct cdx_line *ret, struct err *err)
 				*err = own;
 			return rc;
 		}
-		switch (cdx_parse(&r->layout, text, size, ret, &reason)) {
+		switch (parse(r, text, size, ret, &reason)) {
 		case CDX_CAPTURE:
 			r->n_lines++;
 			return 1;

@@ -20,6 +20,11 @@ put("head", plain, '!OpenWayback-CDXJ 1.0\n!meta {"a": 1}\n# a comment\n \n')
 put("crlf", [l + "\r" for l in reversed(plain)])
 put("milli", ["%s %s456 %s" % (key(i), day(d), json(i, v)) for i, d, v in rows])
 put("server", [json(i, v, '"urlkey":"%s","timestamp":"%s",' % (key(i), day(d))) for i, d, v in rows])
+cells = ['["urlkey","timestamp","original","statuscode","digest"]'] + ['["%s","%s","%s","200","V%d-%d"]' % (
+    key(i), day(d), url(i).replace("example/", "example:80/"), i, v) for i, d, v in rows]
+put("array", [("[" if i == 0 else "") + r + ("]" if i == len(cells) - 1 else ",") for i, r in enumerate(cells)])
+put("oneline", ["[" + ",".join(cells) + "]"])
+put("seven", ["%s %s %s text/html 200 %s -" % (l.split()[0], l.split()[1], l.split('"')[3], l.split('"')[11]) for l in plain])
 put("bare", [l.replace('"status":"200",', '"length":-1,"text":3.5,') for l in plain])
 put("clock", plain + ["%s 00010101000000 %s" % (key(0), json(0, 99)), "%s 99991231235959 %s" % (key(0), json(0, 98))])
 put("junk", plain + ["junk %d" % i for i in range(500)])
@@ -27,7 +32,7 @@ put("early", plain + ["%s 20200101000000 %s" % (key(0), json(0, 0))])
 P
 run() { $f replay "$1" --policy random --policy tide --seeds 2 --cycle 1w --budget 3 --json --no-time >"$1.json" 2>"$1.err"; }
 run plain || fail "plain: $(cat plain.err)"
-for i in head crlf milli server bare; do
+for i in head crlf milli server array oneline seven bare; do
 	run $i || fail "$i: $(cat $i.err)"
 	cmp -s plain.json $i.json || fail "$i: another replay"
 	$f init r.$i 2>/dev/null; $f -C r.$i import $i >out 2>&1 || fail "import $i: $(cat out)"

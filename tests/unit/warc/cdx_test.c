@@ -57,6 +57,64 @@ static void test_cdxj(void **state)
 	assert_false(cdx_has(&l, CDX_words));
 }
 
+/* Every capture of a text as "time url status|", and the bad ones as "!". */
+static void read_all(const char *text, char *got, size_t size)
+{
+	struct cdx_reader r;
+	struct cdx_line l;
+	struct input *in;
+	size_t n = 0;
+
+	*got = '\0';
+	assert_int_equal(input_open_memory(&in, text, strlen(text), "text", NULL), 0);
+	cdx_open_input(&r, in);
+	while (cdx_next(&r, &l, NULL) > 0)
+		n += (size_t)snprintf(got + n, size - n, "%llu %lld %.*s %.*s %lld|",
+		                      (unsigned long long)r.line_number, (long long)l.time,
+		                      (int)l.surt.size, l.surt.data, (int)l.url.size, l.url.data,
+		                      (long long)l.status);
+	snprintf(got + n, size - n, "%llu bad", (unsigned long long)r.n_bad);
+	cdx_close(&r);
+}
+
+/* The Internet Archive's CDX server: arrays, one row a line or all in one. */
+static void test_arrays(void **state)
+{
+	static const char names[] = "[\"urlkey\",\"timestamp\",\"original\",\"mimetype\","
+		"\"statuscode\",\"digest\",\"length\"]";
+	static const char a[] = "[\"org,e)/\", \"19700101000001\", \"http:\\/\\/e.org:80\\/\", "
+		"\"text/html\", \"200\", \"D1\", \"17\"]";
+	static const char b[] = "[\"org,e)/b\",\"19700101000002\",\"http://e.org/b\","
+		"\"warc/revisit\",\"-\",\"D2\",null]";
+	static const struct { const char *form, *want; } cases[] = {
+		{ "[%s,\n%s,\n%s]\n", "2 1 org,e)/ http://e.org:80/ 200|3 2 org,e)/b http://e.org/b -1|0 bad" },
+		{ "[%s,%s,%s]", "1 1 org,e)/ http://e.org:80/ 200|1 2 org,e)/b http://e.org/b -1|0 bad" },
+		{ "[\n  %s,\r\n  %s,\r\n  %s,\n[],\n[\"org%%2Ce%%29\"]\n]\n",
+		  "3 1 org,e)/ http://e.org:80/ 200|4 2 org,e)/b http://e.org/b -1|0 bad" },
+		{ "[[],%s,%s,%s,[\"x\",\"y\"]]", "1 1 org,e)/ http://e.org:80/ 200|"
+		  "1 2 org,e)/b http://e.org/b -1|1 bad" },
+		{ "[%s,\n%s,\n[\"cut\n%s]", "2 1 org,e)/ http://e.org:80/ 200|"
+		  "4 2 org,e)/b http://e.org/b -1|1 bad" },
+	};
+	char text[2000], got[1000];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(text, sizeof text, cases[i].form, names, a, b);
+		read_all(text, got, sizeof got);
+		assert_string_equal(got, cases[i].want);
+	}
+	snprintf(text, sizeof text, "[%s,\n%s]", a, b);         /* names that were cut off */
+	read_all(text, got, sizeof got);
+	assert_string_equal(got, "1 1 org,e)/ http://e.org:80/ 200|"
+	                    "2 2 org,e)/b http://e.org/b -1|0 bad");
+	read_all("[[\"statuscode\",\"x\",\"original\",\"timestamp\"],"
+	         "[404,{},\"http://e.org/\",1970],[410,2,\"http://e.org/\",1971]]", got, sizeof got);
+	assert_string_equal(got, "1 31536000 http://e.org/ http://e.org/ 410|1 bad");
+	read_all("[]\n", got, sizeof got);
+	assert_string_equal(got, "0 bad");
+}
+
 static void test_extended(void **state)
 {
 	struct cdx_layout layout = { .letters = "" };
@@ -113,6 +171,11 @@ static void test_other_writers(void **state)
 	assert_int_equal(l.text, 12);
 	assert_int_equal(l.words, -1);
 	assert_int_equal(l.images, 4);
+	assert_int_equal(parse(&layout, "{\"original\":\"http:\\/\\/e.org\\/%5Cu0041\",\"statuscode\":"
+	        "\"-\",\"mimetype\":\"warc\\/revisit\",\"timestamp\":\"2022\"}", &l, &why), CDX_CAPTURE);
+	expect(l.url, "http://e.org/%5Cu0041");
+	expect(l.mime, "warc/revisit");
+	assert_int_equal(l.status, -1);
 	/* as index servers answer: JSON alone, in any order */
 	assert_int_equal(parse(&layout, "{\"urlkey\": \"org,e)/\", \"timestamp\": "
 	        "\"20220102030405\", \"url\": \"http://e.org/\", \"mime-detected\": \"x\", "
@@ -378,6 +441,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cdxj),
 		cmocka_unit_test(test_extended),
+		cmocka_unit_test(test_arrays),
 		cmocka_unit_test(test_other_writers),
 		cmocka_unit_test(test_classic),
 		cmocka_unit_test(test_refused),

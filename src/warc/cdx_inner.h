@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cdx_inner.h - what the two halves of the index parser share: cdx.c (JSON objects) and
+ * cdx_columns.c (columns).  Texts they return say what is wrong, NULL: nothing. */
+#ifndef WARC_CDX_INNER_H
+#define WARC_CDX_INNER_H
+
+#include "warc/cdx.h"
+
+bool cdx_number(struct cdx_slice s, int64_t *ret);
+bool cdx_is_absent(struct cdx_slice s);
+bool cdx_time(struct cdx_slice s, int64_t *ret);
+enum cdx_verdict cdx_finish(const struct cdx_line *line, const char *bad,
+                            const char **ret_reason);
+bool cdx_take_header(struct cdx_layout *layout, const char *text, size_t size);
+const char *cdx_take_text(const struct cdx_layout *layout, const char *text, size_t size,
+                          struct cdx_line *line);
+/* The letter of a column that an index server names; '-': none we read. */
+char cdx_column(const char *name, size_t size);
+
+#endif
