@@ -186,3 +186,11 @@ grep -q nonsense msg
 [ "$(status replay no-such-file.cdxj)" = 3 ] || fail "missing file"
 head -n 1 hand.cdxj > day.cdxj
 [ "$(status replay day.cdxj)" = 2 ] && grep -q 'captures over days' msg || fail "one day: $(cat msg)"
+
+# below a budget that reaches every page auto is tide, run for run (docs/results/beyond-tables.md)
+for observe in local cycle; do
+	"$FRESHET" replay world.cdxj --policy auto --policy tide --seeds 3 --budget 2%,8.3% --observe $observe --csv --no-time > auto.csv
+	grep '"auto"' auto.csv | sed 's/"auto"//' > auto.rows
+	grep '"tide"' auto.csv | sed 's/"tide"//' > tide.rows
+	[ -s auto.rows ] && cmp auto.rows tide.rows || fail "auto is not tide"
+done
