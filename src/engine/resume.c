@@ -24,6 +24,8 @@ struct reading {
 	VEC(struct seen) seen;          /* of the cycle being told */
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	uint8_t *known;                 /* by page: the copy we began with is there */
+	int64_t *added;                 /* by page: when it came under care */
+	uint32_t n_added, n_asked;      /* of them so many were here by now */
 	uint32_t n_pages, before_cycle;
 	struct progress *progress;
 };
@@ -42,6 +44,16 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 		vec_push(&r->imported, t);
 	else if (!r->before_cycle || v->cycle < r->before_cycle)
 		vec_push(&r->own, t);
+	return 0;
+}
+
+static int read_added(void *arg, const struct store_page *p, struct err *err)
+{
+	struct reading *r = arg;
+
+	(void)err;
+	if (p->number < r->n_pages)
+		r->added[p->number] = p->added;
 	return 0;
 }
 
@@ -87,6 +99,36 @@ static struct seen to_seen(const struct told *t, enum goal goal)
 	};
 }
 
+/*
+ * Who was here when a past cycle began.  Policies look at it (how many share the budget,
+ * where to sample), and must see again what they saw: in imported history a page is here
+ * from its first copy on, else from when it was put under care, until it is found gone; and
+ * who was asked for was here.
+ */
+static void set_asked(struct engine *e, struct reading *in, const struct told *v, size_t n,
+                      int64_t now)
+{
+	for (size_t i = 0; i < n; i++) {
+		e->visits.state[v[i].page] |= PAGE_HERE;
+		/* pages are numbered as they come, and the clock of a trial is not the one
+		 * by which they were added */
+		in->n_asked = v[i].page < in->n_asked ? in->n_asked : v[i].page + 1;
+	}
+	for (; in->n_added < in->n_pages && (in->n_added < in->n_asked ||
+	                                     in->added[in->n_added] <= now); in->n_added++)
+		if (!in->known[in->n_added])
+			e->visits.state[in->n_added] |= PAGE_HERE;
+}
+
+static void set_found(struct engine *e, const struct told *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i].outcome == OUTCOME_GONE)
+			e->visits.state[v[i].page] &= (uint8_t)~PAGE_HERE;
+		else if (v[i].outcome < OUTCOME_GONE && e->view.goal == GOAL_CHANGED)
+			e->visits.state[v[i].page] |= PAGE_HERE;
+}
+
 /* The first capture of a page is the copy we began with, not a visit to learn
  * from; cycles that made nothing but such copies came before the first cycle. */
 static bool is_first(struct resumed *r, struct reading *in, const struct told *t,
@@ -122,12 +164,12 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 	span = v[n - 1].time - begin + 1;
 	if (span / length >= RESUME_CYCLES_MAX)
 		length = span / RESUME_CYCLES_MAX + 1;
-	for (size_t i = 0; i < n;) {
+	for (size_t i = 0, from; i < n; set_found(e, v + from, i - from)) {
 		uint32_t cycle = (uint32_t)((v[i].time - begin) / length) + 1;
 		int64_t now = begin + (int64_t)cycle * length;
 
 		in->seen.n = 0;
-		for (; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++)
+		for (from = i; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++)
 			if (!is_first(r, in, &v[i], skipped ? 0 : cycle - before))
 				vec_push(&in->seen, to_seen(&v[i], e->view.goal));
 		if (skipped && !in->seen.n)
@@ -147,27 +189,27 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 static void tell_own(struct resumed *r, struct reading *in)
 {
 	struct engine *e = &r->engine;
-	size_t i = 0;
+	size_t i = 0, from;
 
 	for (uint32_t cycle = 1; cycle <= in->cycles.n; cycle++) {
 		const struct past_cycle *past = &in->cycles.v[cycle - 1];
-		size_t from = i;
+		bool same = past->goal == e->view.goal;
 
 		in->seen.n = 0;
-		for (; i < in->own.n && in->own.v[i].cycle == cycle; i++)
-			if (past->goal == e->view.goal && (past->goal == GOAL_ALIVE ||
-			    !is_first(r, in, &in->own.v[i], e->view.cycle + 1)))
+		for (from = i; i < in->own.n && in->own.v[i].cycle == cycle; i++)
+			if (same && (past->goal == GOAL_ALIVE ||
+			             !is_first(r, in, &in->own.v[i], e->view.cycle + 1)))
 				vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
-		if (past->goal != e->view.goal)
-			continue;
-		if (i > from && !in->seen.n && !e->view.cycle) {
-			while (from < i)
-				e->visits.last_cycle[in->own.v[from++].page] = 0;
-			continue;
+		set_asked(e, in, in->own.v + from, i - from, past->time);
+		if (same && i > from && !in->seen.n && !e->view.cycle) {
+			for (size_t k = from; k < i; k++)
+				e->visits.last_cycle[in->own.v[k].page] = 0;
+		} else if (same) {
+			engine_recall(e, past->time, past->budget, in->seen.v, in->seen.n);
+			r->n_told += in->seen.n;
+			shown(in->progress, in->imported.n + i);
 		}
-		engine_recall(e, past->time, past->budget, in->seen.v, in->seen.n);
-		r->n_told += in->seen.n;
-		shown(in->progress, in->imported.n + i);
+		set_found(e, in->own.v + from, i - from);
 	}
 	r->n_own_cycles = (uint32_t)in->cycles.n;
 }
@@ -366,7 +408,9 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 	int rc;
 
 	in.known = mem_zalloc(in.n_pages, 1);
+	in.added = mem_zalloc(in.n_pages, sizeof *in.added);
 	if ((rc = store_cycles(s, read_cycle, &in, err)) == 0 &&
+	    (!in.cycles.n || (rc = store_pages(s, read_added, &in, err)) == 0) &&
 	    (rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, &in, err)) == 0) {
 		if (in.progress)
 			progress_start(in.progress, "recalling", "visits", in.imported.n + in.own.n);
@@ -375,6 +419,7 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 		tell_own(r, &in);
 	}
 	free(in.known);
+	free(in.added);
 	vec_release(&in.imported);
 	vec_release(&in.own);
 	vec_release(&in.seen);
@@ -407,16 +452,14 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	v->seed = opts->seed;
 	v->goal = opts->goal;
 	v->cycle_seconds = opts->cycle_seconds;
-	memset(r->engine.visits.state, PAGE_HERE, r->loaded.pages.n);
 	rc = tell_history(r, s, opts, err);
 	if (opts->progress)
 		progress_end(opts->progress);
 	/* whatever it saw on the way, who is here now the store says; but a page whose
 	 * life is known is not asked again */
 	for (uint32_t i = 0; i < r->loaded.pages.n; i++)
-		r->engine.visits.state[i] = opts->goal == GOAL_ALIVE ?
-			r->engine.visits.state[i] & r->loaded.visits.state[i] :
-			r->loaded.visits.state[i];
+		r->engine.visits.state[i] = opts->goal == GOAL_ALIVE &&
+			r->engine.visits.last_cycle[i] ? 0 : r->loaded.visits.state[i];
 	return rc;
 }
 

@@ -33,7 +33,14 @@ struct stage {
 	struct origin_world world;
 	struct origin *origin;
 	struct bed bed;
+	uint32_t n_never;               /* URLs under care that were never there */
 };
+
+static void never_url(const struct stage *s, uint32_t i, char out[128])
+{
+	snprintf(out, 128, "http://127.0.1.%u:%u/n%u/never-%u.html", i % 2 + 1,
+	         origin_port(s->origin), i % 5, i);
+}
 
 static void url_of(const struct stage *s, uint32_t page, char out[128])
 {
@@ -56,12 +63,12 @@ static void open_store(struct stage *s)
 	assert_int_equal(store_open(&s->bed.store, s->bed.db, STORE_EXISTING, &err), 0);
 }
 
-static void setup(struct stage *s, unsigned n_pages, uint64_t seed)
+static void setup(struct stage *s, unsigned n_pages, uint32_t n_never, uint64_t seed)
 {
 	char (*urls)[128];
 	uint32_t n;
 
-	*s = (struct stage){ .world = { .living = LIVING_DEFAULTS } };
+	*s = (struct stage){ .world = { .living = LIVING_DEFAULTS }, .n_never = n_never };
 	s->world.living.seed = seed;
 	s->world.living.n_pages = n_pages;
 	s->world.living.death_rate = 0.004;
@@ -69,9 +76,11 @@ static void setup(struct stage *s, unsigned n_pages, uint64_t seed)
 	s->origin = origin_start(origin_world_answer, &s->world);
 	bed_open(&s->bed, "127.0.1.0/24");
 	n = living_count(&s->world.living);
-	urls = mem_array(n, sizeof *urls);
+	urls = mem_array(n + n_never, sizeof *urls);
 	for (uint32_t i = 0; i < n; i++)
 		url_of(s, i, urls[i]);
+	for (uint32_t i = 0; i < n_never; i++)
+		never_url(s, i, urls[n++]);
 	qsort(urls, n, sizeof *urls, compare_urls);
 	for (uint32_t i = 0; i < n; i++)
 		bed_add(&s->bed, "%s", urls[i]);
@@ -136,6 +145,14 @@ static void make_history(struct stage *s, struct history *h, int64_t end)
 			assert_int_equal(history_add(h, &rec, &err), 0);
 		}
 	}
+	for (uint32_t i = 0; i < s->n_never; i++) {
+		struct record rec = { .time = l->start, .length = -1, .offset = -1, .status = 404 };
+		char url[128];
+
+		never_url(s, i, url);
+		rec.url = (struct slice){ url, strlen(url) };
+		assert_int_equal(history_add(h, &rec, &(struct err){ 0 }), 0);
+	}
 	assert_int_equal(history_finish(h, &(struct err){ 0 }), 0);
 	warc_hasher_release(&hasher);
 	analyser_release(&analyser);
@@ -186,7 +203,8 @@ static unsigned needs_of(const char *spec)
 static void test_live_equals_replay(void **state)
 {
 	static const char *const policies[] = { "random", "round-robin", "site", "frequency",
-		"neighbour:by=dir,d=1", "neighbour:by=link,d=1", "tide", "thompson" };
+		"neighbour:by=dir,d=1", "neighbour:by=link,d=1", "tide", "thompson", "lambda",
+		"automaton", "evidence", "liverank" };
 	enum { CYCLES = 6, BUDGET = 20 };
 
 	(void)state;
@@ -201,7 +219,7 @@ static void test_live_equals_replay(void **state)
 		struct err err;
 		uint32_t found = 0;
 
-		setup(&s, 6, 3);
+		setup(&s, 6, 60, 3);
 		ro.start = s.world.living.start;
 		ro.end = ro.start + CYCLES * 14 * DAY;
 		make_history(&s, &h, ro.end);
@@ -346,7 +364,7 @@ static void test_killed_at_any_moment(void **state)
 	int64_t now;
 
 	(void)state;
-	setup(&s, 10, 5);
+	setup(&s, 10, 0, 5);
 	rng_init(&r, 11);
 	s.bed.opts.batch = 5;
 	now = s.world.now;
@@ -422,7 +440,7 @@ static void test_counts_are_whole(void **state)
 		struct stage s;
 		int starts = 0, rc;
 
-		setup(&s, 20, 7);
+		setup(&s, 20, 0, 7);
 		s.bed.opts.confirmations = 2;       /* so that those gone fail at first */
 		cycle(&s, "oldest", 100, s.world.now);
 		s.bed.opts.now = s.world.now += 200 * DAY;
@@ -458,7 +476,7 @@ static void test_stopped_and_gone_on(void **state)
 	uint32_t before;
 
 	(void)state;
-	setup(&s, 10, 7);
+	setup(&s, 10, 0, 7);
 	s.bed.opts.stop = &stop_flag;
 	s.bed.opts.progress = stop_soon;
 	s.bed.opts.fetch.connections = 4;
