@@ -46,6 +46,8 @@ struct replay_opts {
 	enum replay_weights weights;
 	bool site_by_domain;
 	bool by_site;                   /* measure each site, too */
+	/* Of all replays over one history with one start; or NULL. */
+	struct grouping_share *groups;
 	/* Called after each cycle, by whatever thread runs it; or NULL. */
 	void (*each_cycle)(void *arg, const struct replay_cycle *c);
 	void *each_arg;

@@ -126,6 +126,8 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	v->observe = r->opts.observe;
 	v->cycle_seconds = r->opts.cycle_seconds;
 	v->threads = 1;                 /* runs go side by side */
+	if (!r->opts.join)              /* with it groups are made anew, from other features */
+		v->groups = r->opts.groups;
 	run->engine.max_age = r->max_age;
 	run->engine.ceiling.share = r->opts.site_share;
 	run->engine.source = (struct source){ .self = run, .deliver = replay_deliver };
