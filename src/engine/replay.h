@@ -77,6 +77,9 @@ struct cycle_measure {
 	uint32_t pages;                 /* of the repository after the cycle */
 	double change_ratio, change_ratio_cycle, weighted_change_ratio;
 	double freshness, weighted_freshness;   /* after the downloads */
+	double freshness_before;        /* just before them */
+	double ndcg;                    /* of the downloads in their order; 1: hits first, */
+	                                /* or there was nothing to find */
 	double age_days;                /* mean over stale copies */
 	double max_unvisited_days;
 	double freshness_at_k, map_at_k, embarrassment; /* mean over the queries */

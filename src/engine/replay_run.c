@@ -199,6 +199,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 			for (uint32_t i = 0; i < r->pages.n; i++)
 				run->n_alive += run->engine.visits.state[i] & PAGE_HERE &&
 				                !is_gone(run, run->live[i]);
+		measure_before(run, m);
 		rc = engine_cycle(&run->engine, m->time, r->budget, err);
 		if (rc < 0)
 			return rc;
