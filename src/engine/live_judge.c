@@ -6,9 +6,9 @@
  * where it redirects to.  That a text is a page in earnest only its words tell, so
  * a GET follows (of the place where HEAD ended, not of the way there).  What HEAD
  * says is not there is asked by GET until the host has confirmed itself
- * TRUSTED times in a row.  A host where HEAD mostly had to be followed by GET, or
- * where GET found what HEAD denied, is asked by GET from then on: on a host of
- * living pages a test then costs one request.
+ * TRUSTED times in a row.  A host where HEAD mostly had to be followed by GET, that
+ * knows no HEAD (405, 501), or where GET found what HEAD denied, is asked by GET from
+ * then on: on a host of living pages a test then costs one request.
  *
  * Siblings are asked for once a directory and run, when the first page there seems
  * to live; the others wait for the answer.
@@ -80,10 +80,16 @@ static bool may_be_text(const struct fetch_result *r)
 	return false;
 }
 
+/* The server speaks of the method, not of the page. */
+static bool knows_no_head(int status)
+{
+	return status == 405 || status == 501;
+}
+
 static bool wants_body(const struct fetch_result *r)
 {
-	return r->method == FETCH_HEAD && r->error == FETCH_OK && r->status == 200 &&
-	       may_be_text(r);
+	return r->method == FETCH_HEAD && r->error == FETCH_OK &&
+	       ((r->status == 200 && may_be_text(r)) || knows_no_head(r->status));
 }
 
 static void learn_of_head(struct live_host *h, const struct live_slot *s,
@@ -95,7 +101,7 @@ static void learn_of_head(struct live_host *h, const struct live_slot *s,
 		return;
 	if (r->method == FETCH_GET) {           /* the second opinion */
 		h->wasted++;
-		h->lies |= good;
+		h->lies |= good || knows_no_head(r->head_status);
 		h->agreed = good ? 0 : h->agreed + (r->status >= 400);
 	} else if (wants_body(r)) {
 		h->wasted++;

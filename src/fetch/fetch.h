@@ -140,6 +140,7 @@ struct fetch_result {
 	size_t n_hops;
 	unsigned requests;              /* made for this page, all of the above */
 	int status;                     /* 0: no answer */
+	int head_status;                /* of the HEAD that this GET is the second opinion on */
 	const char *head;               /* status line and headers, as received */
 	size_t head_size;
 	const char *body;               /* as sent, transfer coding removed */

@@ -53,6 +53,7 @@ struct job {
 	uint32_t page, site;
 	bool is_robots, second_opinion, only_robots, conditional, live;
 	enum fetch_method method;
+	int head_status;
 	char *etag, *last_modified;
 	struct buf url;                 /* canonical, of the next or last request */
 	struct url_parts parts;

@@ -341,6 +341,7 @@ static void page_answered(struct fetch *f, struct job *j, struct transfer *t, do
 	    (t->status >= 400 || t->error == FETCH_TIMEOUT || t->error == FETCH_RESET ||
 	     t->error == FETCH_PROTOCOL) && may_spend(f, j)) {
 		j->method = FETCH_GET;
+		j->head_status = t->status;
 		j->pins_tried = 0;
 		forget_answer(f, j);
 		polite_add_first(f->polite, j->host, j->number, now);
