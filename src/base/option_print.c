@@ -93,3 +93,49 @@ void option_print_man(const struct option_spec *specs, FILE *out)
 		roff(out, help);
 	}
 }
+
+void option_print_value(const struct option_spec *s, const void *opts, FILE *out)
+{
+	const void *at = (const char *)opts + s->offset;
+	const struct option_list *list = at;
+	const struct share *share = at;
+	char text[24];
+	const char *p;
+
+	switch (s->type) {
+	case OPTION_FLAG:
+		fputs(*(const bool *)at ? "1" : "0", out);
+		break;
+	case OPTION_INT:
+		fprintf(out, "%lld", (long long)*(const int64_t *)at);
+		break;
+	case OPTION_DOUBLE:
+	case OPTION_SECONDS:
+		fprintf(out, "%g", *(const double *)at);
+		break;
+	case OPTION_CHOICE:
+		p = s->choices;
+		for (int i = *(const int *)at; i > 0; i--)
+			p = strchrnul(p, '|') + 1;
+		fprintf(out, "%.*s", (int)strcspn(p, "|"), p);
+		break;
+	case OPTION_TEXT:
+		fputs(*(const char *const *)at ? *(const char *const *)at : "", out);
+		break;
+	case OPTION_DURATION:
+		duration_format(*(const int64_t *)at, text);
+		fputs(text, out);
+		break;
+	case OPTION_TIME:
+		when_digits(*(const int64_t *)at, text);
+		fputs(text, out);
+		break;
+	case OPTION_SHARE:
+		fprintf(out, "%g%s", share->value, share->percent ? "%" : "");
+		break;
+	case OPTION_LIST:
+		for (size_t i = 0; i < list->n; i++)
+			fprintf(out, "%s%s", i ? "," : "", list->v[i]);
+		break;
+	}
+}

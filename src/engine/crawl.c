@@ -5,7 +5,7 @@
  *
  * The cycle's row is written with every batch and is open until the last.  A row that
  * is open at the start is gone on with: its policy, seed, time and budget, and the
- * visits it made, which the policy is told.
+ * answers it had (engine_continue()).
  */
 #include "engine/crawl_inner.h"
 #include "engine/live_inner.h"
@@ -26,7 +26,25 @@ static bool may_spend(void *arg)
 }
 
 /* The visits that an open cycle has made, for the policy to be told. */
-struct made { VEC(struct seen) seen; uint32_t placed; enum goal goal; };
+struct made { VEC(struct seen) seen; struct crawl *crawl; enum goal goal; };
+
+static void take_place(struct crawl *c, uint32_t place)
+{
+	map_put(&c->places, place, 1);
+	c->placed = place > c->placed ? place : c->placed;
+}
+
+uint32_t crawl_place(struct crawl *c, uint32_t index)
+{
+	uint32_t place = (uint32_t)c->resumed->engine.n_seen + index + 1;
+
+	if (!c->report->resumed)
+		return place;
+	if (map_get(&c->places, place) != MAP_NONE)
+		place = c->placed + 1;
+	take_place(c, place);
+	return place;
+}
 
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
@@ -36,7 +54,7 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 		.score = v->score, .probability = v->probability, .reason = v->reason };
 
 	(void)err;
-	m->placed = v->order > m->placed ? v->order : m->placed;
+	take_place(m->crawl, v->order);
 	vec_push(&m->seen, s);
 	return 0;
 }
@@ -118,6 +136,7 @@ static int begin_row(struct crawl *c, struct last_cycle *last, struct err *err)
 		snprintf(rep->policy, sizeof rep->policy, "%s",
 		         last->row.open ? last->policy : c->opts->policy);
 		rep->cycle.open = true;
+		c->same_policy = !strcmp(rep->policy, last->policy);
 	} else {
 		rep->cycle = (struct store_cycle){
 			.number = last->any ? last->row.number + 1 : 1, .open = true,
@@ -134,7 +153,7 @@ static int run_engine(struct crawl *c, struct err *err)
 {
 	struct crawl_report *rep = c->report;
 	struct engine *e = &c->resumed->engine;
-	struct made made = { .goal = c->opts->goal };
+	struct made made = { .goal = c->opts->goal, .crawl = c };
 	int rc = 0;
 
 	e->source = (struct source){ .self = c, .deliver = crawl_deliver };
@@ -148,7 +167,6 @@ static int run_engine(struct crawl *c, struct err *err)
 		                  see_visit, &made, err);
 		if (rc == 0)
 			rc = mark_first(c, &made, err);
-		c->placed = made.placed;
 	}
 	if (rc == 0)
 		rc = crawl_discover_reserve(c, made.seen.v, made.seen.n, err);
@@ -156,7 +174,7 @@ static int run_engine(struct crawl *c, struct err *err)
 		c->pause_began = c->batch_began;
 		rc = rep->resumed ?
 			engine_continue(e, rep->cycle.time, c->budget, made.seen.v, made.seen.n,
-			                c->spent, err) :
+			                c->spent, c->same_policy, err) :
 			engine_cycle(e, rep->cycle.time, c->budget, err);
 		rep->guarantee_broken = e->guarantee_broken;
 		rep->cycle.seconds_plan += e->plan_seconds;
@@ -320,6 +338,8 @@ static void release(struct crawl *c)
 	else
 		fetch_free(c->fetch);
 	discover_free(c->discover);
+	vec_release(&c->reserved);
+	map_release(&c->places);
 	free(c->doubt);
 	crawl_free_readers(c);
 	import_words_release(&c->words);
@@ -342,8 +362,6 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);
-	if (policy_explain(r.policy))
-		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(r.policy));
 	if (c.live)
 		live_estimate(&c);
 	crawl_counts_end(&c);

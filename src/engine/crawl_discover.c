@@ -58,19 +58,32 @@ int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_resu
 	return store_page_update(c->store, &p, err);
 }
 
+/* What the share was asked for before the cycle broke off stands in front: it is no
+ * longer among the offers, and counts. */
 int crawl_discover_reserve(struct crawl *c, const struct seen *made, size_t n_made,
                            struct err *err)
 {
 	struct engine *e = &c->resumed->engine;
 	struct discovery *d = &c->report->discovery;
-	uint32_t asked;
+	const struct offer *offers;
+	size_t n;
+	int rc;
 
 	for (size_t i = 0; i < n_made; i++)
 		crawl_discover_count(c, made[i].reason, made[i].outcome);
 	if (!d->on)
 		return 0;
-	asked = d->asked_new + d->asked_told + d->asked_hubs;
-	e->reserved_most = d->share > asked ? d->share - asked : 0;
-	return discover_offers(c->discover, c->opts->cycle_seconds, &e->reserved,
-	                       &e->n_reserved, err);
+	rc = discover_offers(c->discover, c->opts->cycle_seconds, &offers, &n, err);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < n_made; i++)
+		if (asked_of(d, made[i].reason))
+			vec_push(&c->reserved, ((struct offer){ made[i].page, made[i].score,
+			                                        made[i].probability, made[i].reason }));
+	for (size_t i = 0; i < n; i++)
+		vec_push(&c->reserved, offers[i]);
+	e->reserved = c->reserved.v;
+	e->n_reserved = c->reserved.n;
+	e->reserved_most = d->share;
+	return 0;
 }

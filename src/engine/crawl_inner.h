@@ -12,10 +12,12 @@
 #include <time.h>
 
 #include "base/line.h"
+#include "base/map.h"
 #include "engine/analyse.h"
 #include "engine/crawl.h"
 #include "engine/cycle.h"
 #include "engine/import_words.h"
+#include "engine/resume.h"
 #include "warc/warc_write.h"
 
 /* Our copy of a page, as far as an answer is compared with it. */
@@ -64,6 +66,7 @@ struct crawl {
 	struct fetch *fetch;
 	struct resumed *resumed;
 	struct discover *discover;
+	VEC(struct offer) reserved;     /* what the share of discovery is for */
 	bool rests;                     /* state.rests is not empty */
 	int robots_rc;                  /* of keeping robots.txt, */
 	struct err robots_err;          /* the first that failed */
@@ -83,7 +86,9 @@ struct crawl {
 	uint32_t given_back;            /* pages in the line that no request was made for */
 	uint32_t in_batch;
 	bool commit_now;                /* whatever is in it */
-	uint32_t placed;                /* places of the cycle given before this round */
+	bool same_policy;               /* as made what the cycle that is gone on with has */
+	struct map places;              /* of its visits, */
+	uint32_t placed;                /* and the last of them */
 	double batch_began, pause_began;
 	struct warc_place last;         /* newest record, of the batch or before */
 	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
@@ -133,6 +138,10 @@ static inline double crawl_seconds(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+/* The place in the cycle of a page of this round, from 1: that in the plan, unless a visit
+ * of before the cycle was broken off has it, because plans have changed. */
+uint32_t crawl_place(struct crawl *c, uint32_t index);
 
 struct crawl_copy *crawl_copy_new(const struct store_capture *row);
 

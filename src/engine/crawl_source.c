@@ -126,7 +126,7 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	r = &a->result;
 	site = r->site;
 	c->given_back -= crawl_is_blocked(r);
-	rc = crawl_keep(c, &offers[site], c->placed + site + 1, a, &ret[site], err);
+	rc = crawl_keep(c, &offers[site], crawl_place(c, site), a, &ret[site], err);
 	c->bytes_in_line -= r->body_size;
 	fetch_drop(c->fetch, a->held);
 	forget_copy(c, site);
@@ -173,14 +173,17 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
                   struct err *err)
 {
 	struct crawl *c = self;
-	uint32_t next = 0;
+	uint32_t next = 0, unasked = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++)
-		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
+		if (!ret[i].kept)
+			ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
 	c->copies = mem_zalloc(n, sizeof *c->copies);
 	while (rc == 0) {
-		for (; rc == 0 && next < n && may_ask(c); next++) {
+		for (; rc == 0 && next < n && (ret[next].kept || may_ask(c)); next++) {
+			if (ret[next].kept)
+				continue;
 			rc = ask_page(c, &offers[next], next, err);
 			c->spent++;
 		}
@@ -197,9 +200,10 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 	free(c->copies);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
+	for (size_t i = next; i < n; i++)
+		unasked += !ret[i].kept;
 	if (!crawl_stopped(c))          /* else it may still come to them */
-		c->report->unasked += (uint32_t)n - next;
-	c->placed += (uint32_t)n;
+		c->report->unasked += unasked;
 	if (rc == 0 && crawl_stopped(c)) {
 		c->report->stopped = true;
 		rc = err_set(err, E_STOP, "stopped; what was fetched is kept, the next start "

@@ -10,8 +10,7 @@
  * then goes to the oldest pages as far as it reaches and says so.
  *
  * Sample.  The pages in the repository with the smallest hashes of (seed, cycle,
- * page), in that order: a simple random sample that is the same after a crash, so
- * that pages whose answers were lost come again in their place.  It is asked for
+ * page), in that order: a simple random sample that is the same after a crash.  It is asked for
  * before the policy is, in rounds that are as long as the hits still wanted need;
  * the policy is told of it like of its own pages.
  */
@@ -40,6 +39,7 @@ void engine_release(struct engine *e)
 	ceiling_release(&e->ceiling);
 	free(e->seen);
 	free(e->sample);
+	free(e->made_at);
 	free(e->deliveries);
 }
 
@@ -146,7 +146,7 @@ static void draw_sample(struct engine *e)
 	uint32_t here = 0, want;
 	double below;
 
-	e->n_sample = e->sample_at = e->sample_gap = 0;
+	e->n_sample = e->sample_at = 0;
 	e->n_sample_hits = e->n_sample_known = 0;
 	e->sampling = e->sample_most > 0;
 	if (!e->sampling)
@@ -173,12 +173,10 @@ static void draw_sample(struct engine *e)
 	vec_release(&d);
 }
 
-/* Has it all the hits that were wanted, and no gap that a crash left? */
 static bool sample_ended(const struct engine *e)
 {
 	return e->sample_at >= e->n_sample ||
-	       (e->n_sample_hits >= e->sample_hits && e->n_sample_known >= e->sample_least &&
-	        e->sample_at >= e->sample_gap);
+	       (e->n_sample_hits >= e->sample_hits && e->n_sample_known >= e->sample_least);
 }
 
 /* As many as the hits still wanted should need, at the rate so far. */
@@ -188,10 +186,7 @@ static void ask_sample(struct engine *e)
 	double want = fmax(((double)e->sample_hits - e->n_sample_hits) / rate,
 	                   (double)e->sample_least - e->n_sample_known);
 
-	if (e->sample_at < e->sample_gap)
-		plan_limit(&e->plan, e->sample_gap - e->sample_at);
-	else
-		plan_limit(&e->plan, (uint32_t)fmin(fmax(want, 0) + 10, 1e9));
+	plan_limit(&e->plan, (uint32_t)fmin(fmax(want, 0) + 10, 1e9));
 	while (plan_room(&e->plan) && e->sample_at < e->n_sample)
 		plan_take(&e->plan, e->sample[e->sample_at++], 0,
 		          (double)e->n_sample / e->view.n_pages, REASON_RANDOM);
@@ -248,13 +243,18 @@ static void end_cycle(struct engine *e)
 		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
 }
 
+static struct delivery recalled(const struct seen *s)
+{
+	return (struct delivery){ .outcome = s->outcome, .hit = s->hit, .kept = true,
+		.first = !s->known && s->outcome < OUTCOME_FAILED };
+}
+
 static void recall_visits(struct engine *e, const struct seen *visits, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct seen *s = &visits[i];
 		struct offer o = { s->page, s->score, s->probability, s->reason };
-		struct delivery d = { .outcome = s->outcome, .hit = s->hit,
-			.first = !s->known && s->outcome < OUTCOME_FAILED };
+		struct delivery d = recalled(s);
 
 		e->visits.state[s->page] |= PAGE_TAKEN;
 		ceiling_recall(&e->ceiling, &e->view, e->visits.state, s->page);
@@ -270,21 +270,63 @@ void engine_recall(struct engine *e, int64_t now, uint32_t budget,
 	end_cycle(e);
 }
 
-static int deliver(struct engine *e, struct err *err)
+/* Answers to the plan that were known when the cycle was broken off; the number of
+ * those that were not. */
+static size_t take_made(struct engine *e)
 {
-	size_t n = e->plan.n_taken;
-	double before = clock_seconds();
-	int rc;
+	size_t n = e->plan.n_taken, missing = n;
 
 	mem_grow((void **)&e->deliveries, &e->cap_deliveries, n, sizeof *e->deliveries);
 	memset(e->deliveries, 0, n * sizeof *e->deliveries);
-	rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
+	for (size_t i = 0; i < n && e->n_untold; i++) {
+		uint32_t *at = &e->made_at[e->plan.taken[i].page];
+
+		if (!*at)
+			continue;
+		e->deliveries[i] = recalled(&e->made[*at - 1]);
+		*at = 0;
+		e->n_untold--;
+		missing--;
+	}
+	return missing;
+}
+
+/* What is known and was not asked for again. */
+static void tell_made(struct engine *e)
+{
+	for (size_t i = 0; i < e->n_made && e->n_untold; i++)
+		if (e->made_at[e->made[i].page] == i + 1) {
+			recall_visits(e, &e->made[i], 1);
+			e->made_at[e->made[i].page] = 0;
+			e->n_untold--;
+		}
+}
+
+static void count_room(struct engine *e)
+{
+	if (!e->n_untold) {
+		e->n_spent += e->made_extra;
+		e->made_extra = 0;
+	}
+	e->view.room = e->view.budget - (e->n_spent < e->view.budget ? e->n_spent : e->view.budget);
+}
+
+static int deliver(struct engine *e, struct err *err)
+{
+	size_t n = e->plan.n_taken, missing = take_made(e);
+	double before = clock_seconds();
+	int rc = 0;
+
+	if (missing)
+		rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
 	e->fetch_seconds += clock_seconds() - before;
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < n; i++)
 		note_visit(e, &e->plan.taken[i], &e->deliveries[i]);
-	e->view.room = e->view.budget - (e->n_spent < e->view.budget ? e->n_spent : e->view.budget);
+	if (missing)
+		tell_made(e);
+	count_room(e);
 	return 0;
 }
 
@@ -296,6 +338,11 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 	for (bool guaranteed = e->max_age == 0, reserved = !e->reserved_most; e->view.room > 0;) {
 		if (e->source.enough && e->source.enough(e->source.self))
 			break;
+		if (e->other_policy && e->n_untold && reserved && guaranteed && !e->sampling) {
+			tell_made(e);
+			count_room(e);
+			continue;
+		}
 		plan_begin(&e->plan, &e->view, e->visits.state);
 		if (!reserved) {
 			ask_reserved(e);
@@ -324,6 +371,7 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 		if (rc < 0)
 			break;
 	}
+	tell_made(e);
 	end_cycle(e);
 	for (size_t i = 0; i < e->plan.n_taken; i++)    /* of a round that failed */
 		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
@@ -340,16 +388,29 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 }
 
 int engine_continue(struct engine *e, int64_t now, uint32_t budget, const struct seen *visits,
-                    size_t n, uint32_t spent, struct err *err)
+                    size_t n, uint32_t spent, bool same_policy, struct err *err)
 {
 	double from = clock_seconds();
+	uint32_t counted = 0;
+	int rc;
 
+	e->made = visits;
+	e->n_made = n;
+	e->made_at = mem_zalloc((size_t)e->view.n_pages + 1, sizeof *e->made_at);
+	for (size_t i = 0; i < n; i++) {
+		e->n_untold += !e->made_at[visits[i].page];
+		e->made_at[visits[i].page] = (uint32_t)i + 1;
+		e->visits.state[visits[i].page] |= PAGE_HERE;   /* or it had not been asked for */
+		counted += visits[i].outcome != OUTCOME_BLOCKED;
+	}
+	e->made_extra = spent > counted ? spent - counted : 0;
+	e->other_policy = !same_policy;
 	begin_cycle(e, now, budget);
-	recall_visits(e, visits, n);
-	for (uint32_t i = 0; i < e->n_sample; i++)
-		if (e->visits.state[e->sample[i]] & PAGE_TAKEN)
-			e->sample_gap = i + 1;
-	e->n_spent = spent;
-	e->view.room = spent < budget ? budget - spent : 0;
-	return run_rounds(e, from, err);
+	count_room(e);
+	rc = run_rounds(e, from, err);
+	free(e->made_at);
+	e->made_at = NULL;
+	e->made = NULL;
+	e->n_made = 0;
+	return rc;
 }

@@ -24,10 +24,12 @@ struct delivery {
 	bool hit;               /* by goal and observation; not for failures */
 	bool first;             /* the copy we begin with: nothing to learn from */
 	uint32_t extra;         /* requests beyond the first that it cost: redirects ... */
+	bool kept;              /* it is known from before the cycle broke off */
 };
 
 /* Delivers pages at the cycle's moment.  Fills one delivery for each offer, in
- * any order of work; the engine tells the policy in the order asked. */
+ * any order of work, but those that are `kept`, which must not be asked for; the
+ * engine tells the policy in the order asked. */
 struct source {
 	void *self;
 	int (*deliver)(void *self, const struct offer *offers, size_t n,
@@ -61,8 +63,12 @@ struct engine {
 	uint32_t *sample;               /* in the order drawn */
 	uint32_t n_sample, sample_at;   /* asked up to here, this cycle or before it broke */
 	uint32_t n_sample_hits, n_sample_known;
-	uint32_t sample_gap;            /* behind the last that was asked before it broke */
 	bool sampling;                  /* it has not ended */
+	const struct seen *made;        /* what it had visited when it was broken off, */
+	uint32_t *made_at;              /* by page: where in it + 1; 0: nowhere, or told */
+	size_t n_made, n_untold;
+	uint32_t made_extra;            /* what those cost beyond a request each */
+	bool other_policy;              /* made them */
 	double plan_seconds, fetch_seconds;
 	struct delivery *deliveries;
 	size_t cap_deliveries;
@@ -78,11 +84,21 @@ void engine_release(struct engine *e);
 MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
                             struct err *err);
 
-/* Go on with a cycle that was broken off: what it had visited, in order (a first
- * copy is one that is not `known` but has an outcome), and what this had cost. */
+/*
+ * Go on with a cycle that was broken off: what it had visited (a first copy is one that
+ * is not `known` but has an outcome), what this had cost, and whether this policy with
+ * this seed had made it.
+ *
+ * The cycle is then made again from its beginning, with the answers that are known: the
+ * policy asks for what it asked for, so the rest is as if the cycle had never been broken
+ * off, wherever that was and whatever answers were lost.  (Only what redirects and retries
+ * had cost is known in sum, and counted when the known answers end.)  What no plan asks
+ * for, because pages or options changed, is told behind the first round with a page that
+ * is not known; what another policy made, before this one is asked.
+ */
 MUST_CHECK int engine_continue(struct engine *e, int64_t now, uint32_t budget,
                                const struct seen *visits, size_t n, uint32_t spent,
-                               struct err *err);
+                               bool same_policy, struct err *err);
 
 /* Tell the policy of a cycle that is past, from its stored visits in their order
  * (page, outcome, hit, score, probability, reason; gaps are found anew).  A fresh

@@ -167,12 +167,14 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	l->offers = offers;
 	l->ret = ret;
 	for (size_t i = 0; i < n; i++)
-		ret[i].outcome = OUTCOME_BLOCKED;       /* until it is tested */
+		if (!ret[i].kept)
+			ret[i].outcome = OUTCOME_BLOCKED;       /* until it is tested */
 	while (rc == 0) {
 		bool over = l->over || crawl_stopped(c) || live_enough(c);
 
-		for (; !over && next < n && may_ask(c); next++)
-			ask_page(c, next);
+		for (; !over && next < n && (ret[next].kept || may_ask(c)); next++)
+			if (!ret[next].kept)
+				ask_page(c, next);
 		if (over)
 			fetch_stop(c->fetch);
 		l->over = over;
@@ -182,7 +184,6 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	}
 	if (rc == 0)
 		rc = crawl_commit(c, err);
-	c->placed += (uint32_t)n;
 	if (rc == 0 && crawl_stopped(c)) {
 		c->report->stopped = true;
 		rc = err_set(err, E_STOP, "stopped; what was found is kept, the next start goes on");
@@ -196,7 +197,6 @@ static int recall_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct crawl *c = arg;
 
 	c->resumed->engine.visits.state[v->page] |= PAGE_HERE;  /* when the run began */
-	c->placed = v->order > c->placed ? v->order : c->placed;
 	return live_recall(c, v, err);
 }
 

@@ -18,7 +18,7 @@
 #include "base/hypergeometric.h"
 #include "base/mem.h"
 
-#define STATE_KEY "state.live"          /* "CYCLE PROBES ROBOTS" */
+#define STATE_KEY "state.live"          /* "CYCLE PROBES ROBOTS MIXED" */
 
 static enum liveness_class class_of(enum outcome o, int status)
 {
@@ -132,7 +132,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 		.cycle = c->report->cycle.number, .page = o->page, .time = s->time,
 		.outcome = (uint8_t)outcome, .reason = o->reason, .score = o->score,
 		.status = end ? s->first_status : s->answer.status,
-		.probability = o->probability, .order = c->placed + s->index + 1, .hit = lives,
+		.probability = o->probability, .order = crawl_place(c, s->index), .hit = lives,
 	};
 	struct delivery *d = &l->ret[s->index];
 	struct store_page known;
@@ -269,8 +269,9 @@ int live_commit(struct crawl *c, struct err *err)
 		fetch_stats(c->fetch, &stats);
 	r->robots += stats.robots_requests - c->robots_counted;
 	c->robots_counted = stats.robots_requests;
-	snprintf(state, sizeof state, "%u %llu %llu", c->report->cycle.number,
-	         (unsigned long long)r->probes, (unsigned long long)r->robots);
+	snprintf(state, sizeof state, "%u %llu %llu %d", c->report->cycle.number,
+	         (unsigned long long)r->probes, (unsigned long long)r->robots,
+	         c->report->resumed && !c->same_policy);
 	return store_setting_put(c->store, STATE_KEY, state, err);
 }
 
@@ -279,13 +280,15 @@ int live_state(struct crawl *c, struct err *err)
 	struct live_report *r = &c->report->live;
 	unsigned long long probes, robots;
 	char *state = NULL;
-	unsigned cycle;
+	unsigned cycle, mixed = 0;
 	int rc = store_setting_get(c->store, STATE_KEY, &state, err);
 
-	if (rc > 0 && sscanf(state, "%u %llu %llu", &cycle, &probes, &robots) == 3 &&
+	if (rc > 0 && sscanf(state, "%u %llu %llu %u", &cycle, &probes, &robots, &mixed) >= 3 &&
 	    cycle == c->report->cycle.number) {
 		r->probes = probes;
 		r->robots = robots;
+		if (mixed)              /* not all of it */
+			c->same_policy = false;
 	}
 	free(state);
 	return rc < 0 ? rc : 0;

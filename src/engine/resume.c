@@ -233,7 +233,8 @@ struct linking {
 	uint32_t *count;
 	uint8_t *copied;                /* by page: there is a copy of it */
 	uint8_t *linked;                /* its links are read */
-	int64_t epoch;                  /* captures from here on do not replace earlier ones */
+	int64_t epoch;                  /* captures from here on do not replace earlier ones, */
+	int64_t until;                  /* from here on are not looked at */
 	uint32_t page;                  /* the links that stand last are its, or STORE_NONE */
 	struct buf raw, base, url;
 };
@@ -275,7 +276,8 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	if (c->page != l->page)
 		resolve_links(l);
 	shown(l->progress, c->page);
-	if (c->status >= 300 && c->status != 304)       /* where a redirect leads is no link */
+	if ((c->status >= 300 && c->status != 304) ||   /* where a redirect leads is no link */
+	    c->time >= l->until)
 		return 0;
 	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
 	    (!l->size[c->page] || c->time < l->epoch))
@@ -308,15 +310,17 @@ static void drop_uncopied(struct linking *l)
 	}
 }
 
-struct epoch { uint32_t number; int64_t time; };
+struct epochs { uint32_t links, next; struct linking *linking; };
 
-static int find_epoch(void *arg, const struct store_cycle *c, struct err *err)
+static int find_epochs(void *arg, const struct store_cycle *c, struct err *err)
 {
-	struct epoch *e = arg;
+	struct epochs *e = arg;
 
 	(void)err;
-	if (c->number == e->number)
-		e->time = c->time;
+	if (c->number == e->links)
+		e->linking->epoch = c->time;
+	if (c->number == e->next)
+		e->linking->until = c->time;
 	return 0;
 }
 
@@ -327,23 +331,23 @@ static int last_number(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* When the links were looked at for the cycle that is to come. */
-static int links_epoch(struct store *s, const struct resume_opts *o, int64_t *ret,
-                       struct err *err)
+/* When the links were looked at for the cycle that is to come.  One that is gone on with,
+ * or looked back at, sees nothing that it found itself. */
+static int find_times(struct linking *l, struct store *s, const struct resume_opts *o,
+                      struct err *err)
 {
-	struct epoch e = { .time = INT64_MAX };
-	uint32_t next = o->before_cycle;
+	struct epochs e = { .next = o->before_cycle, .linking = l };
 	int rc = 0;
 
-	if (!next) {
-		rc = store_cycles(s, last_number, &next, err);
-		next++;
+	l->epoch = l->until = INT64_MAX;
+	if (o->goal != GOAL_CHANGED)
+		return 0;
+	if (!e.next) {
+		rc = store_cycles(s, last_number, &e.next, err);
+		e.next++;
 	}
-	e.number = (next - 1) / LINKS_EPOCH * LINKS_EPOCH + 1;
-	if (rc == 0 && o->goal == GOAL_CHANGED && e.number < next)
-		rc = store_cycles(s, find_epoch, &e, err);
-	*ret = e.time;
-	return rc;
+	e.links = (e.next - 1) / LINKS_EPOCH * LINKS_EPOCH + 1;
+	return rc < 0 ? rc : store_cycles(s, find_epochs, &e, err);
 }
 
 static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
@@ -374,7 +378,7 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 			map_put(&l.by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
 		l.copied = mem_zalloc(p->n, 1);
 		l.linked = mem_zalloc(p->n, 1);
-		rc = links_epoch(s, o, &l.epoch, err);
+		rc = find_times(&l, s, o, err);
 		if (o->progress)
 			progress_start(o->progress, "reading links", "pages", p->n);
 		if (rc == 0)

@@ -24,11 +24,13 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 
 	(void)err;
 	for (size_t i = 0; i < n; i++) {
-		enum outcome o = s->fate ? s->fate(s->arg, offers[i].page, s->e.view.cycle) :
-		                           OUTCOME_SAME;
+		enum outcome o;
 
-		ret[i] = (struct delivery){ o, s->e.view.goal == GOAL_ALIVE ? o <= OUTCOME_CHANGED :
-		                            o == OUTCOME_CHANGED || o == OUTCOME_GONE, false, 0 };
+		if (ret[i].kept)
+			continue;
+		o = s->fate ? s->fate(s->arg, offers[i].page, s->e.view.cycle) : OUTCOME_SAME;
+		ret[i] = (struct delivery){ .outcome = o, .hit = s->e.view.goal == GOAL_ALIVE ?
+			o <= OUTCOME_CHANGED : o == OUTCOME_CHANGED || o == OUTCOME_GONE };
 	}
 	return 0;
 }

@@ -192,8 +192,8 @@ static void test_gone_on_with(void **state)
 	for (uint32_t i = 0; n < 8; i++)
 		if (s.r.pages.site[i] == site)
 			before[n++] = (struct seen){ .page = i, .outcome = OUTCOME_SAME, .known = true };
-	assert_int_equal(engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, n, &err),
-	                 0);
+	assert_int_equal(engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, n, false,
+	                                 &err), 0);
 	for (size_t i = 0; i < s.e.n_seen; i++)
 		had += s.r.pages.site[s.e.seen[i].page] == site;
 	assert_in_range(had, 8, 10);

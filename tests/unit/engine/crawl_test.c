@@ -103,6 +103,42 @@ static struct crawl_report cycle(struct stage *s, const char *policy, double bud
 	return bed_cycle(&s->bed);
 }
 
+static void kill_at(void *arg, uint32_t spent, uint32_t budget)
+{
+	(void)budget;
+	if (spent >= *(const uint32_t *)arg)
+		raise(SIGKILL);
+}
+
+/* The same, by a process that is killed in the middle of it. */
+static void killed_cycle(struct stage *s, const char *policy, double budget, int64_t now,
+                         uint32_t at)
+{
+	int status;
+	pid_t pid;
+
+	s->world.now = now;
+	store_close(s->bed.store);
+	pid = fork();
+	if (!pid) {
+		struct crawl_report r;
+		struct err err;
+
+		s->bed.opts.policy = policy;
+		s->bed.opts.budget = (struct share){ budget, budget == 100 };
+		s->bed.opts.now = now;
+		s->bed.opts.progress = kill_at;
+		s->bed.opts.arg = &at;
+		s->bed.opts.batch = 3;
+		if (store_open(&s->bed.store, s->bed.db, STORE_EXISTING, &err) < 0)
+			_exit(9);
+		_exit(crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0 ? 8 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	open_store(s);
+}
+
 /* The same history for replay: a record for each state of each page. */
 static void make_history(struct stage *s, struct history *h, int64_t end)
 {
@@ -200,6 +236,7 @@ static unsigned needs_of(const char *spec)
 	return needs;
 }
 
+/* Also if every other cycle is killed in its middle and gone on with. */
 static void test_live_equals_replay(void **state)
 {
 	static const char *const policies[] = { "random", "round-robin", "site", "frequency",
@@ -228,12 +265,17 @@ static void test_live_equals_replay(void **state)
 		assert_int_equal(replay_open(&replay, &h, &ro, needs_of(policies[k]), &err), 0);
 		replay_run(&replay, policies[k], 1, &run);
 		assert_int_equal(run.code, 0);
+		killed_cycle(&s, "oldest", 100, ro.start, 50);
 		assert_int_equal(cycle(&s, "oldest", 100, ro.start).cycle.fresh,
 		                 living_count(&s.world.living));
 		for (uint32_t i = 0; i < CYCLES; i++) {
-			struct crawl_report r = cycle(&s, policies[k], BUDGET,
-				ro.start + (i + 1) * 14 * DAY);
+			int64_t now = ro.start + (i + 1) * 14 * DAY;
+			struct crawl_report r;
 
+			if (i % 2)
+				killed_cycle(&s, policies[k], BUDGET, now, 5 + 5 * (i / 2));
+			r = cycle(&s, policies[k], BUDGET, now);
+			assert_true(r.resumed == i % 2);
 			assert_int_equal(r.cycle.downloads, run.cycles[i].downloads);
 			assert_int_equal(r.cycle.changed + r.cycle.gone, run.cycles[i].changed);
 			assert_int_equal(r.cycle.gone, run.cycles[i].gone);

@@ -280,38 +280,88 @@ static void the_sample_is_simple_and_random(void **state)
 	stage_close(&s);
 }
 
-/* A crash loses answers out of order; the sample is the same all the same. */
+static void play_sampled(struct stage *s, const char *policy)
+{
+	stage_play(s, policy);
+	s->e.view.goal = GOAL_ALIVE;
+	s->e.sample_most = 12;
+	s->e.sample_hits = 4;
+}
+
+/* A crash loses answers out of order; the cycle is the same all the same, in its sample
+ * and behind it. */
 static void the_sample_survives_a_crash(void **state)
 {
 	struct seen kept[8];
-	uint32_t whole[12];
+	uint32_t whole[60];
 	struct stage s;
 	struct err err;
 	size_t n = 0;
 
 	(void)state;
 	open_pages(&s, 60);
-	stage_play(&s, "oldest");
-	s.e.view.goal = GOAL_ALIVE;
-	s.e.sample_most = 12;
-	s.e.sample_hits = 4;
+	play_sampled(&s, "oldest");
 	stage_cycle(&s, 60);
-	for (int i = 0; i < 12; i++)
+	assert_int_equal(s.e.n_seen, 60);
+	for (int i = 0; i < 60; i++)
 		whole[i] = s.e.seen[i].page;
 	for (int i = 0; i < 8; i += 2)          /* every other answer came */
 		kept[n++] = s.e.seen[i];
 	kept[n++] = s.e.seen[11];
-	stage_play(&s, "oldest");
-	s.e.view.goal = GOAL_ALIVE;
-	s.e.sample_most = 12;
-	s.e.sample_hits = 4;
-	assert_int_equal(engine_continue(&s.e, TRACE_START + DAY_SECONDS, 60, kept, n, 5, &err), 0);
-	for (int i = 0, at = 5; i < 12; i++) {
-		assert_int_equal(s.e.sample[i], whole[i]);
-		if (i % 2 == 0 && i < 8)
-			continue;
-		if (i < 11)             /* the gaps come first, in their order */
-			assert_int_equal(s.e.seen[at++].page, whole[i]);
+	play_sampled(&s, "oldest");
+	assert_int_equal(engine_continue(&s.e, TRACE_START + DAY_SECONDS, 60, kept, n, 5, true,
+	                                 &err), 0);
+	assert_int_equal(s.e.n_seen, 60);
+	for (int i = 0; i < 60; i++)
+		assert_int_equal(s.e.seen[i].page, whole[i]);
+	stage_close(&s);
+}
+
+struct counted { struct stage *s; uint32_t asked[61]; };
+
+static enum outcome count_asked(void *arg, uint32_t page, uint32_t cycle)
+{
+	(void)cycle;
+	((struct counted *)arg)->asked[page]++;
+	return page % 3 ? OUTCOME_SAME : OUTCOME_GONE;
+}
+
+/* Whoever made them: no page is asked for again, the policy is told of all of them, and
+ * what they cost counts, redirects and all. */
+static void what_was_made_is_not_asked_again(void **state)
+{
+	struct seen kept[20];
+	struct counted c = { 0 };
+	struct stage s;
+	struct err err;
+
+	(void)state;
+	open_pages(&s, 60);
+	for (int same = 0; same < 2; same++) {
+		uint8_t seen[61] = { 0 };
+		uint32_t again = 0;
+
+		memset(&c, 0, sizeof c);
+		play_sampled(&s, "oldest");
+		for (uint32_t i = 0; i < 20; i++) {     /* neither policy nor sample chose so */
+			kept[i] = (struct seen){ .page = 3 * i, .outcome = OUTCOME_GONE,
+				.known = true, .reason = REASON_RANK };
+			s.e.visits.state[3 * i] = 0;    /* as the store has it now */
+		}
+		s.fate = count_asked;
+		s.arg = &c;
+		/* 20 pages had cost 25 requests: 10 of 35 are left */
+		assert_int_equal(engine_continue(&s.e, TRACE_START + DAY_SECONDS, 35, kept, 20,
+		                                 25, same, &err), 0);
+		assert_int_equal(s.e.n_spent, 35);
+		for (size_t i = 0; i < s.e.n_seen; i++)
+			assert_int_equal(seen[s.e.seen[i].page]++, 0);
+		for (uint32_t i = 0; i < 20; i++) {
+			assert_int_equal(seen[3 * i], 1);
+			again += c.asked[3 * i];
+		}
+		assert_int_equal(again, 0);
+		assert_int_equal(s.e.n_seen, 30);
 	}
 	stage_close(&s);
 }
@@ -392,6 +442,7 @@ int main(void)
 		cmocka_unit_test(recovering_visits_each_page_once),
 		cmocka_unit_test(the_sample_is_simple_and_random),
 		cmocka_unit_test(the_sample_survives_a_crash),
+		cmocka_unit_test(what_was_made_is_not_asked_again),
 		cmocka_unit_test(the_sample_covers_the_truth),
 		cmocka_unit_test(a_source_can_have_enough),
 	};

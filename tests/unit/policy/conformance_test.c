@@ -116,7 +116,7 @@ static struct delivery fate_of(const struct setting *s, uint32_t page, uint32_t 
 	}
 	hit = s->goal == GOAL_ALIVE ? o <= OUTCOME_CHANGED :
 	      o == OUTCOME_CHANGED || o == OUTCOME_GONE;
-	return (struct delivery){ o, hit, false, 0 };
+	return (struct delivery){ .outcome = o, .hit = hit };
 }
 
 static int deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,

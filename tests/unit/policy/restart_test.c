@@ -103,7 +103,8 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 
 	(void)err;
 	for (size_t i = 0; i < n; i++)
-		ret[i] = fate_of(&p->e, offers[i].page, p->e.view.cycle);
+		if (!ret[i].kept)
+			ret[i] = fate_of(&p->e, offers[i].page, p->e.view.cycle);
 	return 0;
 }
 
@@ -123,6 +124,14 @@ static void open_process(struct process *p, const char *spec, enum goal goal)
 	p->truth = mem_zalloc(web.pages.n, 1);
 	p->e.view.truth = p->truth;
 	memset(p->e.visits.state, PAGE_HERE, web.pages.n);
+	if (goal == GOAL_ALIVE) {
+		p->e.sample_most = 300;
+		p->e.sample_hits = 60;
+		p->e.sample_least = 50;
+	} else {
+		p->e.max_age = 40;
+		p->e.ceiling.share = (struct share){ 40, true };
+	}
 }
 
 static void close_process(struct process *p)
@@ -156,7 +165,7 @@ static void run_cycle(struct process *p, uint32_t cycle, const struct told *made
 	for (size_t i = 0; made && i < made->n; i++)
 		spent += made->v[i].outcome != OUTCOME_BLOCKED;
 	assert_int_equal(made ? engine_continue(&p->e, moment(cycle), budget, made->v, made->n,
-	                                        spent, &err) :
+	                                        spent, true, &err) :
 	                 engine_cycle(&p->e, moment(cycle), budget, &err), 0);
 	t->n = p->e.n_seen;
 	t->v = mem_array(t->n + 1, sizeof *t->v);
@@ -210,6 +219,47 @@ static void a_new_process_goes_on(void **state)
 	}
 }
 
+/* What is kept of a cycle that is killed at its visit `at`: the rounds before, and of
+ * that round every other answer. */
+static void kill_at(const struct told *t, size_t at, struct told *ret)
+{
+	*ret = (struct told){ .v = mem_array(t->n + 1, sizeof *ret->v) };
+	for (size_t i = 0; i < t->n && t->v[i].round <= t->v[at].round; i++)
+		if (t->v[i].round < t->v[at].round ? true :
+		    t->v[at].round ? rng_draw(9, at, i, RNG_USER) & 1 : i < at)
+			ret->v[ret->n++] = t->v[i];
+}
+
+static void a_killed_cycle_goes_on(void **state)
+{
+	const struct policy_ops *ops = *state;
+
+	for (int goal = GOAL_CHANGED; goal <= GOAL_ALIVE; goal++) {
+		struct process a;
+
+		open_process(&a, ops->name, (enum goal)goal);
+		for (uint32_t c = 1; c <= CYCLES - 1; c++) {
+			run_cycle(&a, c, NULL);
+			if (c > 1 && policy_needs(a.policy) & NEED_CLUSTERS)
+				continue;
+			for (size_t k = 0; k < 5; k++) {
+				struct process b;
+				struct told made;
+
+				kill_at(&a.past[c - 1], k ? a.past[c - 1].n * k / 4 - 1 : 0, &made);
+				open_process(&b, ops->name, (enum goal)goal);
+				recall(&b, &a, c - 1);
+				run_cycle(&b, c, &made);
+				assert_same_cycle(&a, &b, c, "killed");
+				assert_int_equal(a.e.n_spent, b.e.n_spent);
+				close_process(&b);
+				free(made.v);
+			}
+		}
+		close_process(&a);
+	}
+}
+
 int main(void)
 {
 	struct CMUnitTest tests[200];
@@ -217,9 +267,12 @@ int main(void)
 	int rc;
 
 	open_web();
-	for (const struct policy_ops *ops; n < 100 && (ops = policy_at(n)); n++)
+	for (const struct policy_ops *ops; n < 200 && (ops = policy_at(n / 2)); n += 2) {
 		tests[n] = (struct CMUnitTest){ ops->name, a_new_process_goes_on, NULL, NULL,
 		                                (void *)(uintptr_t)ops };
+		tests[n + 1] = tests[n];
+		tests[n + 1].test_func = a_killed_cycle_goes_on;
+	}
 	rc = _cmocka_run_group_tests("policies", tests, n, NULL, NULL);
 	replay_close(&web);
 	history_release(&history);
