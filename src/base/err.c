@@ -56,19 +56,11 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	return err->code;
 }
 
-static const struct { int code; const char *name; int status; } table[] = {
-#define ERR(code, name, status) { code, name, status },
+static const struct { int code, status; } table[] = {
+#define ERR(code, status) { code, status },
 #include "base/err.def"
 #undef ERR
 };
-
-const char *err_name(int code)
-{
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-		if (table[i].code == code)
-			return table[i].name;
-	return "ok";
-}
 
 int err_exit_status(int code)
 {

@@ -20,7 +20,7 @@
 enum err_code {
 	E_OK = 0,
 	ERR_FIRST = -100,
-#define ERR(code, name, status) code,
+#define ERR(code, status) code,
 #include "base/err.def"
 #undef ERR
 };
@@ -43,7 +43,6 @@ int err_errno(struct err *err, int code, const char *fmt, ...);
 __attribute__((format(printf, 2, 3)))
 int err_prefix(struct err *err, const char *fmt, ...);
 
-const char *err_name(int code);
 int err_exit_status(int code);
 
 /* Out of memory: say so and abort.  The store is transactional. */

@@ -420,11 +420,6 @@ uint64_t input_raw_size(const struct input *in)
 	return in->raw_size;
 }
 
-bool input_is_compressed(const struct input *in)
-{
-	return in->codec.kind != CODEC_PLAIN;
-}
-
 int input_resync(struct input *in, uint64_t *ret_lost, struct err *err)
 {
 	uint64_t lost = 0;

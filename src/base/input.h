@@ -61,7 +61,6 @@ long input_probe(struct input *in, uint64_t position, void *data, size_t size);
  * (0 if unknown), for progress. */
 uint64_t input_raw_position(const struct input *in);
 uint64_t input_raw_size(const struct input *in);
-bool input_is_compressed(const struct input *in);
 /* After E_PARSE: go on at the next gzip member or zstd frame behind the damage,
  * if there is one.  1: found, 0: the end of the file.  *ret_lost: bytes of the
  * file skipped. */

@@ -99,7 +99,5 @@ size_t option_count(const struct option_spec *specs);
 
 void option_print_help(const struct option_spec *specs, FILE *out);     /* two columns */
 void option_print_man(const struct option_spec *specs, FILE *out);      /* roff */
-/* "name:key=value" with every key that differs from its default. */
-void option_print_value(const struct option_spec *s, const void *opts, FILE *out);
 
 #endif

@@ -44,11 +44,6 @@ double stat_variance(const struct stat_mean *m)
 	return m->n < 2 || m->m2 <= 0 ? 0 : m->m2 / (double)(m->n - 1);
 }
 
-double stat_sd(const struct stat_mean *m)
-{
-	return sqrt(stat_variance(m));
-}
-
 double stat_se(const struct stat_mean *m)
 {
 	return m->n < 2 ? 0 : sqrt(stat_variance(m) / (double)m->n);
@@ -148,11 +143,6 @@ double stat_t_above(double t, double nu)
 		return t > 0 ? 0 : 1;
 	half = beta_share(nu / (nu + s), s / (nu + s), nu / 2, 0.5) / 2;
 	return t >= 0 ? half : 1 - half;
-}
-
-double stat_t_cdf(double t, double nu)
-{
-	return stat_t_above(-t, nu);
 }
 
 static double t_log_density(double t, double nu)

@@ -24,7 +24,6 @@ struct stat_mean {
 void stat_add(struct stat_mean *m, double x);
 void stat_merge(struct stat_mean *m, const struct stat_mean *other);
 double stat_variance(const struct stat_mean *m);        /* n - 1; 0 if n < 2 */
-double stat_sd(const struct stat_mean *m);
 double stat_se(const struct stat_mean *m);              /* of the mean */
 
 /* Standard normal: P(Z > z), and the z below which a share p lies.  Quantiles
@@ -34,7 +33,6 @@ double stat_normal_quantile(double p);
 
 /* Student's t with nu > 0 degrees of freedom, which need not be whole. */
 double stat_t_above(double t, double nu);               /* P(T > t) */
-double stat_t_cdf(double t, double nu);                 /* P(T <= t) */
 double stat_t_quantile(double p, double nu);
 
 /* A test of "no difference".  Without any variance: t = 0, p = 1 when the means

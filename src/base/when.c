@@ -311,32 +311,6 @@ void duration_format(int64_t seconds, char out[24])
 	}
 }
 
-bool size_parse(const char *s, uint64_t *ret_size)
-{
-	static const char letters[] = "kMGT";
-	char *end;
-	double v, unit = 1;
-	const char *at;
-
-	if (!isdigit((unsigned char)*s))
-		return false;
-	v = strtod(s, &end);
-	if (*end) {
-		at = strchr(letters, *end == 'K' ? 'k' : *end);
-		if (!at)
-			return false;
-		for (long i = 0; i <= at - letters; i++)
-			unit *= end[1] == 'i' ? 1024 : 1000;
-		end += end[1] == 'i' ? 2 : 1;
-		if (*end == 'B')
-			end++;
-	}
-	if (*end || !(v * unit < 9e18))
-		return false;
-	*ret_size = (uint64_t)(v * unit + 0.5);
-	return true;
-}
-
 bool share_parse(const char *s, struct share *ret)
 {
 	char *end;

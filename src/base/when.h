@@ -31,9 +31,6 @@ bool duration_parse_exact(const char *s, double *ret_seconds);
 bool duration_parse(const char *s, int64_t *ret_seconds);
 void duration_format(int64_t seconds, char out[24]);    /* 2w, 1d12h, 90s */
 
-/* 500, 64k, 10M, 1G (powers of 1000), Ki Mi Gi (of 1024). */
-bool size_parse(const char *s, uint64_t *ret_size);
-
 /* A budget: a number, or a share of some total. */
 struct share { double value; bool percent; };
 

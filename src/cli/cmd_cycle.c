@@ -157,6 +157,8 @@ static void print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "cycle", c->number);
 	json_kstr(j, "time", t);
 	json_kstr(j, "policy", r->policy);
+	if (*r->explain)
+		json_kstr(j, "explain", r->explain);
 	cycle_counts_json(j, c);
 	json_key(j, "seconds");
 	json_object(j);
@@ -286,6 +288,8 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 		         (long long)r.clock_behind, r.cycle.number - 1);
 	if (r.resumed)
 		log_info("went on with cycle %u, which had been broken off", r.cycle.number);
+	if (*r.explain && !l->shown)
+		log_info("%s chose %s", r.policy, r.explain);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
 		if (cli->common.json)
 			print_json(&j, &r);

@@ -196,6 +196,8 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (r.resumed)
 		log_info("went on with run %u and its policy, %s; --again starts anew",
 		         r.cycle.number, r.policy);
+	if (*r.explain)
+		log_info("%s chose %s", r.policy, r.explain);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
 		rc2 = write_list(&c, cli, o, r.cycle.number, rc < 0 ? &listing : err);
 		if (cli->common.json)

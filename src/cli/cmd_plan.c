@@ -120,6 +120,8 @@ static void print_json(const struct planning *p, const struct plan_opts *o)
 	cli_json_begin(&j, "plan");
 	json_kstr(&j, "time", t);
 	json_kstr(&j, "policy", o->policy);
+	if (policy_explain(p->r.policy))
+		json_kstr(&j, "explain", policy_explain(p->r.policy));
 	json_kint(&j, "budget", p->budget);
 	json_key(&j, "plan");
 	json_array(&j);

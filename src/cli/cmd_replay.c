@@ -19,6 +19,7 @@
 #include "engine/experiment.h"
 #include "engine/replay_search.h"
 #include "engine/trace.h"
+#include "policy/grouping.h"
 
 struct replay_cli_opts {
 	struct option_list policy;
@@ -225,6 +226,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 		.observe = (enum observe)o->observe, .nearest = o->at == 1, .join = o->join,
 		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
 		.by_site = o->by_site, .site_share = o->site_share,
+		.groups = needs & NEED_CLUSTERS ? grouping_share_new() : NULL,
 	};
 	struct option_list cycles = { 0 }, budgets = { 0 };
 	struct replay_report report;
@@ -253,6 +255,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 	if (rc == 0 && o->report)
 		rc = replay_report_write(&report, o->report, cli, o->no_time ? 0 : clock_now(), err);
 	replay_report_release(&report);
+	grouping_share_free(ro.groups);
 	free(cycles.v);
 	free(budgets.v);
 	arena_release(&keep);

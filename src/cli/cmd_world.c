@@ -41,7 +41,9 @@ const struct command command_world = {
 		"FILE may end in .gz or .zst; - is standard output.",
 	.examples =
 		"  freshet world world.cdxj && freshet replay world.cdxj --policy all\n"
-		"  freshet world quiet.cdxj --burst 0\n",
+		"  freshet world quiet.cdxj --burst 0\n"
+		"  freshet world old.cdxj --site-dies .3 --dir-dies .3 --page-dies .2 && \\\n"
+		"    freshet replay old.cdxj --goal alive --budget 100% --policy evidence,random\n",
 	.options = world_options,
 	.opts_size = sizeof(struct world_opts),
 	.n_args_min = 1,

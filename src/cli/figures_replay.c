@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "engine/replay_search.h"
+#include "policy/grouping.h"
 
 struct setting {
 	struct replay_opts opts;
@@ -29,6 +30,7 @@ struct use { size_t figure, setting, place; };  /* place: the n-th of the figure
 struct figure_plan {
 	VEC(struct setting) settings;
 	VEC(struct use) uses;
+	struct grouping_share *groups;
 	struct arena keep;
 	size_t n_runs;
 };
@@ -87,7 +89,7 @@ static int plan_figure(struct figure_plan *plan, const struct figures *f, size_t
 		.start = f->ask->start, .end = f->ask->end, .weights = d->weights,
 		.observe = f->ask->observe_given ? f->ask->observe : d->observe,
 		.nearest = f->ask->nearest, .join = f->ask->join,
-		.site_by_domain = f->ask->site_by_domain } };
+		.site_by_domain = f->ask->site_by_domain, .groups = plan->groups } };
 	size_t place = 0;
 	int rc = 0;
 
@@ -118,6 +120,7 @@ static void figure_plan_release(struct figure_plan *plan)
 		free(plan->settings.v[i].specs.v);
 	vec_release(&plan->settings);
 	vec_release(&plan->uses);
+	grouping_share_free(plan->groups);
 	arena_release(&plan->keep);
 }
 
@@ -348,7 +351,7 @@ static int run_setting(struct figures *f, struct figure_plan *plan, size_t at,
 
 int figures_replay(struct figures *f, struct err *err)
 {
-	struct figure_plan plan = { 0 };
+	struct figure_plan plan = { .groups = grouping_share_new() };
 	struct meter meter = { 0 };
 	int rc = 0;
 

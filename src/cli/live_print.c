@@ -137,6 +137,8 @@ void live_print_json(struct json *j, const struct crawl_report *r, const struct 
 	json_knum(j, "target", o->target);
 	json_kbool(j, "reached", l->reached);
 	json_kstr(j, "policy", r->policy);
+	if (*r->explain)
+		json_kstr(j, "explain", r->explain);
 	json_kint(j, "pages", (int64_t)(l->pages));
 	json_kint(j, "tested", (int64_t)l->tested);
 	json_kint(j, "hits", (int64_t)l->hits);

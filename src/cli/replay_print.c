@@ -220,6 +220,8 @@ static void json_cycles(struct json *j, const struct policy_result *p, bool sear
 		json_knum(j, "change_ratio_mean", p->by_cycle[c]);
 		json_knum(j, "freshness_mean", p->freshness_by_cycle[c]);
 		json_knum(j, "weighted_freshness", m->weighted_freshness);
+		json_knum(j, "freshness_before", m->freshness_before);
+		json_knum(j, "ndcg", m->ndcg);
 		json_knum(j, "age_days", m->age_days);
 		json_knum(j, "max_unvisited_days", m->max_unvisited_days);
 		if (search) {
@@ -245,6 +247,9 @@ static void json_mean(struct json *j, const struct policy_result *p, bool search
 	json_knum(j, "freshness", p->freshness.mean);
 	json_knum(j, "freshness_se", p->freshness.se);
 	json_knum(j, "weighted_freshness", p->weighted_freshness.mean);
+	json_knum(j, "freshness_before", p->freshness_before.mean);
+	json_knum(j, "ndcg", p->ndcg.mean);
+	json_knum(j, "ndcg_se", p->ndcg.se);
 	json_knum(j, "age_days", p->age_days.mean);
 	json_knum(j, "max_unvisited_days", p->max_unvisited_days.mean);
 	json_knum(j, "late_share", p->late_share.mean);
@@ -358,7 +363,7 @@ void replay_print_csv(const struct replay_output *o, FILE *out)
 	if (o->first)
 		fputs("cycle_seconds,budget,policy,seed,cycle,time,downloads,changed,changed_cycle,"
 		      "change_ratio,change_ratio_cycle,weighted_change_ratio,freshness,"
-		      "weighted_freshness,age_days,max_unvisited_days\n", out);
+		      "weighted_freshness,age_days,max_unvisited_days,freshness_before,ndcg\n", out);
 	for (size_t i = 0; i < x->n_results; i++) {
 		for (uint32_t k = 0; k < x->n_seeds; k++) {
 			for (uint32_t c = 0; c < x->replay->n_cycles; c++) {
@@ -367,11 +372,12 @@ void replay_print_csv(const struct replay_output *o, FILE *out)
 
 				when_digits(m->time, t);
 				fprintf(out, "%lld,%u,\"%s\",%u,%u,%s,%u,%u,%u,%.6f,%.6f,%.6f,%.6f,"
-				        "%.6f,%.3f,%.1f\n", (long long)x->replay->opts.cycle_seconds,
+				        "%.6f,%.3f,%.1f,%.6f,%.6f\n", (long long)x->replay->opts.cycle_seconds,
 				        x->replay->budget, x->results[i].spec, k, c + 1, t,
 				        m->downloads, m->changed, m->changed_cycle, m->change_ratio,
 				        m->change_ratio_cycle, m->weighted_change_ratio, m->freshness,
-				        m->weighted_freshness, m->age_days, m->max_unvisited_days);
+				        m->weighted_freshness, m->age_days, m->max_unvisited_days,
+				        m->freshness_before, m->ndcg);
 			}
 		}
 	}

@@ -362,6 +362,8 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	rc = prepare_cycle(&c, &r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);
+	if (policy_explain(r.policy))
+		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(r.policy));
 	if (c.live)
 		live_estimate(&c);
 	crawl_counts_end(&c);

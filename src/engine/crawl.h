@@ -62,6 +62,7 @@ struct crawl_opts {
 struct crawl_report {
 	struct store_cycle cycle;       /* texts are in policy[] */
 	char policy[256];
+	char explain[512];              /* what it says of itself (auto: its choice), or "" */
 	bool resumed;                   /* it had been begun before */
 	bool stopped;                   /* and is not at its end */
 	bool guarantee_broken;

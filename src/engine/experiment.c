@@ -205,6 +205,8 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 	MEASURE(weighted_change_ratio, replay_mean);
 	MEASURE(freshness, replay_mean);
 	MEASURE(weighted_freshness, replay_mean);
+	MEASURE(freshness_before, replay_mean);
+	MEASURE(ndcg, replay_mean);
 	MEASURE(age_days, replay_mean);
 	MEASURE(max_unvisited_days, replay_max);
 	MEASURE(freshness_at_k, replay_mean);

@@ -28,6 +28,7 @@ struct policy_result {
 	struct replay_run *runs;        /* one a seed */
 	struct estimate change_ratio, change_ratio_cycle, weighted_change_ratio;
 	struct estimate freshness, weighted_freshness, age_days, max_unvisited_days;
+	struct estimate freshness_before, ndcg;
 	struct estimate late_share, sample_share;
 	struct estimate freshness_at_k, map_at_k, embarrassment;        /* with search */
 	struct search_measure search;   /* over queries, cycles and seeds */

@@ -15,10 +15,13 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "repo/store.h"
 #include "web/url.h"
 
 #define CAPTURES_MAX ((uint64_t)1 << 30)
 #define LIST_MASK 0x1fffffffu
+#define CAME_BITS 21
+#define CAME_MASK ((1u << CAME_BITS) - 1)
 
 void history_init(struct history *h, struct detector detect, unsigned want)
 {
@@ -40,6 +43,7 @@ void history_release(struct history *h)
 	lexicon_release(&h->lexicon);
 	map_release(&h->digests);
 	vec_release(&h->revisits);
+	vec_release(&h->n_came);
 	*h = (struct history){ 0 };
 }
 
@@ -122,6 +126,19 @@ static void note_digest(struct history *h, const struct record *r, const struct 
 		map_put(&h->digests, digest, at);
 }
 
+/* As a repository chooses among captures of one second (store_capture_put()): by what
+ * they are, then the first that came. */
+static uint32_t rank_of(struct history *h, const struct record *r, uint32_t page)
+{
+	uint32_t came;
+
+	while (h->n_came.n <= page)
+		vec_push(&h->n_came, 0);
+	came = h->n_came.v[page]++;
+	return store_capture_rank(r->status, r->revisit) << CAME_BITS |
+	       (CAME_MASK - (came < CAME_MASK ? came : CAME_MASK));
+}
+
 int history_add(struct history *h, const struct record *r, struct err *err)
 {
 	struct capture c = { .time = r->time };
@@ -144,6 +161,7 @@ int history_add(struct history *h, const struct record *r, struct err *err)
 		return err_set(err, E_LIMIT, "more than %llu captures: split the trace",
 		               (unsigned long long)CAPTURES_MAX);
 	c.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
+	c.rank = rank_of(h, r, c.page) & 0xffffffu;
 	if ((h->want & WANT_LINKS) && r->links.s)
 		c.links = add_links(h, r) & LIST_MASK;
 	if (h->want & WANT_FACTS)
@@ -166,10 +184,7 @@ static int compare_captures(const void *pa, const void *pb)
 		return a->page < b->page ? -1 : 1;
 	if (a->time != b->time)
 		return a->time < b->time ? -1 : 1;
-	/* same second: an order of its own, so that input order cannot matter */
-	if (a->gone != b->gone)
-		return a->gone ? -1 : 1;
-	return a->key < b->key ? -1 : a->key > b->key;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
 static int compare_urls(const void *pa, const void *pb, void *pt)
@@ -263,6 +278,7 @@ static void join_revisits(struct history *h)
 	}
 	map_release(&h->digests);
 	vec_release(&h->revisits);
+	vec_release(&h->n_came);
 	if (!h->n_same)
 		return;
 	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);

@@ -34,7 +34,8 @@ struct capture {
 	uint32_t gone : 1;
 	uint32_t moved : 1;             /* a redirect */
 	uint32_t facts;                 /* number in facts, or FACTS_NONE */
-	uint8_t size;                   /* size_class(), 0: unknown */
+	uint32_t size : 8;              /* size_class(), 0: unknown */
+	uint32_t rank : 24;             /* while loading: of one second the highest stays */
 };
 
 /* A revisit, to be joined with a capture of its digest. */
@@ -61,6 +62,7 @@ struct history {
 	/* while loading, for revisits: hash of a digest -> capture */
 	struct map digests;
 	VEC(struct history_revisit) revisits;
+	VEC(uint32_t) n_came;           /* while loading: captures so far, by URL */
 	uint64_t n_same;
 };
 

@@ -279,16 +279,13 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		c.file = (struct text){ 0 };    /* a pipe: nobody can read there again */
 		c.offset = c.size = -1;
 	}
-	rc = store_capture_add(i->store, &c, err);
+	rc = store_capture_put(i->store, &c, err);
 	if (rc < 0)
 		return rc;
-	if (rc == 1) {
-		i->stats.n_captures++;
-		if (!a->touched.n || a->touched.v[a->touched.n - 1] != page)
-			vec_push(&a->touched, page);
-	} else {
-		i->stats.n_doubles++;
-	}
+	i->stats.n_captures += rc == 1;
+	i->stats.n_doubles += rc != 1;
+	if (rc && (!a->touched.n || a->touched.v[a->touched.n - 1] != page))
+		vec_push(&a->touched, page);
 	if (++a->in_batch < BATCH_CAPTURES)
 		return 0;
 	rc = end_batch(a, err);

@@ -46,6 +46,8 @@ struct replay_opts {
 	enum replay_weights weights;
 	bool site_by_domain;
 	bool by_site;                   /* measure each site, too */
+	/* Of all replays over one history with one start; or NULL. */
+	struct grouping_share *groups;
 	/* Called after each cycle, by whatever thread runs it; or NULL. */
 	void (*each_cycle)(void *arg, const struct replay_cycle *c);
 	void *each_arg;
@@ -75,6 +77,9 @@ struct cycle_measure {
 	uint32_t pages;                 /* of the repository after the cycle */
 	double change_ratio, change_ratio_cycle, weighted_change_ratio;
 	double freshness, weighted_freshness;   /* after the downloads */
+	double freshness_before;        /* just before them */
+	double ndcg;                    /* of the downloads in their order; 1: hits first, */
+	                                /* or there was nothing to find */
 	double age_days;                /* mean over stale copies */
 	double max_unvisited_days;
 	double freshness_at_k, map_at_k, embarrassment; /* mean over the queries */

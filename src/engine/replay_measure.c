@@ -22,6 +22,33 @@ static int64_t stale_since(const struct run *run, uint32_t page)
 	return h->captures.v[k].time;
 }
 
+void measure_before(struct run *run, struct cycle_measure *m)
+{
+	uint32_t n = 0, stale = 0, alive = 0;
+
+	for (uint32_t i = 0; i < run->r->pages.n; i++) {
+		if (!(run->engine.visits.state[i] & PAGE_HERE))
+			continue;
+		n++;
+		stale += changed_local(run, i);
+		alive += !is_gone(run, run->live[i]);
+	}
+	run->n_there = run->r->opts.goal == GOAL_ALIVE ? alive : stale;
+	m->freshness_before = n ? 1 - (double)stale / n : 1;
+}
+
+/* A hit at place i of the downloads counts 1/log2(i + 1); as a share of what an order
+ * with all hits first would have. */
+static double normalised_gain(const struct run *run, double gain)
+{
+	size_t n = run->engine.n_seen < run->n_there ? run->engine.n_seen : run->n_there;
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most += 1 / log2((double)i + 2);
+	return most > 0 ? gain / most : 1;
+}
+
 void measure_repository(struct run *run, struct cycle_measure *m)
 {
 	const struct visits *visits = &run->engine.visits;
@@ -59,7 +86,7 @@ void measure_repository(struct run *run, struct cycle_measure *m)
 void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 {
 	const struct engine *e = &run->engine;
-	double weighted = 0;
+	double weighted = 0, gain = 0;
 
 	for (size_t i = 0; i < e->n_seen; i++) {
 		const struct seen *s = &e->seen[i];
@@ -78,6 +105,7 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 		m->changed_cycle += run->r->opts.goal == GOAL_ALIVE ? s->hit :
 		                    changed_cycle(run, s->page);
 		weighted += local ? run->r->weight[s->page] : 0;
+		gain += local ? 1 / log2((double)i + 2) : 0;
 		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
 			m->late += stale_since(run, s->page) <= before;
 		if (run->older) {
@@ -88,6 +116,7 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 		if (run->r->search)
 			replay_search_put(&run->index, run->r, s->page, run->copy[s->page]);
 	}
+	m->ndcg = normalised_gain(run, gain);
 	m->guaranteed = e->n_guaranteed;
 	m->guarantee_broken = e->guarantee_broken;
 	if (m->downloads) {

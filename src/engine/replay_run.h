@@ -24,6 +24,8 @@ struct run {                    /* one policy, one seed */
 	uint64_t n_probes, n_found;
 	int n_alphas;                           /* reached so far */
 	struct site_measure *sites;             /* by site, or NULL */
+	uint32_t n_there;                       /* pages that a visit in this cycle would find
+	                                           changed (or alive, if that is the goal) */
 };
 
 static inline bool differs(const struct run *run, uint32_t a, uint32_t b)
@@ -47,6 +49,9 @@ static inline bool changed_cycle(const struct run *run, uint32_t page)
 {
 	return differs(run, run->before[page], run->live[page]);
 }
+
+/* Before the visits of a cycle: what there is to find. */
+void measure_before(struct run *run, struct cycle_measure *m);
 
 /* What the visits of a cycle found; our copies are then those of now. */
 void measure_visits(struct run *run, int64_t before, struct cycle_measure *m);

@@ -64,16 +64,6 @@ void search_index_put(struct search_index *x, uint32_t page, const struct page_f
 	}
 }
 
-bool search_matches(const struct search_index *x, uint32_t query, uint32_t page)
-{
-	const struct search_query *q = &x->set->queries[query];
-
-	for (uint32_t i = 0; i < q->n; i++)
-		if (x->count[(size_t)q->row[i] * x->n_pages + page])
-			return true;
-	return false;
-}
-
 static void score_text(struct search_index *x, const struct search_query *q)
 {
 	memset(x->score, 0, x->n_pages * sizeof *x->score);

@@ -78,7 +78,6 @@ void search_index_init(struct search_index *x, const struct search_set *set,
 void search_index_put(struct search_index *x, uint32_t page, const struct page_facts *f);
 /* The best k pages in order; returns how many. */
 uint32_t search_rank(struct search_index *x, uint32_t query, uint32_t k, uint32_t *ret);
-bool search_matches(const struct search_index *x, uint32_t query, uint32_t page);
 void search_index_release(struct search_index *x);
 
 /* What the ideal ranks, for every cycle and query: top M pages. */

@@ -36,13 +36,16 @@ const struct option_spec world_options[] = {
 	OPT_DOUBLE(world_opts, burst, 0.03, 0, 1, "chance of a directory to burst in a step"),
 	OPT_DOUBLE(world_opts, burst_share, 0.6, 0, 1, "share of its pages that a burst changes"),
 	OPT_DOUBLE(world_opts, death, 0.0005, 0, 1, "chance of a page to disappear in a step"),
+	OPT_DOUBLE(world_opts, site_dies, 0, 0, 1, "chance of a site to die in the first step"),
+	OPT_DOUBLE(world_opts, dir_dies, 0, 0, 1, "the same of a directory"),
+	OPT_DOUBLE(world_opts, page_dies, 0, 0, 1, "the same of a page"),
 	OPT_INT(world_opts, regime, 0, 0, 100000, "step at which rates are drawn anew"),
 	OPT_INT(world_opts, links, 5, 0, 400, "links of a page"),
 	OPT_END
 };
 
 enum { SITE_DIRS = RNG_USER, SITE_FACTOR, DIR_PARENT, DIR_PAGES, DIR_FACTOR, DIR_BURST,
-       DIR_UP, PAGE_RATE, PAGE_CHANGE, PAGE_MOMENT, PAGE_DEATH, PAGE_LINK };
+       DIR_UP, PAGE_RATE, PAGE_CHANGE, PAGE_MOMENT, PAGE_DEATH, PAGE_LINK, SITE_DIES, DIR_DIES, PAGE_DIES };
 
 struct site {
 	uint32_t n_dirs;
@@ -192,6 +195,15 @@ static int emit(struct writer *w, int64_t time, uint64_t page, uint32_t version,
 	return w->record(w->arg, &r, err);
 }
 
+/* Sites, directories and pages die independently of each other. */
+static bool dies(const struct world_opts *o, const struct site *site, uint32_t d,
+                 uint64_t page)
+{
+	return unit(o, 0, site->number, SITE_DIES) < o->site_dies ||
+	       unit(o, 0, site->number << 20 | d, DIR_DIES) < o->dir_dies ||
+	       unit(o, 0, page, PAGE_DIES) < o->page_dies;
+}
+
 static int write_page(struct writer *w, const struct site *site, uint32_t d, uint64_t page,
                       const bool *burst, struct err *err)
 {
@@ -208,7 +220,8 @@ static int write_page(struct writer *w, const struct site *site, uint32_t d, uin
 
 		if (o->regime && step == o->regime)
 			rate = page_rate(o, site, d, page, step);
-		if (o->death > 0 && unit(o, (uint64_t)step, page, PAGE_DEATH) < o->death)
+		if ((o->death > 0 && unit(o, (uint64_t)step, page, PAGE_DEATH) < o->death) ||
+		    (step == 0 && dies(o, site, d, page)))
 			return emit(w, at, page, 0, true, err);
 		chance = 1 - (1 - rate) * (1 - (burst[step] ? o->burst_share : 0));
 		if (u < chance)

@@ -23,6 +23,8 @@ struct world_opts {
 	double site_spread, dir_spread; /* sd of the logs of the factors */
 	double burst, burst_share;      /* chance of a burst, share of pages it changes */
 	double death;                   /* chance a step that a page disappears */
+	/* chance to be gone behind the first step: an old crawl, to be searched for life */
+	double site_dies, dir_dies, page_dies;
 	int64_t regime;                 /* step at which all rates are drawn anew; 0: never */
 	int64_t links;                  /* of a page */
 	int64_t seed;

@@ -2,6 +2,9 @@
 /* grouping.c - clusters for policies; see grouping.h. */
 #include "policy/grouping.h"
 
+#include <pthread.h>
+
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "cluster/centroid.h"
@@ -19,6 +22,111 @@ void grouping_release(struct grouping *g)
 	*g = (struct grouping){ 0 };
 }
 
+/* ---- groups that several runs make alike */
+
+#define SHARE_MOST ((size_t)256 << 20)
+
+struct shared_groups {
+	uint64_t seed, members;         /* the run's; a hash of the pages that are here */
+	enum feature_set set;
+	uint32_t k;
+	struct grouping made;
+};
+
+struct grouping_share {
+	pthread_mutex_t lock;
+	VEC(struct shared_groups) all;
+	size_t bytes;
+};
+
+struct grouping_share *grouping_share_new(void)
+{
+	struct grouping_share *s = mem_zalloc(1, sizeof *s);
+
+	pthread_mutex_init(&s->lock, NULL);
+	return s;
+}
+
+void grouping_share_free(struct grouping_share *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->all.n; i++)
+		grouping_release(&s->all.v[i].made);
+	vec_release(&s->all);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static void *copy_array(const void *from, size_t n, size_t size)
+{
+	void *to = mem_array(n, size);
+
+	return n ? memcpy(to, from, n * size) : to;
+}
+
+static void copy_rows(struct rows *to, const struct rows *from)
+{
+	if (rows_is_dense(from)) {
+		rows_init_dense(to, from->n, from->dim);
+		memcpy(to->dense, from->dense, from->dense_size);
+		return;
+	}
+	rows_init_sparse(to, from->dim);
+	for (uint32_t i = 0; i < from->n; i++) {
+		for (uint64_t j = from->start[i]; j < from->start[i + 1]; j++)
+			rows_add(to, from->term[j], from->weight[j]);
+		rows_close(to);
+	}
+}
+
+/* As it was when made: nothing spent, no distances asked for. */
+static void copy_grouping(struct grouping *to, const struct grouping *from)
+{
+	*to = (struct grouping){ .n_groups = from->n_groups, .n_pages = from->n_pages,
+	                         .cycle = from->cycle };
+	to->of = copy_array(from->of, from->n_pages, sizeof *to->of);
+	to->first = copy_array(from->first, (size_t)from->n_groups + 1, sizeof *to->first);
+	to->pages = copy_array(from->pages, from->first[from->n_groups], sizeof *to->pages);
+	to->spent = mem_zalloc(from->n_groups, sizeof *to->spent);
+	copy_rows(&to->centroids, &from->centroids);
+}
+
+static bool share_find(struct grouping_share *s, const struct shared_groups *key,
+                       struct grouping *ret)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < s->all.n && !found; i++) {
+		const struct shared_groups *o = &s->all.v[i];
+
+		found = o->seed == key->seed && o->members == key->members && o->set == key->set &&
+		        o->k == key->k && o->made.n_pages == key->made.n_pages;
+		if (found)
+			copy_grouping(ret, &o->made);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return found;
+}
+
+/* Two threads may have made the same: then both are kept, and alike. */
+static void share_keep(struct grouping_share *s, struct shared_groups *key,
+                       const struct grouping *g)
+{
+	size_t bytes = ((size_t)g->n_pages + g->first[g->n_groups]) * sizeof *g->of;
+
+	pthread_mutex_lock(&s->lock);
+	if (bytes <= SHARE_MOST - s->bytes) {
+		s->bytes += bytes;
+		copy_grouping(&key->made, g);
+		vec_push(&s->all, *key);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- making them */
+
 /* Nothing is known of the pages: equal rows, which make one cluster. */
 static void no_features(const struct view *v, struct rows *ret)
 {
@@ -27,19 +135,14 @@ static void no_features(const struct view *v, struct rows *ret)
 		rows_dense(ret, i)[0] = 1;
 }
 
-void grouping_make(struct grouping *g, const struct view *v, enum feature_set set,
-                   uint32_t k)
+static void make_groups(struct grouping *g, const struct view *v, enum feature_set set,
+                        uint32_t k, const uint32_t *members, uint32_t n)
 {
 	struct bisect_options o = { .k = k, .threads = v->threads,
 	                            .seed = rng_draw(v->seed, v->cycle, 0, RNG_SPLIT) };
-	uint32_t *members = mem_array(v->n_pages, sizeof *members), n = 0;
 	struct clusters c;
 	struct rows rows;
 
-	grouping_release(g);
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (v->state[i] & PAGE_HERE)
-			members[n++] = i;
 	if (v->features)
 		v->features->rows(v->features->self, v, set, &rows);
 	else
@@ -61,6 +164,26 @@ void grouping_make(struct grouping *g, const struct view *v, enum feature_set se
 	c.centroids = (struct rows){ 0 };
 	clusters_release(&c);
 	rows_release(&rows);
+}
+
+void grouping_make(struct grouping *g, const struct view *v, enum feature_set set,
+                   uint32_t k)
+{
+	uint32_t *members = mem_array(v->n_pages, sizeof *members), n = 0;
+	struct shared_groups key = { .seed = v->seed, .set = set, .k = k,
+	                             .made = { .n_pages = v->n_pages } };
+	bool alike = v->groups && v->cycle == 1 && set != SET_DYNAMIC && set != SET_COMBINED;
+
+	grouping_release(g);
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (v->state[i] & PAGE_HERE)
+			members[n++] = i;
+	key.members = alike ? hash_bytes(members, n * sizeof *members, n) : 0;
+	if (!alike || !share_find(v->groups, &key, g)) {
+		make_groups(g, v, set, k, members, n);
+		if (alike)
+			share_keep(v->groups, &key, g);
+	}
 	free(members);
 }
 

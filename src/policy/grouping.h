@@ -4,6 +4,11 @@
  *
  * Made from the features of the view when a policy asks for it, kept until it
  * asks again.  A repository whose features are not known is one group.
+ *
+ * Runs that begin with the same copies and draw alike (one seed under several budgets
+ * or settings) make the same groups in their first cycle.  A share, if the view has
+ * one, makes them once.  Not by sets of what changed from copy to copy: making those
+ * leaves a trace in the features, which later ones are compared with.
  */
 #ifndef POLICY_GROUPING_H
 #define POLICY_GROUPING_H
@@ -30,5 +35,9 @@ void grouping_release(struct grouping *g);
 bool grouping_is_stale(const struct grouping *g, const struct view *v);
 /* All groups by distance from one, itself first. */
 const uint32_t *grouping_near(struct grouping *g, uint32_t group);
+
+/* For several threads; 8 bytes a page and grouping kept, 256 MiB in all. */
+struct grouping_share *grouping_share_new(void);
+void grouping_share_free(struct grouping_share *s);
 
 #endif

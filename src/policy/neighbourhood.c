@@ -21,7 +21,6 @@
  */
 #include "policy/neighbourhood.h"
 
-#include <limits.h>
 
 #include "graph/graph.h"
 
@@ -240,74 +239,4 @@ void neighbourhood_release(struct neighbourhood *n)
 	free(n->walked);
 	grouping_release(&n->groups);
 	*n = (struct neighbourhood){ 0 };
-}
-
-int near_dir_distance(const struct view *v, uint32_t from, uint32_t to)
-{
-	const struct tree *t = v->tree;
-	uint32_t a = v->dir[from], b = v->dir[to];
-	bool down = t->dir_depth[b] > t->dir_depth[a];
-	int steps = 0;
-
-	while (a != b) {
-		uint32_t *deeper = t->dir_depth[a] >= t->dir_depth[b] ? &a : &b;
-
-		*deeper = t->dir_parent[*deeper];
-		if (*deeper == DIR_NONE)
-			return INT_MAX;         /* another site */
-		steps++;
-	}
-	return down ? -steps : steps;
-}
-
-/* Hops from one page to another within their site, or INT_MAX. */
-static int hops(struct neighbourhood *n, const struct view *v, const struct graph *g,
-                uint32_t page, uint32_t target)
-{
-	size_t from = 0, to;
-
-	prepare(n, v);
-	mark(n, page, MARK_QUEUED);
-	vec_push(&n->queue, page);
-	for (int level = 1; from < n->queue.n; level++) {
-		for (to = n->queue.n; from < to; from++) {
-			uint64_t n_links;
-			const uint32_t *link = graph_links(g, n->queue.v[from], &n_links);
-
-			for (uint64_t i = 0; i < n_links; i++) {
-				if (v->site[link[i]] != v->site[page] ||
-				    !mark(n, link[i], MARK_QUEUED))
-					continue;
-				if (link[i] == target)
-					return level;
-				vec_push(&n->queue, link[i]);
-			}
-		}
-	}
-	return INT_MAX;
-}
-
-int near_link_distance(struct neighbourhood *n, const struct view *v, uint32_t from,
-                       uint32_t to)
-{
-	uint64_t n_in, n_out;
-	const uint32_t *in = graph_links(v->links_in, from, &n_in);
-	int d;
-
-	if (v->site[from] != v->site[to])
-		return INT_MAX;
-	if (from == to)
-		return 0;
-	for (uint64_t i = 0; i < n_in; i++) {
-		const uint32_t *out = graph_links(v->links, in[i], &n_out);
-
-		for (uint64_t j = 0; v->site[in[i]] == v->site[from] && j < n_out; j++)
-			if (out[j] == to)
-				return 0;
-	}
-	d = hops(n, v, v->links, from, to);
-	if (d != INT_MAX)
-		return d;
-	d = hops(n, v, v->links_in, from, to);
-	return d == INT_MAX ? d : -d;
 }

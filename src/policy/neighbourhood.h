@@ -37,11 +37,4 @@ void neighbourhood_find(struct neighbourhood *n, const struct view *v, uint32_t 
                         enum near_by by, int d, bool cousins, size_t enough);
 void neighbourhood_release(struct neighbourhood *n);
 
-/* Signed distance of two pages of one site by directories; cousins (other
- * branch, not higher) are positive, what is below is negative. */
-int near_dir_distance(const struct view *v, uint32_t from, uint32_t to);
-/* Signed distance by links within a site; INT_MAX if there is none. */
-int near_link_distance(struct neighbourhood *n, const struct view *v, uint32_t from,
-                       uint32_t to);
-
 #endif

@@ -61,6 +61,7 @@ enum feature_set {
 };
 
 struct graph;
+struct grouping_share;
 struct rows;
 struct view;
 
@@ -102,6 +103,7 @@ struct view {
 	const uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
 	const struct feature_maker *features;   /* NEED_CLUSTERS */
+	struct grouping_share *groups;  /* of runs that begin alike, or NULL */
 	unsigned threads;               /* for the kernels; 0: all there are */
 	const uint8_t *truth;           /* replay only: would a visit hit? */
 };

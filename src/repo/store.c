@@ -66,6 +66,19 @@ int store_capture_add(struct store *s, struct store_capture *c, struct err *err)
 	return s->ops->capture_add(s, c, err);
 }
 
+unsigned store_capture_rank(int status, bool revisit)
+{
+	if (revisit || status == 304)
+		return 3;
+	return status >= 200 && status <= 299 ? 4 : status >= 300 && status <= 399 ? 2 :
+	       status == 404 || status == 410 ? 1 : 0;
+}
+
+int store_capture_put(struct store *s, struct store_capture *c, struct err *err)
+{
+	return s->ops->capture_put(s, c, err);
+}
+
 int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret, struct err *err)
 {
 	return s->ops->capture_get(s, id, ret, err);

@@ -132,6 +132,13 @@ MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, st
 /* 1: added, id is set; 0: the page has a capture of that second already.  Links
  * and terms equal to ones already kept take no room. */
 MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
+/* Of captures of one page in one second the one of the highest rank stays: a page before
+ * a revisit, then a redirect, a page that is gone, and what says nothing of it.  Of
+ * equals it is the first that came. */
+unsigned store_capture_rank(int status, bool revisit);
+/* As store_capture_add(), but by this rule; 2: it took the place, and the id, of
+ * another. */
+MUST_CHECK int store_capture_put(struct store *s, struct store_capture *c, struct err *err);
 MUST_CHECK int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret,
                                  struct err *err);
 /* What headers say of content that did not change: the validators to ask with next

@@ -20,6 +20,7 @@ struct store_ops {
 	int (*page_get)(struct store *, uint32_t, struct store_page *, struct err *);
 	int (*page_update)(struct store *, const struct store_page *, struct err *);
 	int (*capture_add)(struct store *, struct store_capture *, struct err *);
+	int (*capture_put)(struct store *, struct store_capture *, struct err *);
 	int (*capture_get)(struct store *, uint64_t, struct store_capture *, struct err *);
 	int (*capture_refresh)(struct store *, uint64_t, struct text, struct text, struct text,
 	                       struct err *);

@@ -404,6 +404,7 @@ const struct store_ops store_sqlite_ops = {
 	.page_get = sqlite_page_get,
 	.page_update = sqlite_page_update,
 	.capture_add = sqlite_capture_add,
+	.capture_put = sqlite_capture_put,
 	.capture_get = sqlite_capture_get,
 	.capture_refresh = sqlite_capture_refresh,
 	.visit_add = sqlite_visit_add,

@@ -58,6 +58,7 @@ int sqlite_robots_forget(struct store *, int64_t, struct err *);
 int sqlite_word_add(struct store *, uint32_t, struct text, struct err *);
 int sqlite_words(struct store *, uint32_t, store_word_each *, void *, struct err *);
 int sqlite_capture_add(struct store *, struct store_capture *, struct err *);
+int sqlite_capture_put(struct store *, struct store_capture *, struct err *);
 int sqlite_capture_get(struct store *, uint64_t, struct store_capture *, struct err *);
 int sqlite_capture_refresh(struct store *, uint64_t, struct text, struct text, struct text,
                            struct err *);

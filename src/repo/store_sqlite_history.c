@@ -87,9 +87,10 @@ static int64_t number(sqlite3_stmt *q, int column)
 	return sqlite3_column_type(q, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, column);
 }
 
-int sqlite_capture_add(struct store *base, struct store_capture *c, struct err *err)
+/* id 0: a new one */
+static int insert_capture(struct store_sqlite *s, struct store_capture *c, int64_t id,
+                          struct err *err)
 {
-	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_INSERT, err);
 	const struct text texts[] = { c->mime, c->digest, c->prose, c->tags, c->title, c->etag,
 	                              c->modified };
@@ -117,11 +118,48 @@ int sqlite_capture_add(struct store *base, struct store_capture *c, struct err *
 	bind_number(q, 24, c->size);
 	sql_bind_text(q, 25, c->target);
 	sql_bind_text(q, 26, c->robots);
+	if (id)
+		sqlite3_bind_int64(q, 27, id);
 	rc = sql_run(s, q, err);
 	if (rc < 0 || !sqlite3_changes(s->db))
 		return rc;
 	c->id = (uint64_t)sqlite3_last_insert_rowid(s->db);
 	return 1;
+}
+
+int sqlite_capture_add(struct store *base, struct store_capture *c, struct err *err)
+{
+	return insert_capture(self(base), c, 0, err);
+}
+
+int sqlite_capture_put(struct store *base, struct store_capture *c, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	int rc = insert_capture(s, c, 0, err);
+	unsigned other = 0;
+	int64_t id = 0;
+	sqlite3_stmt *q;
+
+	if (rc)
+		return rc;
+	if (!(q = sql_get(s, SQL_CAPTURE_AT, err)))
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, c->page);
+	sqlite3_bind_int64(q, 2, c->time);
+	rc = sql_step(s, q, err);
+	if (rc > 0) {
+		id = sqlite3_column_int64(q, 0);
+		other = store_capture_rank(sqlite3_column_int(q, 1), sqlite3_column_int(q, 2) != 0);
+	}
+	sqlite3_reset(q);
+	if (rc <= 0 || store_capture_rank(c->status, c->revisit) <= other)
+		return rc < 0 ? rc : 0;
+	if (!(q = sql_get(s, SQL_CAPTURE_DROP, err)))
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, id);
+	if ((rc = sql_run(s, q, err)) == 0)
+		rc = insert_capture(s, c, id, err);
+	return rc < 0 ? rc : 2;
 }
 
 static void read_capture(sqlite3_stmt *q, struct store_capture *c)

@@ -2,21 +2,18 @@
 /*
  * cdx_sort.c - external sort and k-way merge of index lines; see cdx_sort.h.
  *
- * A source gives lines in order: a temporary run (read with getline, because its
- * bytes are ours and must not be taken for a compressed file by their first two)
- * or an index file.  The sources form a binary heap by their current line, so a
- * line costs O(log sources) comparisons.
+ * A source gives the lines of a temporary run in order (with getline: its bytes are
+ * ours and must not be taken for a compressed file by their first two).  The sources
+ * form a binary heap by their current line, so a line costs O(log sources) comparisons.
  */
 #include "warc/cdx_sort.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/input.h"
+#include "base/buf.h"
 #include "base/mem.h"
-#include "warc/cdx.h"
 
 struct item {
 	size_t at;
@@ -33,12 +30,9 @@ struct cdx_sorter {
 };
 
 struct source {
-	FILE *run;                      /* either this, line is getline's */
-	struct input *in;               /* or this, line is the input's */
-	char *line;
+	FILE *run;
+	char *line;                     /* getline's */
 	size_t size, line_cap;
-	uint64_t line_number;
-	struct buf previous;            /* of an index file, to check the order */
 };
 
 static int compare(const char *a, size_t a_size, const char *b, size_t b_size)
@@ -155,37 +149,14 @@ int cdx_sorter_add(struct cdx_sorter *s, const char *line, size_t size, struct e
 	return 0;
 }
 
-static bool is_comment(const struct source *s)
-{
-	return s->size == 0 || s->line[0] == '!' || s->line[0] == '#' ||
-	       (s->size > 5 && memcmp(s->line, " CDX ", 5) == 0);
-}
-
 /* 1: a new line, 0: the end, or error. */
 static int source_next(struct source *s, struct err *err)
 {
-	int rc;
+	ssize_t n = getline(&s->line, &s->line_cap, s->run);
 
-	if (s->run) {
-		ssize_t n = getline(&s->line, &s->line_cap, s->run);
-
-		if (n < 0)
-			return ferror(s->run) ?
-			       err_errno(err, E_IO, "cannot read a temporary file") : 0;
-		s->size = (size_t)n - 1;
-		return 1;
-	}
-	buf_clear(&s->previous);
-	buf_add(&s->previous, s->line, s->size);
-	do {
-		rc = input_line(s->in, CDX_LINE_MAX, &s->line, &s->size, err);
-		s->line_number++;
-		if (rc <= 0)
-			return rc;
-	} while (is_comment(s));
-	if (compare(buf_text(&s->previous), s->previous.size, s->line, s->size) > 0)
-		return err_set(err, E_PARSE, "%s:%" PRIu64 ": not sorted; sort it bytewise "
-		               "first (LC_ALL=C sort)", input_name(s->in), s->line_number);
+	if (n < 0)
+		return ferror(s->run) ? err_errno(err, E_IO, "cannot read a temporary file") : 0;
+	s->size = (size_t)n - 1;
 	return 1;
 }
 
@@ -275,30 +246,6 @@ int cdx_sorter_finish(struct cdx_sorter *s, cdx_emit *emit, void *arg, struct er
 		fclose(s->runs.v[i]);
 	}
 	s->runs.n = 0;
-	free(sources);
-	return rc;
-}
-
-int cdx_merge(const char *const *paths, size_t n_paths, cdx_emit *emit, void *arg,
-              struct err *err)
-{
-	struct source *sources;
-	int rc = 0;
-
-	if (n_paths > CDX_MERGE_MAX)
-		return err_set(err, E_LIMIT, "%zu indexes to merge; at most %d at once", n_paths,
-		               CDX_MERGE_MAX);
-	sources = mem_zalloc(n_paths, sizeof *sources);
-	for (size_t i = 0; i < n_paths && rc == 0; i++) {
-		buf_init(&sources[i].previous, BUF_NO_LIMIT);
-		rc = input_open(&sources[i].in, paths[i], err);
-	}
-	if (rc == 0)
-		rc = merge(sources, n_paths, emit, arg, err);
-	for (size_t i = 0; i < n_paths; i++) {
-		input_close(sources[i].in);
-		buf_release(&sources[i].previous);
-	}
 	free(sources);
 	return rc;
 }

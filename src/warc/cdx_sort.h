@@ -3,8 +3,7 @@
  * cdx_sort.h - index lines in bytewise order (LC_ALL=C), each line once.
  *
  * Lines are collected in memory up to a cap; beyond it sorted runs go to unnamed
- * temporary files and are merged at the end.  Files that are sorted already are
- * merged without being held.
+ * temporary files and are merged at the end.
  */
 #ifndef WARC_CDX_SORT_H
 #define WARC_CDX_SORT_H
@@ -15,7 +14,6 @@
 
 #define CDX_SORT_MEMORY ((size_t)256 << 20)     /* a good memory_max */
 #define CDX_SORT_RUNS_MAX 256                   /* temporary files open at once */
-#define CDX_MERGE_MAX 1024                      /* files merged at once */
 
 /* Receives each line, without newline; a negative result stops and is returned
  * to the caller. */
@@ -32,10 +30,5 @@ MUST_CHECK int cdx_sorter_add(struct cdx_sorter *s, const char *line, size_t siz
 /* Emit everything; the sorter is empty afterwards. */
 MUST_CHECK int cdx_sorter_finish(struct cdx_sorter *s, cdx_emit *emit, void *arg,
                                  struct err *err);
-
-/* Sorted files (plain, gzip or zstd) into one stream; headers, comments and
- * empty lines are left out.  E_PARSE names file and line if one is not sorted. */
-MUST_CHECK int cdx_merge(const char *const *paths, size_t n_paths, cdx_emit *emit,
-                         void *arg, struct err *err);
 
 #endif

@@ -25,11 +25,6 @@ static const char *const type_names[] = {
 	[WARC_CONVERSION] = "conversion", [WARC_CONTINUATION] = "continuation",
 };
 
-const char *warc_type_name(enum warc_type type)
-{
-	return type_names[type];
-}
-
 int warc_open(struct warc_reader *r, const char *path, struct err *err)
 {
 	struct input *in;

@@ -123,8 +123,6 @@ void warc_content_release(struct warc_content *c);
  * cut, a wrong block digest, or a wrong payload digest and no right block digest. */
 MUST_CHECK int warc_load(struct warc_reader *r, struct warc_content *c, struct err *err);
 
-const char *warc_type_name(enum warc_type type);
-
 /* Between warc.c and warc_load.c. */
 void warc_report(struct warc_reader *r, uint64_t offset, const char *reason);
 /* Up to the rest of the block, at least 1 byte: *ret_size at *ret_data.  1; 0 if

@@ -64,33 +64,6 @@ void detector_options(const struct detector *d, struct extract_options *options)
 	options->tag_values = d->values;
 }
 
-enum change change_classify(const struct digest *before, const struct digest *after,
-                            const struct detector *d)
-{
-	struct change_view v;
-	bool differs;
-
-	change_compare(before, after, &v);
-	if (!v.bytes)
-		return CHANGE_NONE;
-	if (!v.comparable)
-		return CHANGE_SOME;
-	switch (d->kind) {
-	case DETECT_TEXT:
-		differs = v.text;
-		break;
-	case DETECT_TAGS:
-		differs = v.tags;
-		break;
-	case DETECT_NEAR:
-		differs = v.bits > d->bits;
-		break;
-	default:
-		differs = true;
-	}
-	return differs ? CHANGE_SOME : CHANGE_NONE;
-}
-
 void change_compare(const struct digest *before, const struct digest *after,
                     struct change_view *ret)
 {

@@ -33,17 +33,8 @@ MUST_CHECK int detector_parse(struct detector *ret, const char *spec, struct err
  * and the word callback of *options stay as they are. */
 void detector_options(const struct detector *d, struct extract_options *options);
 
-enum change { CHANGE_NONE, CHANGE_SOME };
-
-/*
- * Did the page change, for this detector?  Equal bytes are never a change.  If the
- * two captures were read under different settings their text, tags and simhash
- * cannot be compared, and the bytes decide.
- */
-enum change change_classify(const struct digest *before, const struct digest *after,
-                            const struct detector *d);
-
-/* Everything at once, for people. */
+/* What every detector sees.  Text, tags and simhash of captures that were read under
+ * different settings cannot be compared: then the bytes decide. */
 struct change_view {
 	bool bytes, text, tags;         /* differs */
 	unsigned bits;                  /* of the simhash that differ */

@@ -13,15 +13,6 @@ const struct feature_row feature_rows[FEATURE_COUNT] = {
 #undef FEATURE
 };
 
-void features_of_page(struct feature_copy *ret, const struct page *p)
-{
-	*ret = (struct feature_copy){
-		.type = p->type, .images = p->images, .tables = p->tables,
-		.words = (double)p->words, .size = (double)p->text_size,
-		.out_links = p->outlinks, .emails = p->emails,
-	};
-}
-
 static double relative(double new, double old)
 {
 	return fabs(new - old) / (1 + old);
@@ -83,15 +74,4 @@ void features_fill(double ret[FEATURE_COUNT], const struct feature_input *in)
 	ret[FEATURE_out_links] = c->out_links;
 	ret[FEATURE_emails] = c->emails;
 	fill_dynamic(ret, in);
-}
-
-size_t features_pick(const double all[FEATURE_COUNT], unsigned groups,
-                     double ret[FEATURE_COUNT])
-{
-	size_t n = 0;
-
-	for (int i = 0; i < FEATURE_COUNT; i++)
-		if (feature_rows[i].group & groups)
-			ret[n++] = all[i];
-	return n;
 }

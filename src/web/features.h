@@ -38,10 +38,9 @@ extern const struct feature_row feature_rows[FEATURE_COUNT];
 /* One copy of a page. */
 struct feature_copy {
 	enum page_type type;
-	double images, tables, words, size, out_links, emails;  /* features_of_page() */
+	double images, tables, words, size, out_links, emails;  /* as it was read */
 	double pagerank, in_links;                              /* the repository's */
 };
-void features_of_page(struct feature_copy *ret, const struct page *p);
 
 struct feature_input {
 	const char *url;                        /* canonical */
@@ -52,9 +51,5 @@ struct feature_input {
 	const double *text_ranks, *url_ranks;   /* FEATURE_RANKS each; NULL: 0 */
 };
 void features_fill(double ret[FEATURE_COUNT], const struct feature_input *in);
-
-/* Pick out groups: values of the features in the mask, in order; how many. */
-size_t features_pick(const double all[FEATURE_COUNT], unsigned groups,
-                     double ret[FEATURE_COUNT]);
 
 #endif

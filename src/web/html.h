@@ -186,8 +186,6 @@ static inline unsigned html_tag_flags(enum html_tag tag)
 {
 	return html_tag_rows[tag].flags;
 }
-/* The tag of a lower-case name. */
-enum html_tag html_tag_find(const char *name, size_t size);
 
 /* One reference at data ('&' first) by the rules of text or of attribute
  * values: how many bytes it takes (0: it is no reference), its characters in

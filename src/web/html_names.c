@@ -52,11 +52,6 @@ uint64_t html_key(const char *name, size_t size)
 	return key;
 }
 
-enum html_tag html_tag_find(const char *name, size_t size)
-{
-	return html_tag_find_key(html_key(name, size), name, size);
-}
-
 static bool is_integration_point(enum html_tag tag, enum html_tag root)
 {
 	if (root == TAG_svg)

@@ -105,20 +105,6 @@ int liveness_sibling(const char *url, size_t size, uint64_t draw, struct buf *ou
 	return 0;
 }
 
-const char *liveness_reason_text(enum liveness_reason reason)
-{
-	switch (reason) {
-	case LIVENESS_BY_ERROR:      return "the page failed";
-	case LIVENESS_BY_HONESTY:    return "a missing sibling is reported as missing";
-	case LIVENESS_BY_ROOT:       return "it is the front page";
-	case LIVENESS_BY_REDIRECTS:  return "a missing sibling is redirected otherwise";
-	case LIVENESS_BY_PLACE:      return "a missing sibling leads to the same place";
-	case LIVENESS_BY_LIKENESS:   return "a missing sibling has the same text";
-	case LIVENESS_BY_DIFFERENCE: return "a missing sibling has another text";
-	}
-	return "unknown";
-}
-
 static bool failed(const struct liveness_answer *a)
 {
 	return a->status < 200 || a->status >= 300;

@@ -81,8 +81,6 @@ enum liveness_reason {
 	LIVENESS_BY_DIFFERENCE,         /* they do not: alive */
 };
 
-const char *liveness_reason_text(enum liveness_reason reason);
-
 /* Alive or not, by the sibling's answer.  `similarity` of the two texts (token
  * sequences or 4-shingles, 0..1), or negative if only the simhashes are known. */
 bool liveness_by_sibling(const char *url, size_t size,

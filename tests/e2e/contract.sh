@@ -63,7 +63,7 @@ json add pages known -- -C r add "$url/a" "$url/b" "$url/dead" "$url/moved" "$ur
 json set key value -- -C r set budget 5%
 json get settings.budget -- -C r get
 json get known.name known.help -- -C r get --all
-json plan time policy budget plan.url plan.score plan.probability plan.reason -- -C r plan --budget 3
+json plan time policy explain budget plan.url plan.score plan.probability plan.reason -- -C r plan --budget 3
 json replay trace.{pages,repository,sites,captures,start,end} cycle_seconds budget seeds runs.policy \
 	runs.mean.{change_ratio,change_ratio_se,change_ratio_cycle,weighted_change_ratio,freshness,age_days,max_unvisited_days} \
 	runs.seconds.{plan,total} \
@@ -85,16 +85,17 @@ json report report verdict -- -C r report --out r.html
 rm -rf live; "$FRESHET" init live 2>/dev/null
 for p in a b c dead moved secret; do echo "$url/$p"; done >urls
 "$FRESHET" -C live import urls >/dev/null
-"$FRESHET" -C live plan --budget 1 2>err >/dev/null; grep -q '6 pages; there is no history yet' err
+"$FRESHET" -C live plan --budget 1 2>err >/dev/null
+grep -q 'auto chose tide: .* 6 pages, how much changes is not known yet; there is no history yet.*links' err
 "$FRESHET" -C live set words yes
 "$FRESHET" -C live set allow-net 10.0.0.0/8,127.0.0.0/8         # several networks in one setting
 web="--delay 0 --contact test@example.org"
-cycle="cycle time policy budget downloads new changed same gone failed blocked change_ratio seconds.plan seconds.total"
+cycle="cycle time policy explain budget downloads new changed same gone failed blocked change_ratio seconds.plan seconds.total"
 json cycle $cycle -- -C live cycle --budget 100% $web
 echo 2 >version
 json cycle $cycle -- -C live cycle --budget 100% $web
 json cycle lines=2 $cycle -- -C live run --cycles 2 --every 1d --now 2030-01-01 --budget 3 $web
-json live requests alive dead soft_404 estimated_alive cost target -- -C live live $web
+json live policy explain requests alive dead soft_404 estimated_alive cost target -- -C live live $web
 json show url visits captures -- -C live show "$url/a"
 json show features -- -C live show --features "$url/a"
 json explain url policy asked visits changes -- -C live explain "$url/a"

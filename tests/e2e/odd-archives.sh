@@ -26,13 +26,16 @@ put("array", [("[" if i == 0 else "") + r + ("]" if i == len(cells) - 1 else ","
 put("oneline", ["[" + ",".join(cells) + "]"])
 put("seven", ["%s %s %s text/html 200 %s -" % (l.split()[0], l.split()[1], l.split('"')[3], l.split('"')[11]) for l in plain])
 put("bare", [l.replace('"status":"200",', '"length":-1,"text":3.5,') for l in plain])
+# of one second: a page before a revisit, a redirect, one that is gone, and failures; else the first
+other = lambda l, status, more="": l.replace('"status":"200","digest":"', '"status":"%s",%s"digest":"X' % (status, more))
+put("second", [m for l in plain for m in (other(l, 503), other(l, 404), other(l, 302), other(l, 200, '"mime":"warc/revisit",'), l, other(l, 404), other(l, 200))])
 put("clock", plain + ["%s 00010101000000 %s" % (key(0), json(0, 99)), "%s 99991231235959 %s" % (key(0), json(0, 98))])
 put("junk", plain + ["junk %d" % i for i in range(500)])
 put("early", plain + ["%s 20200101000000 %s" % (key(0), json(0, 0))])
 P
 run() { $f replay "$1" --policy random --policy tide --seeds 2 --cycle 1w --budget 3 --json --no-time >"$1.json" 2>"$1.err"; }
 run plain || fail "plain: $(cat plain.err)"
-for i in head crlf milli server array oneline seven bare; do
+for i in head crlf milli second server array oneline seven bare; do
 	run $i || fail "$i: $(cat $i.err)"
 	cmp -s plain.json $i.json || fail "$i: another replay"
 	$f init r.$i 2>/dev/null; $f -C r.$i import $i >out 2>&1 || fail "import $i: $(cat out)"

@@ -194,3 +194,13 @@ for observe in local cycle; do
 	grep '"tide"' auto.csv | sed 's/"tide"//' > tide.rows
 	[ -s auto.rows ] && cmp auto.rows tide.rows || fail "auto is not tide"
 done
+
+# runs that begin alike share their groups of pages: together they give what each gives alone
+for p in neighbour:by=cluster,k=5 neighbour:by=cluster,k=5,d=1 cluster:features=url,k=5 cluster:k=5; do
+	for b in 5% 10%; do
+		"$FRESHET" replay world.cdxj --policy $p --seeds 2 --budget $b --csv --no-time | grep -v '^cycle_seconds'
+	done
+done | LC_ALL=C sort > alone.csv
+"$FRESHET" replay world.cdxj --policy neighbour:by=cluster,k=5 --policy neighbour:by=cluster,k=5,d=1 --policy cluster:features=url,k=5 \
+	--policy cluster:k=5 --seeds 2 --budget 5%,10% --csv --no-time | grep -v '^cycle_seconds' | LC_ALL=C sort > together.csv
+[ -s alone.csv ] && cmp alone.csv together.csv || fail "sharing groups changes runs"

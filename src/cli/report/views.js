@@ -41,6 +41,11 @@ function loggedView(d) {
 	];
 }
 
+/* What auto chose, and why. */
+function choice(d) {
+	return d.explain ? el("p", { class: "note" }, d.policy + " chose " + d.explain + ".") : null;
+}
+
 function cycleView(d) {
 	const reasons = Object.entries(d.reasons || {}).sort((a, b) => b[1] - a[1]);
 	return [
@@ -49,6 +54,7 @@ function cycleView(d) {
 			["requests", d.downloads], ["changed", d.changed], ["gone", d.gone], ["ChangeRatio", percent(d.change_ratio)],
 			["not had", d.failed + d.blocked], ["seconds", show(d.seconds.total, 1)],
 		]),
+		choice(d),
 		reasons.length ? cards(barCard({
 			title: "Pages that could not be had", of: "reason", axis: "pages", digits: 0, wide: true,
 			note: "Their copies are kept.", bars: reasons.map(([name, value]) => ({ name, value, series: 1 })),
@@ -177,6 +183,7 @@ function liveView(d) {
 		facts([["pages", d.pages], ["tested", d.tested], ["requests", d.requests], ["alive", d.alive], ["dead", d.dead],
 		       ["soft 404", d.soft_404], ["requests for each living page", show(d.cost, 2)], ["target", percent(d.target, 0)],
 		       ["policy", d.policy]]),
+		choice(d),
 		cards(
 			barCard({
 				title: "Living pages", of: "count", axis: "pages", digits: 0,

@@ -92,7 +92,6 @@ static void test_durations_sizes_shares(void **state)
 	struct share s;
 	int64_t d;
 	double exact;
-	uint64_t n;
 	char out[24];
 
 	(void)state;
@@ -118,9 +117,6 @@ static void test_durations_sizes_shares(void **state)
 	assert_string_equal(out, "2w");
 	duration_format(129600, out);
 	assert_string_equal(out, "1d12h");
-	assert_true(size_parse("10M", &n) && n == 10000000);
-	assert_true(size_parse("2KiB", &n) && n == 2048);
-	assert_false(size_parse("ten", &n));
 	assert_true(share_parse("2%", &s) && s.percent && share_of(s, 1000) == 20);
 	assert_true(share_of(s, 3) == 1 && share_of(s, 0) == 0);
 	assert_true(share_parse("50", &s) && !s.percent && share_of(s, 10) == 10);

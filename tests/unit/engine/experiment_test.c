@@ -318,6 +318,44 @@ static void neighbours_follow_bursts(void **state)
 	bench_close(&b);
 }
 
+/* Where sites, directories and pages die (A.9) random needs n/n_a downloads for each living
+ * page; links of the dead tell less than of the living; knowing directories, a fifth of the
+ * pages still dies by chance: nothing can cost less than 1/.8. */
+static void the_living_are_found(void **state)
+{
+	static const char *const specs[] = { "random", "liverank:order=alive",
+		"liverank:order=alive-dead", "liverank:order=site", "evidence" };
+	struct replay_opts ro = { .budget = { 100, true }, .goal = GOAL_ALIVE };
+	struct bench b = { 0 };
+	struct experiment x;
+	struct world_opts o;
+	struct err err;
+	double cost[5], alive = 0;
+
+	(void)state;
+	trace_world_defaults(&o);
+	o.sites = 40;
+	o.steps = 1;
+	o.rate = o.burst = o.death = 0;
+	o.site_dies = o.dir_dies = 0.3;
+	o.page_dies = 0.2;
+	for (int i = 0; i < 5; i++)
+		add_spec(&b, specs[i]);
+	bench_open(&b, &o, &ro);
+	assert_int_equal(experiment_run(&x, &b.r, &b.specs, 1, 3, 2, NULL, NULL, &err), 0);
+	for (int i = 0; i < 5; i++)
+		cost[i] = x.results[i].cost[9].mean;    /* at alpha = 0.5 */
+	alive = x.results[0].change_ratio.mean;         /* one cycle asks for all */
+	assert_true(fabs(cost[0] * alive - 1) < 0.05);
+	for (int i = 1; i < 5; i++)
+		if (!(cost[i] < 0.8 * cost[0] && cost[i] > 1.25 * 0.97))
+			fail_msg("%s: %.3f, random %.3f", specs[i], cost[i], cost[0]);
+	assert_true(cost[2] < cost[1]);
+	assert_true(cost[4] < cost[2] && cost[4] < cost[3]);
+	experiment_release(&x);
+	bench_close(&b);
+}
+
 struct told { size_t n, total; bool in_order; };
 
 static void count_cycle(void *arg, size_t n, size_t total)
@@ -414,6 +452,7 @@ int main(void)
 		cmocka_unit_test(nobody_passes_the_oracle),
 		cmocka_unit_test(pages_come_and_go_under_everyone),
 		cmocka_unit_test(neighbours_follow_bursts),
+		cmocka_unit_test(the_living_are_found),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(means_are_means),
 	};

@@ -111,6 +111,50 @@ static void everything_downloaded(void **state)
 	play_close(&p);
 }
 
+/* The place of the first hit of each cycle, from 1; 0: none. */
+static void note_place(void *arg, const struct replay_cycle *c)
+{
+	unsigned *place = arg;
+
+	for (size_t i = c->n_seen; i-- > 0;)
+		if (c->seen[i].hit)
+			place[c->cycle - 1] = (unsigned)i + 1;
+}
+
+/* Days 10 and 20: one of four copies is stale, so a hit at place i is worth 1/log2(i + 1) of
+ * the best; day 30: all three are, in any order.  A single download is worth 1 or 0. */
+static void the_order_of_downloads_counts(void **state)
+{
+	unsigned place[3] = { 0 };
+	struct play p;
+
+	(void)state;
+	five_pages(&p);
+	p.o.each_cycle = note_place;
+	p.o.each_arg = place;
+	play_run(&p, "random");
+	for (int c = 0; c < 2; c++) {
+		assert_in_range(place[c], 1, 4);
+		near_to(p.run.cycles[c].ndcg, log(2) / log(place[c] + 1.0));
+		near_to(p.run.cycles[c].freshness_before, 0.75);
+	}
+	near_to(p.run.cycles[2].ndcg, 1);
+	near_to(p.run.cycles[2].freshness_before, 0);
+	play_run(&p, "oracle");
+	near_to(MEAN(&p, ndcg), 1);
+	p.o.budget = (struct share){ 1, false };
+	memset(place, 0, sizeof place);
+	play_run(&p, "random");
+	near_to(p.run.cycles[0].ndcg, place[0] ? 1 : 0);
+	near_to(p.run.cycles[2].ndcg, 1);               /* no better place than the first */
+	/* goal alive: all four live on day 10 */
+	p.o.budget = (struct share){ 100, true };
+	p.o.goal = GOAL_ALIVE;
+	play_run(&p, "oracle");
+	near_to(p.run.cycles[0].ndcg, 1);
+	play_close(&p);
+}
+
 static void pages_join_and_come_back(void **state)
 {
 	struct play p;
@@ -433,6 +477,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_downloaded),
+		cmocka_unit_test(the_order_of_downloads_counts),
 		cmocka_unit_test(pages_join_and_come_back),
 		cmocka_unit_test(stale_copies_are_measured),
 		cmocka_unit_test(late_begins_at_the_cycle_before),

@@ -86,6 +86,33 @@ static void pages_die_at_their_rate(void **state)
 	            4 * sqrt(p * (1 - p) * (double)c.pages));
 }
 
+/* Of what dies at once (A.9): .7 .7 .8 are left; a site goes as a whole, so that the spread
+ * is that of 400 sites and some. */
+static void sites_directories_and_pages_die(void **state)
+{
+	struct world_opts o;
+	struct count c;
+
+	(void)state;
+	quiet(&o);
+	o.rate = 0;
+	o.steps = 1;
+	o.sites = 400;
+	o.dirs = 4;
+	o.pages = 3;
+	o.site_dies = o.dir_dies = 0.3;
+	o.page_dies = 0.2;
+	c = count_world(&o, NULL);
+	assert_true(fabs((double)c.gone / (double)c.pages - (1 - 0.7 * 0.7 * 0.8)) < 0.1);
+	o.dir_dies = o.page_dies = 0;
+	c = count_world(&o, NULL);
+	assert_true(fabs((double)c.gone / (double)c.pages - 0.3) < 0.12);
+	o.site_dies = 0;
+	o.page_dies = 1;
+	c = count_world(&o, NULL);
+	assert_int_equal(c.gone, c.pages);
+}
+
 /* A burst of all directories in every step: pages change by its share. */
 static void bursts_touch_their_share(void **state)
 {
@@ -167,6 +194,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_change_at_the_rate),
 		cmocka_unit_test(pages_die_at_their_rate),
+		cmocka_unit_test(sites_directories_and_pages_die),
 		cmocka_unit_test(bursts_touch_their_share),
 		cmocka_unit_test(pages_do_not_depend_on_others),
 		cmocka_unit_test(a_new_regime_draws_rates_anew),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building, transposing and walking against a matrix of link counts. */
+/* Building and transposing against a matrix of link counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "graph/walk.h"
 
 #define N 150
 
@@ -166,57 +165,6 @@ static void test_rows_sort(void **state)
 	}
 }
 
-struct seen { uint32_t node[64], hops[64], n, stop; };
-
-static bool note(void *arg, uint32_t node, uint32_t hops)
-{
-	struct seen *s = arg;
-
-	s->node[s->n] = node;
-	s->hops[s->n++] = hops;
-	return s->n != s->stop;
-}
-
-/*   0 -> 1 2;  1 -> 3;  2 -> 3 4;  3 -> 0;  4 -> 5;  6 -> 1 5     */
-static void test_walks_by_hand(void **state)
-{
-	uint32_t from[] = { 0, 0, 1, 2, 2, 3, 4, 6, 6 }, to[] = { 1, 2, 3, 3, 4, 0, 5, 1, 5 };
-	uint32_t groups[] = { 0, 0, 0, 0, 1, 0, 0 };
-	struct graph g, in;
-	struct walk w;
-	struct seen s;
-
-	(void)state;
-	assert_int_equal(graph_build(from, to, 9, 0, true, &g, NULL), 0);
-	graph_transpose(&g, &in);
-	walk_init(&w, g.n_nodes, NULL);
-	s = (struct seen){ 0 };
-	assert_int_equal(walk_breadth(&w, &g, 0, 2, note, &s), 4);
-	assert_memory_equal(s.node, ((uint32_t[]){ 1, 2, 3, 4 }), 16);
-	assert_memory_equal(s.hops, ((uint32_t[]){ 1, 1, 2, 2 }), 16);
-	s = (struct seen){ 0 };
-	assert_int_equal(walk_breadth(&w, &g, 0, 9, note, &s), 5);
-	assert_int_equal(s.node[4], 5);
-	assert_int_equal(s.hops[4], 3);
-	s = (struct seen){ .stop = 3 };
-	assert_int_equal(walk_breadth(&w, &g, 0, 9, note, &s), 3);
-	s = (struct seen){ 0 };
-	assert_int_equal(walk_breadth(&w, &g, 0, 0, note, &s), 0);
-	s = (struct seen){ 0 };         /* who reaches 3 within two hops */
-	assert_int_equal(walk_breadth(&w, &in, 3, 2, note, &s), 4);
-	assert_memory_equal(s.node, ((uint32_t[]){ 1, 2, 0, 6 }), 16);
-	s = (struct seen){ 0 };         /* 0 and 6 are the parents of 1 */
-	assert_int_equal(walk_siblings(&w, &in, &g, 1, note, &s), 2);
-	assert_memory_equal(s.node, ((uint32_t[]){ 2, 5 }), 8);
-	walk_release(&w);
-	walk_init(&w, g.n_nodes, groups);       /* 4 is of another site */
-	s = (struct seen){ 0 };
-	assert_int_equal(walk_breadth(&w, &g, 0, 9, note, &s), 3);
-	walk_release(&w);
-	graph_release(&g);
-	graph_release(&in);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,7 +172,6 @@ int main(void)
 		cmocka_unit_test(test_build_spills),
 		cmocka_unit_test(test_build_high_numbers_and_limits),
 		cmocka_unit_test(test_rows_sort),
-		cmocka_unit_test(test_walks_by_hand),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

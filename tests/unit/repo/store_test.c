@@ -132,6 +132,34 @@ static void test_a_capture_comes_back_whole(void **state)
 	same_capture(&c, &got, &err);
 }
 
+/* Of one second the better answer stays, of equals the first. */
+static void test_one_capture_a_second(void **state)
+{
+	static const struct { int status; bool revisit; int rc; } came[] = {
+		{ 503, false, 1 }, { 404, false, 2 }, { 410, false, 0 }, { 301, false, 2 },
+		{ 200, true, 2 }, { 304, false, 0 }, { 302, false, 0 }, { 206, false, 2 },
+		{ 200, false, 0 }, { 200, true, 0 }, { 0, false, 0 },
+	};
+	struct store *s = *state;
+	struct store_capture got;
+	uint64_t id = 0;
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://a/", 1, 0);
+	for (size_t i = 0; i < sizeof came / sizeof *came; i++) {
+		struct store_capture c = { .time = 1000, .status = came[i].status,
+			.revisit = came[i].revisit, .digest = text("ABC"), .offset = (int64_t)i };
+
+		assert_int_equal(store_capture_put(s, &c, &err), came[i].rc);
+		id = id ? id : c.id;
+		assert_true(came[i].rc == 0 || c.id == id);
+	}
+	assert_int_equal(store_commit(s, &err), 0);
+	assert_int_equal(store_capture_get(s, id, &got, &err), 1);
+	assert_true(got.status == 206 && got.offset == 7);
+}
+
 static int collect_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct store_visit *out = arg;
@@ -421,6 +449,7 @@ int main(void)
 		T(test_pages_are_numbered_once),
 		T(test_an_open_batch_is_as_if_never),
 		T(test_a_capture_comes_back_whole),
+		T(test_one_capture_a_second),
 		T(test_visits_in_order_by_cycle_and_page),
 		T(test_imported_visits_leave_room_for_a_cycle),
 		T(test_an_old_database_is_brought_up),

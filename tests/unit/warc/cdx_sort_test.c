@@ -118,39 +118,11 @@ static void test_limits(void **state)
 	cdx_sorter_free(s);
 }
 
-static void test_merge(void **state)
-{
-	struct buf packed, got;
-	char files[3][SCRATCH_PATH];
-	const char *paths[3] = { files[0], files[1], files[2] };
-	struct err err;
-	int left = 2;
-
-	(void)state;
-	buf_init(&packed, 10000);
-	buf_init(&got, 10000);
-	pack_gzip(&packed, "!OpenWayback-CDXJ 1.0\na 1\nc 1\nd 1", 33);
-	scratch_file(files[0], "cdxj.gz", packed.data, packed.size);
-	scratch_file(files[1], "cdx", " CDX N b a\na 1\nb 1\n\ne 1\n", 24);
-	scratch_file(files[2], "none", "", 0);
-	assert_int_equal(cdx_merge(paths, 3, collect, &got, NULL), 0);
-	assert_string_equal(got.data, "a 1\nb 1\nc 1\nd 1\ne 1\n");
-	assert_int_equal(cdx_merge(paths, 3, refuse, &left, &err), E_FAIL);
-	scratch_file(files[0], "unsorted", "b\na\n", 4);
-	assert_int_equal(cdx_merge(paths, 1, collect, &got, &err), E_PARSE);
-	assert_non_null(strstr(err.text, ":2: not sorted"));
-	scratch_remove(files[0]);
-	assert_int_equal(cdx_merge(paths, 1, collect, &got, &err), E_IO);
-	buf_release(&packed);
-	buf_release(&got);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
