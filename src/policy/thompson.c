@@ -4,7 +4,7 @@
  *
  * Model.  A page changes in a cycle with chance x.  x has the prior
  * Beta(k m, k (1 - m)), m being the mean of its directory, itself drawn to that
- * of its site and of everything (pool=0: m is the mean of everything).  Evidence
+ * of its site and of everything (alone=1: m is the mean of everything).  Evidence
  * is discounted by g every cycle for all pages, so that old visits fade.
  * An unchanged visit after t cycles is t failures; a changed one is one success
  * and, the cycle of the change being unknown, half of the others failures.
