@@ -115,6 +115,9 @@ static void links_of_the_example(void **state)
 	add_page(&s, "/p9", NULL);
 	add_page(&s, "/p10", NULL);
 	add_page(&s, "/p11", NULL);
+	/* another site's page links to both and does not make them siblings; nor do its own
+	 * links lead back in */
+	trace_add(&s.h, "http://other.example/", 0, "a", HOST "/ps " HOST "/p11");
 	play(&s);
 	expect_near(&s, NEAR_LINK, "/ps", 0, false, "/p4 /p5");
 	expect_near(&s, NEAR_LINK, "/ps", 1, false, "/p4 /p5 /p6 /p7 /p10");
