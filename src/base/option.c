@@ -30,7 +30,7 @@ void option_display(const struct option_spec *s, char out[64])
 {
 	size_t i;
 
-	for (i = 0; s->name[i] && i < 63; i++)
+	for (i = 0; i < 63 && s->name[i]; i++)
 		out[i] = s->name[i] == '_' ? '-' : s->name[i];
 	out[i] = '\0';
 }

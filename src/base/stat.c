@@ -191,12 +191,8 @@ static double t_upper(double q, double nu)
 
 double stat_t_quantile(double p, double nu)
 {
-	if (!(p > 0))
-		return -HUGE_VAL;
-	if (!(p < 1))
-		return HUGE_VAL;
-	if (p == 0.5)
-		return 0;
+	if (!(p > 0) || !(p < 1) || p == 0.5)   /* ends and middle of any such curve */
+		return stat_normal_quantile(p);
 	return p < 0.5 ? -t_upper(p, nu) : t_upper(1 - p, nu);
 }
 

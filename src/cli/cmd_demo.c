@@ -191,7 +191,8 @@ static size_t say_verdict(const struct demo *d, struct report *r)
 	           "random.", shown[best], (double)d->players[best].changed /
 	           (double)(d->players[0].changed ? d->players[0].changed : 1));
 	report_say(r, "%s kept the freshest copies: %.1f %% true after a cycle, where random has "
-	           "%.1f %%.", fresh == best ? "It also" : shown[fresh], 100 * d->players[fresh].freshness / d->n_measured,
+	           "%.1f %%.", fresh == best ? "It also" : shown[fresh],
+	           100 * d->players[fresh].freshness / d->n_measured,
 	           100 * d->players[0].freshness / d->n_measured);
 	return fresh;
 }

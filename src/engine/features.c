@@ -5,9 +5,10 @@
  * Choices where the paper is silent (docs/results/paper2.md has them too):
  * changes are between the last two copies downloaded (web/features.h); PageRank is
  * taken times pages, as a count; its change and that of in-links are between the link
- * structures when features were last made and made before, for pages with a second copy.  Counts and sizes go through ln(1 + x), changes do
- * not; both from the 1st to the 99th percentile (rows_scale()).  Ranks come from
- * clusterings of their own, 100 clusters of TF-IDF rows each.
+ * structures when features were last made and made before, for pages with a second
+ * copy.  Counts and sizes go through ln(1 + x), changes do not; both from the 1st to
+ * the 99th percentile (rows_scale()).  Ranks come from clusterings of their own, 100
+ * clusters of TF-IDF rows each.
  *
  * Cost.  O(words of all copies) and two clusterings for the dense sets.
  */

@@ -46,7 +46,8 @@ static void finish(struct search_set *s, const struct search_opts *opts, struct 
 	for (size_t i = 0; i < d->n; i++)
 		for (uint32_t k = 0; k < d->v[i].n; k++)
 			vec_push(&terms, d->v[i].term[k]);
-	qsort(terms.v, terms.n, sizeof *terms.v, compare_numbers);
+	if (terms.n)
+		qsort(terms.v, terms.n, sizeof *terms.v, compare_numbers);
 	*s = (struct search_set){ .opts = *opts, .n_queries = (uint32_t)d->n };
 	for (size_t i = 0; i < terms.n; i++)
 		if (!i || terms.v[i] != terms.v[i - 1])

@@ -6,8 +6,9 @@
  * whenever it suits.  Everything is decided inside fetch_next(); the exchanges go on
  * in a few threads of their own (fetch/wire.h), as does the resolving of names.  The
  * fetcher decides when each host may be asked (fetch/polite.h), obeys robots.txt
- * (fetched by itself, counted apart), follows redirects hop by hop, each hop parsed, checked against
- * the gate and counted, and cuts what is too long, too slow or too large.
+ * (fetched by itself, counted apart), follows redirects hop by hop, each hop parsed,
+ * checked against the gate and counted, and cuts what is too long, too slow or too
+ * large.
  *
  * An outcome with error == FETCH_OK is an answer: any status but a redirect
  * that was followed, complete, or cut at max_body (truncated says so).  With an

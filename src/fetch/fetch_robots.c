@@ -240,7 +240,7 @@ static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
 
 void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 {
-	struct origin *o = &f->origins.v[j->origin];
+	struct origin *o;
 	struct list parked;
 	enum fetch_error error = t ? t->error : j->error;
 
@@ -249,7 +249,7 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 		wire_recycle(f->wire, t);
 		return;                 /* on its way, or back here without t */
 	}
-	o = &f->origins.v[j->origin];
+	o = &f->origins.v[j->origin];   /* a redirect may have moved them */
 	o->known = KNOWN;
 	o->error = FETCH_OK;
 	o->until = now + f->opt.robots_age;

@@ -143,8 +143,8 @@ static int add_link_line(struct graph_text_reader *r, const char *p, const char 
 	int failed;
 
 	if (!to.n)
-		return err_set(err, E_PARSE, "two words are wanted, from and to (`freshet rank --help` tells "
-		               "what a graph may be)");
+		return err_set(err, E_PARSE, "two words are wanted, from and to "
+		               "(`freshet rank --help` tells what a graph may be)");
 	if (r->kind == GRAPH_TEXT_NUMBERS) {
 		if (!parse_number(from, &a) || !parse_number(to, &b))
 			return err_set(err, E_PARSE, "two numbers below %u are wanted, as in the "

@@ -1,9 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Archives in and out: what GNU wget crawled, a history made by hand in WARC, the
 # same history as a trace and as a repository.  Oracles are python's hashlib and
 # json, and the files themselves.
-set -eu
-f=$FRESHET; cd "$TMP"
-fail() { echo "archives: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 quiet() { "$@" >out 2>err || fail "$*: $(cat out err)"; }
 
 # --- wget crawls a site on loopback, twice; the second time one page has changed

@@ -1,7 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The tuning tool's experiment, live and small: every slot is one visit, the table
 # and the play by play agree with it.
-set -eu
-cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 "$SRC/scripts/trial-automaton" --freshet "$FRESHET" --slots 6 --repetitions 1 >out
 grep -q '^automaton:unit=site,states=60, 6 slots, 1 repetitions' out
 grep -q '^round-robin, 6 slots' out

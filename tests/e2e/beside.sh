@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Beside a cycle that goes on: pages are put under care, settings are changed, all is read;
 # and `run` goes on though others wrote between its cycles.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
-fail() { echo "beside.sh: $*" >&2; cat out err >&2 || true; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 import time

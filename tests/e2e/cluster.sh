@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `freshet cluster` on a made-up trace and on a repository made of it: planted
 # groups are found, the curve bends where it must, bad input is told apart.
-set -eu
-cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 mkdir -p trace
 printf 'alpha\nbeta\ngamma\ndelta\nepsilon\nzeta\n' > trace/words.txt
 # 3 kinds of pages on 2 sites: each kind has two words of its own

@@ -3,10 +3,7 @@
 # What other people's scripts rest on: with --json every command prints one document of its
 # schema (or JSON Lines where it says so) and nothing else on standard output, with the keys
 # that docs/formats.md names; visits are counted the same way wherever they are counted.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
-fail() { echo "contract.sh: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 from origin import *

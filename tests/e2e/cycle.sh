@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `freshet cycle` and `run` against a server on loopback: reports, archive,
 # conditional requests, gone with confirmations, robots, exit statuses, signals.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 import time
@@ -25,13 +24,6 @@ PY
 echo start > state
 start_origin web.py
 
-expect() { # status command...
-	want=$1; shift
-	got=0; "$@" > out 2> err || got=$?
-	[ "$got" = "$want" ] || { echo "exit $got, wanted $want: $*"; cat out err; exit 1; }
-}
-field() { python3 -c 'import json,sys; print(json.load(open("out"))[sys.argv[1]])' "$1"; }
-is() { [ "$(field "$1")" = "$2" ] || { echo "$1 is $(field "$1"), wanted $2"; cat out; exit 1; }; }
 
 "$FRESHET" init r 2> /dev/null
 for i in 1 2 3 4 secret; do echo "$url/$i"; done > urls

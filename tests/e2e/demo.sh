@@ -1,7 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The demo, short: a living web on loopback, every policy with the same requests,
 # nothing left behind.
-set -eu
-cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 mkdir own; export TMPDIR="$PWD/own"
 "$FRESHET" demo --cycles 6 --json >out
 python3 - <<'P'

@@ -1,6 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What changed between two captures, in a WARC written here by hand; features.
-set -eu
-f=$FRESHET; cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 python3 - <<'P'
 import gzip
 def rec(day, body):

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `freshet cycle --discover`: pages that are newly linked or in a sitemap come under
 # care, with a share of the budget, reported; a kill in the middle changes nothing.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 import gzip, time
@@ -47,15 +46,6 @@ PY
 echo now > state
 start_origin web.py
 
-expect() { # status command...
-	want=$1; shift
-	got=0; "$@" > out 2> err || got=$?
-	[ "$got" = "$want" ] || { echo "exit $got, wanted $want: $*"; cat out err; exit 1; }
-}
-is() { # expression value
-	got=$(python3 -c 'import json,sys; r=json.load(open("out")); d=r.get("discovery"); print(eval(sys.argv[1]))' "$1")
-	[ "$got" = "$2" ] || { echo "$1 is $got, wanted $2"; cat out; exit 1; }
-}
 pages() { "$FRESHET" -C "$1" export pages | python3 -c 'import json,sys; print(" ".join(sorted(json.loads(l)["url"].split("/",3)[3] for l in sys.stdin)))'; }
 new() { # folder url
 	"$FRESHET" init "$1" 2> /dev/null
@@ -68,15 +58,15 @@ cycle() { "$FRESHET" -C "$1" cycle --delay 0 --allow-net 127.0.0.1/32 --json "${
 # off: nothing is added
 new r "$url/"
 expect 0 cycle r --budget 10 --now 20230101
-is 'd' None
+is 'r.get("discovery")' None
 [ "$(pages r)" = "" ] # the home page alone, whose path is empty
 ! grep map log || exit 1
 
 # on, by a setting: a link and a page of the sitemap; what must be left is left
 "$FRESHET" -C r set discover 50%
 expect 0 cycle r --budget 10 --now 20230102
-is 'd["share"], d["found"], d["added"], d["asked_new"], d["sitemaps"]' "(5, 5, 2, 2, 1)"
-is 'd["refused"]' "{'session': 1, 'file': 1, 'robots': 1}"
+is 'discovery["share"], discovery["found"], discovery["added"], discovery["asked_new"], discovery["sitemaps"]' "(5, 5, 2, 2, 1)"
+is 'discovery["refused"]' "{'session': 1, 'file': 1, 'robots': 1}"
 is 'r["new"], r["downloads"]' "(2, 3)"
 [ "$(pages r)" = " a mapped" ]
 ! grep 'secret\|zip\|SESS\|ignored' log || exit 1
@@ -94,14 +84,14 @@ grep -q '1 added' out
 new m "http://127.0.0.2:$(cat port)/"
 expect 0 cycle m --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230101
 [ "$(pages m)" = " m/1 m/2 m/3?a=1&b=2 m/5 m/6" ] || { pages m; cat out; exit 1; }
-is 'd["refused"]' "{'robots': 1}"
-is 'd["sitemap_requests"], d["sitemaps"]' "(8, 7)"
+is 'discovery["refused"]' "{'robots': 1}"
+is 'discovery["sitemap_requests"], discovery["sitemaps"]' "(8, 7)"
 [ "$(grep -c index.xml log)" = 1 ]
 # once a day, though it is another start
 expect 0 cycle m --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230101120000
-is 'd["sitemap_requests"], r["robots_requests"]' "(0, 0)"
+is 'discovery["sitemap_requests"], r["robots_requests"]' "(0, 0)"
 expect 0 cycle m --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230102010000
-is 'd["sitemap_requests"], r["robots_requests"]' "(8, 1)"
+is 'discovery["sitemap_requests"], r["robots_requests"]' "(8, 1)"
 
 # nofollow: of a link, of a page by <meta>, of an answer by X-Robots-Tag; unless it is asked for
 new n "http://127.0.0.4:$(cat port)/"
@@ -110,7 +100,7 @@ for n in 1 2 3; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.
 # a link that leads nowhere is asked once, and leaves
 [ "$(grep -c '^/dead$' log)" = 1 ]
 "$FRESHET" -C n export pages | grep /dead | grep -q '"left"'
-is 'd["nofollow"]' 3
+is 'discovery["nofollow"]' 3
 for n in 4 5 6; do expect 0 cycle n --budget 20 --discover 10 --allow-net 127.0.0.0/8 --discover-nofollow --now 2023010$n; done
 [ "$(pages n)" = " behind-head behind-meta both closed dead head meta open" ] || { pages n; exit 1; }
 "$FRESHET" -C n show --json "http://127.0.0.4:$(cat port)/meta" | grep -q '"robots":"nofollow noindex"'

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The documents know what the program knows: every policy has its section with
 # every parameter, every command is in the README or a document, links lead somewhere.
-set -eu
+. "$SRC/tests/lib/e2e.sh"
 cd "$SRC"
-fail() { echo "docs.sh: $*" >&2; exit 1; }
 
 "$FRESHET" policies --json >"$TMP/policies.json"
 python3 - "$TMP/policies.json" <<'PY'

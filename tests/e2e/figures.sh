@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `freshet replay --figures`: every table and figure of the four papers, and ours, out
 # of a small made world, as text, JSON and SVG; numbers agree with plain replay.
-set -eu
-cd "$TMP"
-fail() { echo "figures.sh: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 f() { "$FRESHET" replay "$@"; }
 
 # a world whose records also tell words and tag structure

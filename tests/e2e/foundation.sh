@@ -1,9 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The first ten minutes of a user: init, import, status, show, export, settings,
 # errors with their exit codes, a crash in the middle of an import.
-set -eu
-f=$FRESHET; cd "$TMP"
-fail() { echo "foundation: $*" >&2; exit 1; }
-code() { set +e; "$@" >out 2>err; rc=$?; set -e; }
+. "$SRC/tests/lib/e2e.sh"
 
 # a list with comments, blanks, doubles, CRLF and 1 % malformed lines
 : >urls.txt

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A page, a head, a link and a line of input that try to write control sequences to the
 # terminal: whatever command shows them, none gets there.
-set -eu
-cd "$TMP"
-fail() { echo "hostile-bytes.sh: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 cat > origin.py <<'PY'
 import http.server, os

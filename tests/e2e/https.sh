@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # TLS as libcurl users expect it, against nginx with certificates made here: HTTP/2 is
 # spoken where the server offers it, HTTP/1.1 where not; an unknown maker, another
 # host's name and an expired certificate are refused; CA settings by option and by
 # environment; through a proxy by CONNECT, names being the proxy's to resolve.
-set -eu
-cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY SSL_CERT_FILE SSL_CERT_DIR CURL_CA_BUNDLE || true
 
 # our own maker of certificates, and one for 127.0.0.1 and 127.0.0.3 only
@@ -60,15 +60,6 @@ PATH=$PATH:/usr/sbin nginx -p "$TMP" -c "$TMP/nginx.conf" -e logs/error.log & se
 trap 'kill $server' EXIT
 for i in $(seq 100); do python3 -c "import socket; socket.create_connection(('127.0.0.1',$two))" 2> /dev/null && break; sleep 0.1; done
 
-expect() { # status command...
-	want=$1; shift
-	got=0; "$@" > out 2> err || got=$?
-	[ "$got" = "$want" ] || { echo "exit $got, wanted $want: $*"; cat out err logs/error.log; exit 1; }
-}
-is() { # expression value
-	got=$(python3 -c 'import json,sys; r=json.load(open("out")); print(eval(sys.argv[1]))' "$1")
-	[ "$got" = "$2" ] || { echo "$1 is $got, wanted $2"; cat out; exit 1; }
-}
 repository() { # name url...
 	"$FRESHET" init "$1" 2> /dev/null
 	"$FRESHET" -C "$1" set contact mailto:test@example.org > /dev/null

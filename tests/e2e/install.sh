@@ -1,5 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # make install, and a foreign program that uses the library as installed.
-set -eu
+. "$SRC/tests/lib/e2e.sh"
 cd "$SRC"
 case $BUILD in *-san) exit 0 ;; esac    # a sanitized library needs a sanitized program
 make -s install DESTDIR="$TMP/root" prefix=/usr >/dev/null

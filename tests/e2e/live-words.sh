@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The words of live pages: found by `freshet search` after a cycle, new ones in the
 # place of old ones after a change, clusters named by them; off unless asked for.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 from origin import *
@@ -31,31 +30,31 @@ found() { # repository word: the paths, in order
 import json, sys, urllib.parse
 print(*sorted(urllib.parse.urlsplit(r["url"]).path for r in json.load(sys.stdin)["results"]))' 2> /dev/null || echo none
 }
-is() { [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; exit 1; }; }
+same() { [ "$1" = "$2" ] || fail "got '$1', wanted '$2'"; }
 
 # nobody asked for words: none
 begin quiet
 cycle quiet 20230101
-is "$(found quiet sailing)" none
+same "$(found quiet sailing)" none
 
 begin r
 "$FRESHET" -C r set words yes
 if "$FRESHET" -C r set words perhaps 2> err; then exit 1; fi
 cycle r 20230101
-is "$(found r sailing)" "/boats /trees"
-is "$(found r harbours)" /boats
-is "$(found r pelican)" /empty
-is "$(found r harbour)" none
-is "$(found r airports)" none
+same "$(found r sailing)" "/boats /trees"
+same "$(found r harbours)" /boats
+same "$(found r pelican)" /empty
+same "$(found r harbour)" none
+same "$(found r airports)" none
 cycle r 20230102                        # nothing changed, nothing is lost
-is "$(found r harbours)" /boats
+same "$(found r harbours)" /boats
 echo new > state
 "$FRESHET" -C r set words               # there are words: they are kept up
 cycle r 20230103
-is "$(found r sailing)" /trees
-is "$(found r airports)" /boats
-is "$(found r harbours)" ""             # a word that no copy has now
-is "$(found r pelican)" ""
+same "$(found r sailing)" /trees
+same "$(found r airports)" /boats
+same "$(found r harbours)" ""             # a word that no copy has now
+same "$(found r pelican)" ""
 "$FRESHET" -C r cluster --features content --k 2 > out
 grep -q oak out; grep -q airports out
 
@@ -65,12 +64,12 @@ begin s
 "$FRESHET" -C s set words yes
 "$FRESHET" -C s set stem english
 cycle s 20230101
-is "$(found s sails)" "/boats /trees"
+same "$(found s sails)" "/boats /trees"
 "$FRESHET" -C s set stem
 echo new > state
 cycle s 20230102
-is "$(found s sails)" /trees
-is "$(found s airport)" /boats
+same "$(found s sails)" /trees
+same "$(found s airport)" /boats
 mkdir told; "$FRESHET" -C s export cdxj --extended -o told/s.cdxj
 grep -qx airport told/words.txt
 ! grep -x airports told/words.txt || exit 1
@@ -78,8 +77,8 @@ grep -qx airport told/words.txt
 # a policy that looks at words has them counted; `no` is no
 begin p
 cycle p 20230101 --policy cluster:features=content,k=2
-is "$(found p oak)" /trees
+same "$(found p oak)" /trees
 begin n
 cycle n 20230101 --policy cluster:features=content,k=2 --words no
-is "$(found n oak)" none
+same "$(found n oak)" none
 echo ok

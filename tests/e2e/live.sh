@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # `freshet live` against a server on loopback: the list in three formats, the keys of
 # its JSON, soft 404s, redirects once, budget, SIGINT and going on, parts, graphs.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 import os, time
@@ -26,8 +25,6 @@ start_origin web.py
   for i in $(seq 100); do echo "$url/gone/p$i"; done
   for i in $(seq 40); do echo "$url/s/p$i"; echo "$url/w/p$i"; done; } > urls
 
-expect() { want=$1; shift; got=0; "$@" > out 2> err || got=$?
-	[ "$got" = "$want" ] || { echo "exit $got, wanted $want: $*"; cat out err; exit 1; }; }
 py() { python3 -c "import json; d = json.load(open('out')); $1"; }
 options="--contact mailto:t@example.org --allow-net 127.0.0.1/32 --delay 0 --now 20240101"
 

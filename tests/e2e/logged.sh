@@ -1,11 +1,9 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Off-policy estimates of a repository's own log: plan at random, tell outcomes that
 # are known, ask how other policies would have done, and where that cannot be told.
-set -eu
-cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 f="$FRESHET --quiet"
-fail() { echo "logged: $*" >&2; exit 1; }
 
 # 600 pages; in every cycle those of dir1 have changed, the others have not
 for i in $(seq 1 600); do echo "http://a.example/dir$((i % 3))/p$i.html"; done >urls.txt

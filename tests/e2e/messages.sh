@@ -1,7 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Every command run wrongly: the message says what, where and what to do next, the
 # exit status is that of its kind, and nothing is printed where results go.
-set -eu
-f=$FRESHET; cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 mkdir empty damaged; echo text >notes.txt; echo text >damaged/freshet.db; printf '\0\1junk' >junk.bin
 $f world w.cdxj --sites 3 --dirs 2 --steps 8; $f init repo 2>/dev/null; $f -C repo import w.cdxj >/dev/null 2>&1
 bad=0

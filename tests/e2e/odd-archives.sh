@@ -1,8 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Archives that are odd but legal: what other writers begin their files with, times to the
 # millisecond, answers of index servers; and histories no replay should go through blindly.
-set -eu
-f=$FRESHET; cd "$TMP"
-fail() { echo "odd-archives: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 # 20 pages over 60 days; page i changes every i + 1 days
 python3 - <<'P'

@@ -3,10 +3,7 @@
 # What docs/operations.md promises: a backup taken between cycles while the archive
 # goes on growing, a folder that was moved, export and import of the whole, and a
 # newer repository that is refused untouched.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
-fail() { echo "operations.sh: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 from origin import *

@@ -1,9 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # freshet rank: every kind of graph file, PageRank against hand-worked values,
 # LiveRank on a graph whose costs can be told beforehand, errors and exit codes.
-set -eu
-f=$FRESHET; cd "$TMP"
-fail() { echo "rank: $*" >&2; exit 1; }
-code() { set +e; "$@" >out 2>err; rc=$?; set -e; }
+. "$SRC/tests/lib/e2e.sh"
 
 # 0 -> 1 2, 1 -> 2, 2 -> 0, 3 -> 2: the textbook's four pages
 printf '# four pages\n0 1\n0\t2\n1 2\n2 0\n3 2\n3 2\n' >four.txt

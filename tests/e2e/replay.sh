@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # `freshet replay`: same bytes whatever the threads, sweeps, JSON and CSV that
 # parse and agree, measures of a trace worked out by hand, errors.
-set -eu
-cd "$TMP"
-fail() { echo "replay.sh: $*" >&2; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 "$FRESHET" world world.cdxj --sites 3 --steps 12
 "$FRESHET" world again.cdxj --sites 3 --steps 12

@@ -1,9 +1,8 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Reports: one file that is complete in itself, holds what --json prints, byte for
 # byte, keeps hostile names as text, and is there whole or not at all.
-set -eu
-f=$FRESHET; cd "$TMP"
-fail() { echo "report: $*" >&2; exit 1; }
-code() { set +e; "$@" >out 2>err; rc=$?; set -e; }
+. "$SRC/tests/lib/e2e.sh"
 
 cat >look.py <<'P'
 """look.py REPORT [JSON]: parse as a browser would, check, compare the data."""

@@ -1,6 +1,7 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Search quality in replay, and search in a repository, on a small made trace.
-set -eu
-f=$FRESHET; cd "$TMP"
+. "$SRC/tests/lib/e2e.sh"
 python3 - <<'P'
 words = ["alpha", "beta", "gamma", "delta", "common"]
 open("words.txt", "w").write("\n".join(words) + "\n")

@@ -3,10 +3,7 @@
 # What an operator meets at night: a cycle that was broken off and then `tell`, two programs
 # at once, a disk that is full, a repository that cannot be written, slots of `run` that
 # were missed, a signal while it sleeps, a clock that was set back.
-set -eu
-cd "$TMP"
-. "$SRC/tests/lib/origin.sh"
-fail() { echo "trouble.sh: $*" >&2; cat out err >&2 || true; exit 1; }
+. "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
 import hashlib, time
@@ -31,15 +28,6 @@ make_repo() { # name path from to
 	for i in $(seq "$3" "$4"); do echo "$url/$2$i"; done > urls
 	"$FRESHET" -C "$1" import urls > /dev/null
 	"$FRESHET" -C "$1" set contact mailto:test@example.org
-}
-expect() { # status command...
-	want=$1; shift
-	got=0; "$@" > out 2> err || got=$?
-	[ "$got" = "$want" ] || fail "exit $got, wanted $want: $*"
-}
-is() { # key value
-	v=$(python3 -c 'import json,sys; print(json.load(open("out"))[sys.argv[1]])' "$1")
-	[ "$v" = "$2" ] || fail "$1 is $v, wanted $2"
 }
 open_cycles() { "$FRESHET" -C "$1" log --json | python3 -c 'import json,sys; print(sum(not c.get("complete", True) for c in json.load(sys.stdin)["cycles"]))'; }
 

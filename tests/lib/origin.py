@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A web server on loopback for end-to-end scripts; origin.sh starts it.
+"""A web server on loopback for end-to-end scripts; e2e.sh starts it.
 
 answer(q) says what a request gets: (status, body) or (status, body, headers), headers
 a list of pairs beside Content-Length, and Content-Type unless it is text/html.  q is

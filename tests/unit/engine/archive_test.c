@@ -131,7 +131,8 @@ static void a_response_tells_all(void **state)
 	assert_string_equal(s.v.v[0].mime, "text/html");
 	assert_string_equal(s.v.v[0].title, "A page");
 	assert_string_equal(s.v.v[0].etag, "\"e1\"");
-	assert_string_equal(s.v.v[0].links, "/dir/b.html http://other.example/x?y=1 https://a.example/s");
+	assert_string_equal(s.v.v[0].links,
+	                    "/dir/b.html http://other.example/x?y=1 https://a.example/s");
 	sha1_of(body, digest);
 	assert_string_equal(s.v.v[0].digest, digest);
 	assert_int_equal(s.v.v[0].status, 200);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "engine/experiment.h"
 #include "../../lib/stage.h"
 
 #define SITES 10
@@ -82,13 +83,10 @@ static uint32_t most_of_a_cycle(struct stage *s, uint32_t site, uint32_t *ret_si
 /* Does the stage have what it needs? */
 static bool is_simple(const char *spec)
 {
-	struct policy *p;
-	struct err err;
 	unsigned needs;
 
-	assert_int_equal(policy_new(&p, spec, &err), 0);
-	needs = policy_needs(p);
-	policy_free(p);
+	assert_int_equal(policy_list_needs(&(struct option_list){ .v = &spec, .n = 1 }, &needs,
+	                                   NULL), 0);
 	return !(needs & ~(unsigned)(NEED_LINKS | NEED_PAGERANK));
 }
 

@@ -280,8 +280,10 @@ static int list_capture(void *arg, const struct store_capture *c, struct err *er
 
 	assert_true(l->n <= 64);
 	*k = (struct known){ .time = c->time, .status = c->status, .revisit = c->revisit };
-	snprintf(k->target, sizeof k->target, "%.*s", (int)c->target.size, c->target.s ? c->target.s : "");
-	snprintf(k->digest, sizeof k->digest, "%.*s", (int)c->digest.size, c->digest.s ? c->digest.s : "");
+	snprintf(k->target, sizeof k->target, "%.*s", (int)c->target.size,
+	         c->target.s ? c->target.s : "");
+	snprintf(k->digest, sizeof k->digest, "%.*s", (int)c->digest.size,
+	         c->digest.s ? c->digest.s : "");
 	assert_int_equal(store_page_get(l->store, c->page, &p, err), 1);
 	snprintf(k->url, sizeof k->url, "%.*s", (int)p.url.size, p.url.s);
 	return 0;

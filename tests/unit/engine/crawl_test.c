@@ -22,6 +22,7 @@
 #include "base/rng.h"
 #include "engine/analyse.h"
 #include "engine/content.h"
+#include "engine/experiment.h"
 #include "engine/replay.h"
 #include "warc/warc.h"
 #include "demo/origin.h"
@@ -226,13 +227,10 @@ static int note_visited(void *arg, const struct store_visit *v, struct err *err)
 
 static unsigned needs_of(const char *spec)
 {
-	struct policy *p;
-	struct err err;
 	unsigned needs;
 
-	assert_int_equal(policy_new(&p, spec, &err), 0);
-	needs = policy_needs(p);
-	policy_free(p);
+	assert_int_equal(policy_list_needs(&(struct option_list){ .v = &spec, .n = 1 }, &needs,
+	                                   NULL), 0);
 	return needs;
 }
 
@@ -450,7 +448,8 @@ static void test_killed_at_any_moment(void **state)
 		not_had += last.reasons[i];
 	assert_int_equal(not_had, last.cycle.failed + last.cycle.blocked);
 	assert_int_equal(a.last.downloads, 60);
-	assert_int_equal(store_captures(s.bed.store, STORE_NONE, audit_capture, &a, &(struct err){ 0 }), 0);
+	assert_int_equal(store_captures(s.bed.store, STORE_NONE, audit_capture, &a,
+	                                &(struct err){ 0 }), 0);
 	captures = (uint32_t)a.captures.n;
 	assert_int_equal(count_records(&s, NULL), captures);    /* nothing lost, nothing doubled */
 	print_message("%d kills (%d in the middle of a cycle), %d cycles completed between "

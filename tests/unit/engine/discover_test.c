@@ -41,7 +41,8 @@ static void home(const struct origin_request *q, struct buf *b)
 		buf_printf(b, "<a href=/p/%d>p</a>", i);
 	buf_str(b, "<a href=/private/x>no</a><a href=/logo.png>i</a><a href=/cal/2099/01/>c</a>"
 	        "<a href='/s?sid=7'>s</a><a href=/r/r/r/>r</a><a href=http://127.0.9.9:1/>o</a>"
-	        "<a href=/trap/1>t</a><a href=/deep/a/>d</a><a href=/year/1/1/>y</a><a href=/alias>a</a>");
+	        "<a href=/trap/1>t</a><a href=/deep/a/>d</a><a href=/year/1/1/>y</a>"
+	        "<a href=/alias>a</a>");
 	(void)q;
 }
 

@@ -104,8 +104,15 @@ static void test_equal_scores_go_by_number(void **state)
 
 struct world { bool fresh[4], alive[4], matches[4]; };
 
-static bool fresh(const void *arg, uint32_t page) { return ((const struct world *)arg)->fresh[page]; }
-static bool alive(const void *arg, uint32_t page) { return ((const struct world *)arg)->alive[page]; }
+static bool fresh(const void *arg, uint32_t page)
+{
+	return ((const struct world *)arg)->fresh[page];
+}
+
+static bool alive(const void *arg, uint32_t page)
+{
+	return ((const struct world *)arg)->alive[page];
+}
 
 static bool matches(const void *arg, uint32_t query, uint32_t page)
 {

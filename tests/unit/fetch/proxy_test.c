@@ -62,7 +62,8 @@ static void test_exceptions(void **state)
 		{ "example.org", "example.org.net", false }, { "a,b c", "c", true },
 		{ "10.0.0.0/8", "10.1.2.3", true }, { "10.0.0.0/8", "11.1.2.3", false },
 		{ "10.0.0.1", "10.0.0.1", true }, { "fd00::/8", "fd12::1", true },
-		{ "fd00::/8", "fe12::1", false }, { ", ,", "a", false }, { "192.168.0.0/99", "192.168.0.1", false },
+		{ "fd00::/8", "fe12::1", false }, { ", ,", "a", false },
+		{ "192.168.0.0/99", "192.168.0.1", false },
 	};
 	struct proxy p;
 

@@ -32,7 +32,8 @@ static const char *const pieces[] = {
 	"<a href=x>", "<a href='mailto:a@b.org'>", "</a>", "me@example.org ", "@", ".org",
 	"\xc3\xa9", "\xe6\xbc\xa2\xe5\xad\x97", "\xe2\x80\x94", "\r\n", "\r", "<?pi?>", "</ x>", "</>",
 	"<dialog>", "</dialog>", "<option>", "<select>", "</select>", "<foreignObject>", "<desc>",
-	"<math><mi>", "</math>", "<x-y hidden>", "</x-y>", "<dt hidden>", "<dd>", "</dl>", "<rt hidden>",
+	"<math><mi>", "</math>", "<x-y hidden>", "</x-y>", "<dt hidden>", "<dd>", "</dl>",
+	"<rt hidden>",
 	"<plaintext>", "<noscript>", "</noscript>", "<iframe>", "</iframe>", "<xmp>", "</xmp>",
 	"<font color=red>", "-", "--", "!", "]", "s", "<h1>", "</h1>", "<area href>", "1234 ", "_",
 };

@@ -1,15 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_test.c - agree_test.c and extract_test.c on src/web compiled for SSE2 alone. */
-#define main agree_main
-#include "agree_test.c"
-#undef main
-#define main extract_main
-#define x other_x
-#define release other_release
-#include "extract_test.c"
-#undef main
-
-int main(void)
-{
-	return agree_main() | extract_main();
-}
+/* plain_test.c - the same on src/web compiled for SSE2 alone (tests/portable.mk). */
+#include "portable_test.c"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* portable_test.c - agree_test.c and extract_test.c on src/web compiled without vector instructions. */
+/* portable_test.c - agree_test.c and extract_test.c on src/web compiled without vector
+ * instructions (tests/portable.mk). */
 #define main agree_main
 #include "agree_test.c"
 #undef main
