@@ -69,7 +69,7 @@ $f replay world.cdxj --seeds 1 --policy random --goal alive --budget 1 --report 
 bad='</script><script>alert(1)</script><!--<b>&amp;"'
 python3 - "$bad" >'g<i>&.tsv' <<'P'
 import sys
-for i in range(40): print("http://s%d.example/%s%d" % (i % 4, sys.argv[1], i), i % 2, "http://s%d.example/%s%d" % ((i * 3 + 1) % 40 % 4, sys.argv[1], (i * 3 + 1) % 40), sep="\t")
+for i in range(40): print("s%d.example/%s%d" % (i % 4, sys.argv[1], i), i % 2, "s%d.example/%s%d" % ((i * 3 + 1) % 40 % 4, sys.argv[1], (i * 3 + 1) % 40), sep="\t")
 P
 $f rank 'g<i>&.tsv' --seeds 2 --top 3 --report rank.html --json >rank.json
 grep -q '<script>alert' rank.json || fail "the names are gone: $(head -c 300 rank.json)"
