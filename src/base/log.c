@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 static enum log_level current_level = LOG_INFO;
 
@@ -56,14 +57,35 @@ void log_warn_few(void *arg, const char *text)
 		log_warn("%s", *n <= LOG_FEW ? text : "more follow, which are only counted");
 }
 
+bool log_password(const char *s, size_t size, size_t *ret_from, size_t *ret_to)
+{
+	const char *name = memmem(s, size, "://", 3), *end = s + size, *at = NULL, *colon;
+
+	if (!name)
+		return false;
+	name += 3;
+	for (const char *p = name; p < end && *p != '/' && *p != '?' && *p != '#'; p++)
+		at = *p == '@' ? p : at;
+	colon = at ? memchr(name, ':', (size_t)(at - name)) : NULL;
+	if (!colon)
+		return false;
+	*ret_from = (size_t)(colon + 1 - s);
+	*ret_to = (size_t)(at - s);
+	return true;
+}
+
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size)
 {
-	size_t o = 0;
+	size_t o = 0, from = SIZE_MAX, to = 0;
 
+	log_password(s, size, &from, &to);
 	for (size_t i = 0; i < size && o + 5 < out_size; i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		if (c >= 0x20 && c < 0x7f)
+		if (i == from) {
+			o += (size_t)snprintf(out + o, out_size - o, "***");
+			i = to - 1;
+		} else if (c >= 0x20 && c < 0x7f)
 			out[o++] = (char)c;
 		else
 			o += (size_t)snprintf(out + o, out_size - o, "\\x%02x", c);

@@ -9,6 +9,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum log_level { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG };
@@ -32,7 +33,10 @@ void log_warn_few(void *arg, const char *text);
  * newline, those behind U+0080 included, become question marks. */
 char *log_plain(char *s);
 
-/* s with control and non-ASCII bytes as \xNN, cut to fit, in out. */
+/* Where the password of scheme://user:pass@host is in s, if there is one. */
+bool log_password(const char *s, size_t size, size_t *ret_from, size_t *ret_to);
+
+/* s with control and non-ASCII bytes as \xNN and a password as ***, cut to fit, in out. */
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size);
 
 #endif

@@ -320,7 +320,7 @@ bool share_parse(const char *s, struct share *ret)
 		return false;
 	v = strtod(s, &end);
 	if (end == s || (*end && strcmp(end, "%")) || !(v > 0) || v > 1e15 ||
-	    (*end && v > 100))
+	    (*end && v > 100) || (!*end && v != (double)(uint64_t)v))
 		return false;
 	*ret = (struct share){ v, *end == '%' };
 	return true;

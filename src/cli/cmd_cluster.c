@@ -279,6 +279,10 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 	return rc;
 }
 
+static const char *const cluster_needs[][2] = {
+	{ "folds", "choose_k" }, { "most", "choose_k" }, { NULL, NULL },
+};
+
 const struct command command_cluster = {
 	.name = "cluster",
 	.arguments = "[TRACE...]",
@@ -296,6 +300,7 @@ const struct command command_cluster = {
 		"  freshet cluster --choose-k --features url --json\n",
 	.options = cluster_options,
 	.opts_size = sizeof(struct cluster_cli_opts),
+	.needs = cluster_needs,
 	.n_args_min = 0,
 	.n_args_max = -1,
 	.archives = true,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_import.c - `freshet import` and `freshet add`. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/progress.h"
@@ -129,16 +130,26 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	return rc;
 }
 
+/* Without a scheme a name of a file passes for a host. */
+static int add_url(struct import *i, const char *url, struct err *err)
+{
+	if (!strstr(url, "://") && !access(url, F_OK))
+		return err_set(err, E_USAGE, "%s: is a file here: `freshet import` reads it; the URL of a "
+		               "page begins with http:// or https://", url);
+	return import_url(i, url, err);
+}
+
 static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
-	struct import i = { .now = clock_now() };
+	struct reporting r = { 0 };
+	struct import i = { .now = clock_now(), .report = show_bad, .arg = &r };
 	int rc = repository_open(cli, &i.store, err);
 
 	(void)opts;
 	if (rc < 0)
 		return rc;
 	for (int k = 0; k < n_args && rc >= 0; k++)
-		rc = import_url(&i, args[k], err);
+		rc = strcmp(args[k], "-") ? add_url(&i, args[k], err) : import_file(&i, "-", err);
 	store_close(i.store);
 	if (rc >= 0)
 		print_stats(cli, &i.stats);
@@ -173,6 +184,9 @@ const struct command command_add = {
 	.name = "add",
 	.arguments = "URL...",
 	.summary = "put pages under care",
+	.description =
+		"A URL without a scheme is one of http; `-` reads a list from standard input, as\n"
+		"`freshet import -` does.",
 	.examples = "  freshet -C crawl add https://example.org/news/\n",
 	.n_args_min = 1,
 	.n_args_max = -1,

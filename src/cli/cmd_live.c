@@ -54,11 +54,6 @@ static const struct option_spec live_options[] = {
 	OPT_END
 };
 
-static bool is_given(const struct cli *cli, const char *name)
-{
-	return cli->given[option_find(cli->options, name, strlen(name)) - cli->options];
-}
-
 /* What is in the files goes into the repository; twice does no harm. */
 static int import_files(struct crawling *c, struct cli *cli, int n, char **files,
                         struct err *err)
@@ -82,7 +77,7 @@ static int make_spec(const struct live_args *o, const struct cli *cli, struct bu
 	unsigned part = 0, parts = 0;
 	char end;
 
-	if (o->order && is_given(cli, "policy"))
+	if (o->order && cli_given(cli, "policy"))
 		return err_set(err, E_USAGE, "--order and --policy: give one of them");
 	if (o->order)
 		buf_printf(spec, "liverank:order=%.*s%s%s", (int)strcspn(o->order, ":"), o->order,
@@ -113,8 +108,8 @@ static int set_live(struct crawling *c, struct cli *cli, const struct live_args 
 	c->crawl.budget = o->budget;
 	c->crawl.cycle_seconds = DAY_SECONDS;
 	c->crawl.live = (struct live_opts){
-		.target = o->budget.value > 0 && !is_given(cli, "target") ? 0 : o->target,
-		.estimate = !is_given(cli, "target") || o->target > 0, .sample = o->sample,
+		.target = o->budget.value > 0 && !cli_given(cli, "target") ? 0 : o->target,
+		.estimate = !cli_given(cli, "target") || o->target > 0, .sample = o->sample,
 		.sample_only = o->sample_only, .get_first = o->method == 1,
 		.again = o->again,
 	};

@@ -164,8 +164,6 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 
 	(void)n_args;
 	(void)args;
-	if (o->skipped && !o->cycle)
-		return err_set(err, E_USAGE, "--skipped goes with --cycle N");
 	rc = repository_open(cli, &l.store, err);
 	if (rc < 0)
 		return rc;
@@ -199,6 +197,8 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	return rc;
 }
 
+static const char *const log_needs[][2] = { { "skipped", "cycle" }, { NULL, NULL } };
+
 const struct command command_log = {
 	.name = "log",
 	.arguments = "",
@@ -213,6 +213,7 @@ const struct command command_log = {
 		"  freshet -C crawl log --cycle 3 --skipped\n",
 	.options = log_options,
 	.opts_size = sizeof(struct log_opts),
+	.needs = log_needs,
 	.n_args_min = 0,
 	.n_args_max = 0,
 	.run = log_run,

@@ -191,6 +191,11 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	return rc;
 }
 
+static const char *keep_text(struct arena *keep, const char *s)
+{
+	return s ? arena_strndup(keep, s, strlen(s)) : NULL;
+}
+
 struct explanation {
 	const struct seen *seen;        /* NULL: never asked for */
 	size_t rank, n;
@@ -198,6 +203,7 @@ struct explanation {
 	bool late;                      /* not in the next cycle */
 	double probability;             /* of the next cycle; NAN: not known */
 	struct store_page page;
+	const char *why;                /* what the policy says of itself */
 };
 
 static void explain_text(const struct explanation *x, const struct planning *p,
@@ -234,8 +240,11 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 	cli_json_begin(&j, "explain");
 	json_kstr(&j, "url", pages_url(&p->r.loaded.pages, x->page.number));
 	json_kstr(&j, "policy", policy);
+	if (x->why)
+		json_kstr(&j, "explain", x->why);
 	json_kint(&j, "budget", p->budget);
 	json_kbool(&j, "asked", x->seen != NULL);
+	json_kbool(&j, "in_next_cycle", x->seen && x->cycles <= 1);
 	if (x->seen) {
 		json_kint(&j, "rank", (int64_t)x->rank);
 		json_kint(&j, "of", (int64_t)x->n);
@@ -277,10 +286,13 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0) {
 		say_choice(&p, o->policy);
+		x.why = keep_text(&p.keep, policy_explain(p.r.policy));
 		find_page(&x, &p.r.engine);
 	}
 	if (rc == 0 && !x.seen) {
-		struct resume_opts ro = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
+		/* with all of the budget auto would choose another policy */
+		const char *chosen = keep_text(&p.keep, policy_chosen(p.r.policy));
+		struct resume_opts ro = { .policy = chosen, .seed = (uint64_t)cli->common.seed,
 		                          .goal = (enum goal)o->goal, .cycle_seconds = o->every };
 		uint32_t max_age = p.r.engine.max_age;
 

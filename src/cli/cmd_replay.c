@@ -276,16 +276,11 @@ static int find_words(struct lexicon *words, const char *path, const char *trace
 	return access(beside, R_OK) ? 0 : lexicon_read(words, beside, err);
 }
 
-static bool given(const struct cli *cli, const char *name)
-{
-	return cli->given[option_find(cli->options, name, strlen(name)) - cli->options];
-}
-
 /* The first of the options that the user gave, as it is typed. */
 static bool given_one_of(const struct cli *cli, const char *const *names, char shown[64])
 {
 	for (; *names; names++) {
-		if (given(cli, *names)) {
+		if (cli_given(cli, *names)) {
 			option_display(option_find(cli->options, *names, strlen(*names)), shown);
 			return true;
 		}
@@ -299,8 +294,8 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 {
 	struct figure_request ask = {
 		.which = o->figures, .svg = o->svg, .start = o->start, .end = o->end,
-		.detect = given(cli, "detect") ? o->detect : NULL,
-		.observe_given = given(cli, "observe"), .observe = (enum observe)o->observe,
+		.detect = cli_given(cli, "detect") ? o->detect : NULL,
+		.observe_given = cli_given(cli, "observe"), .observe = (enum observe)o->observe,
 		.nearest = o->at == 1, .join = o->join, .site_by_domain = o->site_by == 1,
 		.n_seeds = (uint32_t)o->seeds, .seed = (uint64_t)cli->common.seed,
 		.threads = (unsigned)o->threads,
@@ -325,7 +320,7 @@ static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
 		.seed = (uint64_t)cli->common.seed, .n_seeds = (uint32_t)o->seeds,
 		.confidence = o->confidence, .site_by_domain = o->site_by == 1,
 	};
-	static const char *const replayed[] = { "budget", "observe", "at", "weights", "join",
+	static const char *const replayed[] = { "budget", "detect", "observe", "at", "weights", "join",
 	                                        "start", "end", "max_age", "site_share", "by_site",
 	                                        "search", "visits", "csv", NULL };
 	char shown[64];
@@ -397,11 +392,7 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 
 	if (o->figures)
 		return run_figures(cli, o, n_args, args, err);
-	if (o->svg)
-		rc = err_set(err, E_USAGE, "--svg draws the figures of a paper: give --figures too");
-	if (rc == 0 && !o->search && (o->queries || o->words))
-		rc = err_set(err, E_USAGE, "--queries and --words are for searches: give --search, too");
-	if (rc == 0 && o->csv && cli->common.json)
+	if (o->csv && cli->common.json)
 		rc = err_set(err, E_USAGE, "--csv or --json: results come in one of them");
 	if (rc == 0 && o->csv && o->by_site && !o->report)
 		rc = err_set(err, E_USAGE, "--by-site: --csv has no place for it; --json and the table "
@@ -419,6 +410,12 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 	arena_release(&keep);
 	return rc;
 }
+
+static const char *const replay_needs[][2] = {
+	{ "queries", "search" }, { "words", "search" }, { "n_queries", "search" }, { "k", "search" },
+	{ "relevant", "search" }, { "text_weight", "search" }, { "map_divisor", "search" },
+	{ "svg", "figures" }, { "confidence", "logged" }, { NULL, NULL },
+};
 
 const struct command command_replay = {
 	.name = "replay",
@@ -454,6 +451,7 @@ const struct command command_replay = {
 		"  freshet replay crawl --logged --policy frequency --policy oldest\n",
 	.options = replay_options,
 	.opts_size = sizeof(struct replay_cli_opts),
+	.needs = replay_needs,
 	.n_args_min = 1,
 	.n_args_max = -1,
 	.archives = true,

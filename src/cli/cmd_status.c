@@ -29,16 +29,14 @@ static const struct option_spec status_options[] = {
 	OPT_END
 };
 
-static int status_totals(struct cli *cli, struct store *s, const struct status_opts *o,
-                         struct err *err)
+static int status_totals(struct cli *cli, struct store *s, struct err *err)
 {
 	struct pages_opts po = { 0 };
 	struct status_counts c;
 	struct loaded l = { 0 };
-	int rc = 0;
+	int rc;
 
-	if ((!o->check || (rc = store_check(s, err)) == 0) &&
-	    (rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
+	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
 		struct json j;
 
 		json_to_file(&j, stdout);
@@ -102,12 +100,19 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	if (rc < 0)
 		return rc;
 	rc = repository_settings(cli, s, &keep, err);
+	if (rc == 0 && o->check)
+		rc = store_check(s, err);
 	if (rc == 0)
-		rc = o->sites ? status_sites(cli, s, o, err) : status_totals(cli, s, o, err);
+		rc = o->sites ? status_sites(cli, s, o, err) : status_totals(cli, s, err);
 	store_close(s);
 	arena_release(&keep);
 	return rc;
 }
+
+static const char *const status_needs[][2] = {
+	{ "sort", "sites" }, { "accessibility", "sites" }, { "policy", "sites" },
+	{ "every", "sites" }, { NULL, NULL },
+};
 
 const struct command command_status = {
 	.name = "status",
@@ -128,6 +133,7 @@ const struct command command_status = {
 		"  freshet -C crawl status --sites --sort rate\n",
 	.options = status_options,
 	.opts_size = sizeof(struct status_opts),
+	.needs = status_needs,
 	.n_args_min = 0,
 	.n_args_max = 0,
 	.run = status_run,

@@ -42,11 +42,15 @@ struct command {
 	const char *examples;           /* lines "command  # what it does" */
 	const struct option_spec *options;
 	size_t opts_size;
+	const char *const (*needs)[2];  /* option, and the one it means nothing without; or NULL */
 	int n_args_min, n_args_max;     /* -1: any number */
 	bool archives;                  /* a folder among them stands for the archives in it */
 	/* 0, or a negative error code with err filled. */
 	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 };
+
+/* Did the user give the option? */
+bool cli_given(const struct cli *cli, const char *name);
 
 const struct command *command_at(size_t i);             /* NULL past the last */
 const struct command *command_find(const char *name);

@@ -11,47 +11,29 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 #define LINE_MAX_BYTES 65536            /* the rest is `...` */
-
-/* Where the password of scheme://user:pass@host begins and ends. */
-static bool find_password(const char *s, const char **ret_from, const char **ret_to)
-{
-	const char *name = strstr(s, "://"), *end, *at = NULL, *colon;
-
-	if (!name)
-		return false;
-	name += 3;
-	end = name + strcspn(name, "/?#");
-	for (const char *p = name; p < end; p++)
-		at = *p == '@' ? p : at;
-	colon = at ? memchr(name, ':', (size_t)(at - name)) : NULL;
-	if (!colon)
-		return false;
-	*ret_from = colon + 1;
-	*ret_to = at;
-	return true;
-}
 
 static void add_word(struct buf *b, const char *s)
 {
 	const char *safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 		"%+,-./:=@_";
-	const char *from = "", *to = "";
-	bool hide = find_password(s, &from, &to), quote = !*s || s[strspn(s, safe)];
+	size_t from = 0, to = 0;
+	bool hide = log_password(s, strlen(s), &from, &to), quote = !*s || s[strspn(s, safe)];
 
 	if (quote)
 		buf_byte(b, '\'');
-	for (; *s; s++) {
-		if (hide && s == from) {
+	for (size_t i = 0; s[i]; i++) {
+		if (hide && i == from) {
 			buf_str(b, "***");
-			s = to;
+			i = to;
 		}
-		if (*s == '\'')
+		if (s[i] == '\'')
 			buf_str(b, "'\\''");
 		else
-			buf_byte(b, *s);
+			buf_byte(b, (unsigned char)s[i]);
 	}
 	if (quote)
 		buf_byte(b, '\'');

@@ -140,6 +140,29 @@ static int check_arguments(const struct command *c, int n, struct err *err)
 	return 0;
 }
 
+bool cli_given(const struct cli *cli, const char *name)
+{
+	return cli->given[option_find(cli->options, name, strlen(name)) - cli->options];
+}
+
+/* An option that would be ignored is a mistake. */
+static int check_needs(const struct cli *cli, struct err *err)
+{
+	const char *const (*pair)[2] = cli->command->needs;
+
+	for (; pair && (*pair)[0]; pair++) {
+		char shown[2][64];
+
+		if (!cli_given(cli, (*pair)[0]) || cli_given(cli, (*pair)[1]))
+			continue;
+		for (int i = 0; i < 2; i++)
+			option_display(option_find(cli->options, (*pair)[i], strlen((*pair)[i])), shown[i]);
+		return err_set(err, E_USAGE, "%s: --%s goes with --%s", cli->command->name, shown[0],
+		               shown[1]);
+	}
+	return 0;
+}
+
 static int run_on_arguments(struct cli *cli, int n, char **args, struct err *err)
 {
 	struct option_list files = { 0 };
@@ -203,6 +226,8 @@ static int run_command(const struct command *c, bool named, int argc, char **arg
 		command_print_help(c, stdout);
 	} else if (rc == 0) {
 		rc = check_arguments(c, n, err);
+		if (rc == 0)
+			rc = check_needs(&cli, err);
 		if (rc == 0)
 			rc = run_on_arguments(&cli, n, argv + 1, err);
 	}

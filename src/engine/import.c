@@ -374,7 +374,10 @@ int import_url(struct import *i, const char *url, struct err *err)
 		vec_push(&b.offsets, 0);
 		rc = write_batch(i, &b, err);
 	} else {
-		rc = err_set(err, E_USAGE, "'%s' is no URL of a page: %s", url, why.text);
+		char shown[200];
+
+		rc = err_set(err, E_USAGE, "'%s' is no URL of a page: %s",
+		             log_quote(url, strlen(url), shown, sizeof shown), why.text);
 	}
 	buf_release(&text);
 	buf_release(&b.pool);

@@ -9,6 +9,7 @@
 #ifndef ENGINE_KEEP_H
 #define ENGINE_KEEP_H
 
+#include "base/map.h"
 #include "policy/policy.h"
 #include "repo/store.h"
 
@@ -66,6 +67,7 @@ struct tell {
 	void (*report)(void *arg, const char *text);
 	void *arg;
 	struct tell_stats stats;
+	struct map had;                 /* inside: the outcome told of a page, by its number */
 	uint32_t cycle;                 /* set: the cycle's number */
 	uint32_t ended;                 /* one that had been broken off and is over now, or 0 */
 };

@@ -153,7 +153,9 @@ static int derive_outcome(struct store *s, const struct line *l, const struct st
 	return rc < 0 ? rc : 0;
 }
 
-static int keep_line(struct tell *t, struct line *l, struct err *err)
+/* A cycle visits a page once; one that failed may be tried again.  *ret_why: the line
+ * is not kept. */
+static int keep_line(struct tell *t, struct line *l, const char **ret_why, struct err *err)
 {
 	struct text url = { l->url.data, l->url.size };
 	struct store_capture c = { .status = l->status, .length = -1, .bytes_text = -1,
@@ -164,6 +166,7 @@ static int keep_line(struct tell *t, struct line *l, struct err *err)
 	                        .probability = l->probability, .reason = l->reason };
 	struct store_page p;
 	enum outcome o;
+	uint32_t had;
 	bool first;
 	int rc = store_page_add(t->store, url, t->now, &v.page, err);
 
@@ -175,7 +178,14 @@ static int keep_line(struct tell *t, struct line *l, struct err *err)
 	c.digest = (struct text){ l->digest.data, l->digest.size };
 	if (l->digest.size && v.outcome == OUTCOME_CHANGED)
 		v.capture = &c;
+	had = map_get(&t->had, v.page);
+	if (had < OUTCOME_FAILED || (had != MAP_NONE && v.outcome >= OUTCOME_FAILED)) {
+		*ret_why = "this page was told of before in this file";
+		return 0;
+	}
+	map_put(&t->had, v.page, v.outcome);
 	rc = keep_visit(t->store, &v, t->confirmations, &o, err);
+	t->stats.n_lines++;
 	first = v.capture && !p.capture;        /* as a crawl counts: new, and not changed */
 	t->stats.fresh += first && o == OUTCOME_CHANGED;
 	t->stats.changed += !first && o == OUTCOME_CHANGED;
@@ -213,20 +223,18 @@ static int read_lines(struct tell *t, struct input *in, struct line *l, struct e
 		n++;
 		if (rc < 0 && rc != E_LIMIT)
 			return rc;
-		why = rc == E_LIMIT ? "line too long" : size ? parse_line(l, text, size) : "";
-		if (why && *why) {
-			t->stats.n_bad++;
-			snprintf(message, sizeof message, "%s:%llu: %s", input_name(in),
-			         (unsigned long long)n, why);
-			if (t->report)
-				t->report(t->arg, message);
-		}
-		if (why)
+		if (rc >= 0 && !size)
 			continue;
-		t->stats.n_lines++;
-		rc = keep_line(t, l, err);
-		if (rc < 0)
+		why = rc == E_LIMIT ? "line too long" : parse_line(l, text, size);
+		if (!why && (rc = keep_line(t, l, &why, err)) < 0)
 			return rc;
+		if (!why)
+			continue;
+		t->stats.n_bad++;
+		snprintf(message, sizeof message, "%s:%llu: %s", input_name(in),
+		         (unsigned long long)n, why);
+		if (t->report)
+			t->report(t->arg, message);
 	}
 	return 0;
 }
@@ -248,6 +256,7 @@ static int tell_lines(struct tell *t, struct input *in, struct err *err)
 		store_rollback(t->store);
 		t->ended = 0;
 	}
+	map_release(&t->had);
 	buf_release(&l.url);
 	buf_release(&l.digest);
 	return rc;

@@ -125,6 +125,13 @@ static void auto_end(struct policy *p, const struct view *v)
 	policy_end(s->sweep, v);
 }
 
+static const char *auto_chosen(const struct policy *p)
+{
+	const struct auto_state *s = p->state;
+
+	return !s->main ? p->spec : s->sweeping ? s->sweep->spec : s->main->spec;
+}
+
 static const char *history_text(const struct auto_state *s)
 {
 	if (!s->visits_before)
@@ -164,7 +171,9 @@ static const char *auto_explain(const struct policy *p)
 
 	if (!s->main)
 		return "nothing chosen yet: no cycle has begun";
-	if (s->sweeping)
+	if (!s->pages)
+		snprintf(s->text, sizeof s->text, "nothing: there are no pages");
+	else if (s->sweeping)
 		snprintf(s->text, sizeof s->text, "oldest: the budget of %u reaches all %u pages "
 		         "in every cycle, nothing is left to choose", s->budget, s->pages);
 	else if (s->goal == GOAL_ALIVE)
@@ -195,5 +204,6 @@ const struct policy_ops policy_auto = {
 	.tell = auto_tell,
 	.end = auto_end,
 	.explain = auto_explain,
+	.chosen = auto_chosen,
 	.release = auto_release,
 };

@@ -138,6 +138,11 @@ const char *policy_explain(const struct policy *p)
 	return p && p->ops->explain ? p->ops->explain(p) : NULL;
 }
 
+const char *policy_chosen(const struct policy *p)
+{
+	return p->ops->chosen ? p->ops->chosen(p) : p->spec;
+}
+
 static const struct { const char *name, *text; } reasons[] = {
 #define REASON(code, name, text) { name, text },
 #include "policy/reasons.def"

@@ -85,6 +85,8 @@ struct policy_ops {
 	void (*release)(struct policy *);       /* memory that state points to */
 	/* What it does here and why, one sentence (may be NULL). */
 	const char *(*explain)(const struct policy *);
+	/* The spec of another policy that it leaves the work to (may be NULL: none). */
+	const char *(*chosen)(const struct policy *);
 	/* With which a page would be drawn in the next cycle, between cycles; NULL:
 	 * the policy cannot say. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
@@ -118,6 +120,8 @@ void policy_tell(struct policy *p, const struct view *v, const struct seen *seen
 void policy_end(struct policy *p, const struct view *v);
 /* Valid until the policy is used again; NULL if it has nothing to say. */
 const char *policy_explain(const struct policy *p);
+/* The spec of the policy that does the work: its own, or that of the one it chose. */
+const char *policy_chosen(const struct policy *p);
 
 /* This policy's memory of one page, page_size bytes, zero at first. */
 static inline void *policy_page(struct policy *p, uint32_t page)

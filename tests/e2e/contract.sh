@@ -60,6 +60,8 @@ json add pages known -- -C r add "$url/a" "$url/b" "$url/dead" "$url/moved" "$ur
 json set key value -- -C r set budget 5%
 json get settings.budget -- -C r get
 json get known.name known.help -- -C r get --all
+[ "$(printf '%s/a\nhttp://u:secret@x/\n' "$url" | "$FRESHET" -C r add - 2>err)" = '0 new pages, 1 known, 1 malformed' ] || fail "add -: $(cat err)"
+! grep -q secret err || fail "a password is shown"
 json plan time policy explain budget plan.url plan.score plan.probability plan.reason -- -C r plan --budget 3
 json replay trace.{pages,repository,sites,captures,start,end} cycle_seconds budget seeds runs.policy \
 	runs.mean.{change_ratio,change_ratio_se,change_ratio_cycle,weighted_change_ratio,freshness,age_days,max_unvisited_days} \
@@ -95,7 +97,9 @@ json cycle lines=2 $cycle -- -C live run --cycles 2 --every 1d --now 2030-01-01 
 json live policy explain requests alive dead soft_404 estimated_alive cost target -- -C live live $web
 json show url visits captures -- -C live show "$url/a"
 json show features -- -C live show --features "$url/a"
-json explain url policy asked visits changes -- -C live explain "$url/a"
+json explain url policy explain budget asked in_next_cycle visits changes -- -C live explain "$url/a"
+[ "$("$FRESHET" -C live explain "$url/c" --budget 1 --json 2>/dev/null | grep -o '"reason":"[a-z]*"')" = \
+	"$("$FRESHET" -C live explain "$url/c" --budget 1 --policy tide --json | grep -o '"reason":"[a-z]*"')" ] || fail "explain by auto"
 json diff url -- -C live diff "$url/a"
 json search results -- -C live search security
 json log cycles.cycle cycles.downloads -- -C live log

@@ -36,7 +36,19 @@ try 2 "figures has its own --site-share: leave it out" replay w.cdxj --figures p
 try 2 "logged estimates from visits that were made: --by-site" replay repo --logged --by-site
 try 2 "logged estimates from visits that were made: --budget" replay repo --logged --budget 5%
 try 2 "by-site: --csv has no place for it" replay w.cdxj --csv --by-site
-try 2 "give --search, too" replay w.cdxj --queries notes.txt
+for o in "queries notes.txt" "words notes.txt" "n-queries 3" "k 3" "relevant 3" "text-weight 1" "map-divisor found"; do
+	try 2 "replay: --${o% *} goes with --search" replay w.cdxj --$o
+done
+try 2 "replay: --svg goes with --figures" replay w.cdxj --svg x
+try 2 "replay: --confidence goes with --logged" replay w.cdxj --confidence 0.9
+try 2 "logged estimates from visits that were made: --detect" replay repo --logged --detect text
+for o in "sort rate" accessibility "policy site" "every 2d"; do try 2 "status: --${o% *} goes with --sites" -C repo status --$o; done
+try 2 "log: --skipped goes with --cycle" -C repo log --skipped
+for o in folds most; do try 2 "cluster: --$o goes with --choose-k" -C repo cluster --$o 3; done
+for b in 1.5 0.02; do try 2 "--budget: '$b' is neither a number from 1 on nor a share" replay w.cdxj --budget $b; done
+try 2 "--budget: '0.5' is neither a number" -C repo plan --budget 0.5
+try 2 "notes.txt: is a file here: .freshet import." -C repo add notes.txt
+try 2 "'http://u:\*\*\*@x/' is no URL of a page: user info" -C repo add http://u:secret@x/
 try 2 "detector \"x\": it is bytes, text, tags or near:BITS" replay w.cdxj --detect x
 try 2 "notes.txt: looks like a URL list, which has no captures; give a CDX" replay notes.txt
 try 3 "missing.cdxj: cannot open: No such file" replay missing.cdxj

@@ -64,15 +64,21 @@ for i in plain server head; do
 	grep -q 'looks like a CDX and no graph' err || fail "rank $i: $(cat err)"
 done
 
-# what another crawler tells adds up, and a probability is one
+# what another crawler tells adds up, and a probability is one; a page is told of once, and again
+# only where it had failed: two 404 of one cycle are no confirmation
 $f init told 2>/dev/null; $f -C told import plain >/dev/null
 cat >told.jsonl <<'J'
 {"url":"http://a.example/d0/p0","outcome":"changed","time":"20230401000000","probability":0.5}
 {"url":"http://a.example/d1/p1","outcome":"same","time":"20230401000000","probability":1e999}
 {"url":"http://a.example/d1/p1","outcome":"same","time":"20230401000000","probability":-1}
 {"url":"http://new.example/","status":200,"digest":"ABC","time":"20230401000000"}
+{"url":"http://a.example/d0/p0","status":404}
+{"url":"http://a.example/d2/p2","status":404}
+{"url":"http://a.example/d2/p2","status":404}
+{"url":"http://a.example/d0/p3","status":503}
+{"url":"http://a.example/d0/p3","outcome":"same"}
 J
 $f -C told tell told.jsonl --json >out 2>err || fail "tell: $(cat err)"
-grep -q '"told":2,"new":1,"changed":1,"same":0,"gone":0,"failed":0,"malformed":2' out || fail "tell: $(cat out)"
+grep -q '"told":5,"new":1,"changed":1,"same":1,"gone":0,"failed":2,"malformed":4' out || fail "tell: $(cat out)"
 $f -C told status --json >out
-grep -q "\"visits\":$(($(wc -l <plain) + 2)),.*\"visits_imported\":$(wc -l <plain),\"visits_cycles\":2" out || fail "status: $(cat out)"
+grep -q "\"visits\":$(($(wc -l <plain) + 5)),.*\"visits_imported\":$(wc -l <plain),\"visits_cycles\":5" out || fail "status: $(cat out)"

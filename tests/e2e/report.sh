@@ -65,7 +65,7 @@ python3 look.py b.html b.json >seen; [ "$(head -1 seen | wc -w)" = 4 ] || fail "
 grep -q 'leads in [1-4] of 4 settings' seen || fail "verdict over settings: $(sed -n 2p seen)"
 $f replay world.cdxj --seeds 1 --policy random --goal alive --budget 1 --report alive.html >/dev/null; python3 look.py alive.html >/dev/null
 
-# names that try to be markup: nodes of a graph, a file, a query's words
+# names that try to be markup: nodes of a graph (URLs would be escaped), a file, a query's words
 bad='</script><script>alert(1)</script><!--<b>&amp;"'
 python3 - "$bad" >'g<i>&.tsv' <<'P'
 import sys
