@@ -43,7 +43,7 @@ const struct command command_world = {
 		"  freshet world world.cdxj && freshet replay world.cdxj --policy all\n"
 		"  freshet world quiet.cdxj --burst 0\n"
 		"  freshet world old.cdxj --site-dies .3 --dir-dies .3 --page-dies .2\n"
-		"  freshet replay old.cdxj --goal alive --budget 100% --policy evidence,random\n",
+		"  freshet world old.cdxj --site-dies .3 && freshet replay old.cdxj --goal alive\n",
 	.options = world_options,
 	.opts_size = sizeof(struct world_opts),
 	.n_args_min = 1,
