@@ -283,12 +283,49 @@ static void statics_by_hand(void **state)
 	stage_close(&stage);
 }
 
+/* A page asked for counts as half a dead one in its place and, as loud as the place's voice
+ * lets it, above; when the batch is chosen all is as it was, to the bit. */
+static void doubt_is_half_a_death(void **state)
+{
+	const struct evidence_opts o = { .sample = 0.01, .share = 0.1, .voice = 3 };
+	struct evidence_state *s;
+	struct stage stage;
+	uint32_t node, above;
+	float tested, tested_above, alive;
+	double was, is;
+
+	(void)state;
+	open_world(&stage);
+	stage_play(&stage, "evidence");
+	stage.e.view.cycle = 1;
+	policy_begin(stage.policy, &stage.e.view);
+	s = stage.policy->state;
+	for (uint32_t i = 0; i < 15; i++)       /* before a refit */
+		evidence_learn(s, &stage.e.view, &o, i * 7, i % 2, true);
+	node = s->world.node[7];
+	above = s->world.parent[node];
+	tested = s->tested[node];
+	tested_above = s->tested[above];
+	alive = s->alive[node];
+	evidence_doubt(s, &o, 8 * 7);
+	evidence_settle(s);
+	evidence_doubt(s, &o, 7);
+	assert_true(s->tested[node] == tested + 0.5f && s->alive[node] == alive);
+	was = (double)tested / (1 + (double)tested / 3);
+	is = ((double)tested + 0.5) / (1 + ((double)tested + 0.5) / 3);
+	near_to("above", (double)s->tested[above], (double)tested_above + is - was);
+	evidence_settle(s);
+	assert_true(s->tested[node] == tested && s->tested[above] == tested_above);
+	stage_close(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_is_the_naive_one),
 		cmocka_unit_test(statics_are_standardised),
 		cmocka_unit_test(statics_by_hand),
+		cmocka_unit_test(doubt_is_half_a_death),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
