@@ -394,9 +394,9 @@ static int replay_cmd_run(struct cli *cli, void *opts, int n_args, char **args,
 		return run_figures(cli, o, n_args, args, err);
 	if (o->csv && cli->common.json)
 		rc = err_set(err, E_USAGE, "--csv or --json: results come in one of them");
-	if (rc == 0 && o->csv && o->by_site && !o->report)
-		rc = err_set(err, E_USAGE, "--by-site: --csv has no place for it; --json and the table "
-		             "have");
+	if (rc == 0 && o->csv && (o->by_site || o->search) && !o->report)
+		rc = err_set(err, E_USAGE, "--%s: --csv has no place for it; --json and the table "
+		             "have", o->by_site ? "by-site" : "search");
 	if (rc == 0)
 		rc = report_check(o->report, err);
 	for (size_t i = 0; i < o->policy.n && rc == 0; i++)

@@ -371,9 +371,10 @@ void replay_print_csv(const struct replay_output *o, FILE *out)
 				char t[15];
 
 				when_digits(m->time, t);
-				fprintf(out, "%lld,%u,\"%s\",%u,%u,%s,%u,%u,%u,%.6f,%.6f,%.6f,%.6f,"
+				fprintf(out, "%lld,%u,\"%s\",%llu,%u,%s,%u,%u,%u,%.6f,%.6f,%.6f,%.6f,"
 				        "%.6f,%.3f,%.1f,%.6f,%.6f\n", (long long)x->replay->opts.cycle_seconds,
-				        x->replay->budget, x->results[i].spec, k, c + 1, t,
+				        x->replay->budget, x->results[i].spec,
+				        (unsigned long long)x->seed + k, c + 1, t,
 				        m->downloads, m->changed, m->changed_cycle, m->change_ratio,
 				        m->change_ratio_cycle, m->weighted_change_ratio, m->freshness,
 				        m->weighted_freshness, m->age_days, m->max_unvisited_days,

@@ -239,7 +239,8 @@ int experiment_run(struct experiment *x, const struct replay *r,
 {
 	struct jobs jobs = { .x = x, .replay = *r, .seed = seed, .done = done, .arg = arg };
 
-	*x = (struct experiment){ .replay = r, .n_results = specs->n, .n_seeds = n_seeds };
+	*x = (struct experiment){ .replay = r, .n_results = specs->n, .n_seeds = n_seeds,
+	                          .seed = seed };
 	x->results = mem_zalloc(specs->n, sizeof *x->results);
 	for (size_t i = 0; i < specs->n; i++) {
 		x->results[i].spec = specs->v[i];

@@ -44,6 +44,7 @@ struct experiment {
 	struct policy_result *results;  /* in the order given */
 	size_t n_results;
 	uint32_t n_seeds;
+	uint64_t seed;                  /* of the first run; the others follow */
 };
 
 /* done(arg, n of total) is called after each cycle of a run, from any thread but by one

@@ -35,6 +35,8 @@ try 2 "by: 'x' is none of link.dir.cluster" replay w.cdxj --policy neighbour:by=
 try 2 "figures has its own --site-share: leave it out" replay w.cdxj --figures paper1 --site-share 10%
 try 2 "logged estimates from visits that were made: --by-site" replay repo --logged --by-site
 try 2 "logged estimates from visits that were made: --budget" replay repo --logged --budget 5%
+try 2 "search: --csv has no place for it" replay w.cdxj --csv --search
+for c in show diff explain; do try 2 "'/a' is no URL of a page: empty host" -C repo $c /a; done
 try 2 "by-site: --csv has no place for it" replay w.cdxj --csv --by-site
 for o in "queries notes.txt" "words notes.txt" "n-queries 3" "k 3" "relevant 3" "text-weight 1" "map-divisor found"; do
 	try 2 "replay: --${o% *} goes with --search" replay w.cdxj --$o

@@ -38,7 +38,7 @@ assert d["seeds"] == 1 and d["budget"] == max(1, int(d["trace"]["repository"] * 
 names = [r["policy"] for r in d["runs"]]
 assert names == ["random"] + ["neighbour:by=dir,d=%d" % i for i in (-1, 0, 1)], names
 rows = list(csv.DictReader(open("r.csv")))
-assert len(rows) == 4 * 12
+assert len(rows) == 4 * 12 and {r["seed"] for r in rows} == {"1"}
 at = 0
 for r in d["runs"]:
     for k in ("change_ratio", "change_ratio_se", "change_ratio_cycle", "weighted_change_ratio",
