@@ -43,7 +43,6 @@ static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, k_base, 15, 0.01, 1e6, "prior strength of the long-run rate"),
 	OPT_DOUBLE(tide_opts, k_site, 8, 0.01, 1e6, "prior strength of a site's cycle"),
 	OPT_DOUBLE(tide_opts, k_dir, 2, 0.01, 1e6, "prior strength of a directory's cycle"),
-	OPT_DOUBLE(tide_opts, k_page, 1, 0.01, 1e6, "prior strength of a page's multiplier"),
 	OPT_FLAG(tide_opts, nofamily, "do without name families"),
 	OPT_FLAG(tide_opts, nofit, "keep the prior weights of the logistic correction"),
 	OPT_FLAG(tide_opts, nocouncil, "never compare with the longest unvisited"),
@@ -65,7 +64,7 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o,
 {
 	struct tide_params par = {
 		.voice = o->voice, .voice_base = o->voice_base, .discount = o->discount,
-		.k_base = o->k_base, .k_site = o->k_site, .k_dir = o->k_dir, .k_page = o->k_page,
+		.k_base = o->k_base, .k_site = o->k_site, .k_dir = o->k_dir,
 	};
 	uint32_t n = v->tree->n_dirs;
 

@@ -9,14 +9,14 @@
 
 struct tide_opts {
 	double batch, explore, noise, memory, stale;
-	double voice, voice_base, discount, k_base, k_site, k_dir, k_page;
+	double voice, voice_base, discount, k_base, k_site, k_dir;
 	bool nocap, nofit, nofamily, nocouncil;
 	int weight;
 };
 
 /* The logistic correction of the tree's log-odds. */
 enum tide_feature {
-	TIDE_TREE,                      /* log-odds by the tree and the page's multiplier */
+	TIDE_TREE,                      /* log-odds by the tree */
 	TIDE_FAMILY,                    /* N_FAMILIES random effects */
 	TIDE_AGE = TIDE_FAMILY + N_FAMILIES,    /* log of the cycles since the visit */
 	TIDE_FOUND,                     /* log of 1 + hits in its directory this cycle */
@@ -24,7 +24,7 @@ enum tide_feature {
 	TIDE_NEAR_FOUND, TIDE_NEAR_MISSED,      /* the same, directories of one parent */
 	TIDE_OUT,                       /* log of 1 + its out-links */
 	TIDE_SIZE,                      /* log of its words, against the usual page */
-	TIDE_SURPRISE,                  /* the page's hits beyond the expected */
+	TIDE_HISTORY,                   /* log of the page's hits over the expected */
 	TIDE_VISITED,                   /* has been visited before */
 	TIDE_RANK,                      /* log of its PageRank, mean 1 */
 	TIDE_ONE,

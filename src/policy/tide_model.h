@@ -21,7 +21,7 @@
  * are not kept: they are made from the root down, one level of scratch each, when a
  * visit is learnt or a host scored.  A visit costs O(depth * cycles); a host
  * O(directories below it).
- * Blind spot.  Within a directory pages differ only by one multiplier.
+ * Blind spot.  Within a directory pages differ only by their last visit.
  */
 #ifndef POLICY_TIDE_MODEL_H
 #define POLICY_TIDE_MODEL_H
@@ -37,7 +37,6 @@ struct tide_params {
 	double discount;                /* of the long-run rate, a cycle */
 	double k_base;                  /* strength of the long-run rate's prior */
 	double k_site, k_dir;           /* strength of a cycle's prior */
-	double k_page;                  /* strength of the page multiplier's prior */
 };
 
 /* Totals with the children's voices, by cycle modulo TIDE_CYCLES. */

@@ -2,18 +2,20 @@
 /*
  * tide_score.c - the chance that a visit to a page would be a hit.
  *
- * A logistic regression on the log-odds that the tree gives (tide_model.h, times a
- * multiplier of the page's own: hits against expected hits).  What it adds:
+ * A logistic regression on the log-odds that the tree gives (tide_model.h).  What it
+ * adds:
  *   families    pages of one site with the same file name, leading word, last
  *               directory or directory shape: a random effect each, hits less
  *               expected ones, because index pages or release notes change together
  *               across directories
  *   this cycle  hits and misses in the directory, and in all directories of its
  *               parent: a burst is seen before the hazards, drawn to the past, say it
- *   the page    age of the copy, surprise, whether it was ever visited, PageRank and
- *               out-links (hubs change more often)
+ *   the page    age of the copy, hits against expected ones, whether it was ever
+ *               visited, PageRank and out-links (hubs change more often)
  * The weights start at the prior and are fitted to the latest visits when a cycle
- * ends, so a repository in which directories or names teach nothing loses them.
+ * ends, so a repository in which directories or names teach nothing loses them.  What
+ * only second visits can tell starts in doubt, to be dropped or raised by few of them:
+ * where groups teach nothing, going back to a page before all were seen is a loss.
  *
  * Told only what changed in the cycle (`--observe cycle`), a visit to a copy that went
  * stale before is no hit, but still makes it fresh: the score is then a mean of the
@@ -28,7 +30,6 @@
 
 #include "graph/graph.h"
 
-#define MULTIPLIER_MAX 20.f
 #define USUAL_SIZE 67.f         /* 300 words, as a size_class() */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
@@ -49,8 +50,8 @@ const struct logistic_prior tide_prior[TIDE_FEATURES] = {
 	[TIDE_NEAR_MISSED] = { -0.6, 10 },
 	[TIDE_OUT] = { 0.2, 10 },
 	[TIDE_SIZE] = { 0.3, 10 },
-	[TIDE_SURPRISE] = { -1.0, 10 },
-	[TIDE_VISITED] = { 0.2, 10 },
+	[TIDE_HISTORY] = { 0.0, 1 },
+	[TIDE_VISITED] = { -0.5, 1 },
 	[TIDE_RANK] = { 0.1, 10 },
 	[TIDE_ONE] = { -1.7, 10 },
 };
@@ -71,13 +72,6 @@ static float odds_of(float y)
 	float odds = y < 0.01f ? y * (1 + y / 2) : expf(y < 30 ? y : 30) - 1;
 
 	return odds < ODDS_MIN ? ODDS_MIN : odds > ODDS_MAX ? ODDS_MAX : odds;
-}
-
-static float multiplier(const struct tide_page *h, const struct tide_opts *o)
-{
-	float k = (float)o->k_page, m = (h->hits + k) / (h->expected + k);
-
-	return m < MULTIPLIER_MAX ? m : MULTIPLIER_MAX;
 }
 
 /* The parent, which stands for all its directories; a root for itself. */
@@ -105,10 +99,16 @@ static float log_size(const struct view *v, uint32_t page)
 	       0;
 }
 
-/* What does not change within a cycle. */
+static float history(const struct tide_page *h)
+{
+	return (h->hits + 1) / (h->expected + 1);
+}
+
+/* What does not change within a cycle: no page is visited twice in it. */
 void tide_set_fixed(struct policy *p, const struct view *v)
 {
 	const struct tide_state *s = p->state;
+	float visited = expf((float)s->weight[TIDE_VISITED]);
 
 	for (uint32_t i = 0; i < v->n_pages; i++) {
 		struct tide_page *h = policy_page(p, i);
@@ -118,12 +118,9 @@ void tide_set_fixed(struct policy *p, const struct view *v)
 		if (v->pagerank)
 			h->fixed *= powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
 			                 (float)s->weight[TIDE_RANK]);
+		if (h->expected > 0)
+			h->fixed *= powf(history(h), (float)s->weight[TIDE_HISTORY]) * visited;
 	}
-}
-
-static float surprise(const struct tide_page *h)
-{
-	return (h->hits - h->expected) / (1 + h->expected);
 }
 
 void tide_features(const struct policy *p, const struct view *v, uint32_t page,
@@ -133,7 +130,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	const struct tide_page *h = policy_page((struct policy *)p, page);
 	uint32_t age = view_age(v, page), home = tide_home(v->tree, v->dir[page]);
 
-	x[TIDE_TREE] = logf(odds_of(-survival * multiplier(h, p->opts)));
+	x[TIDE_TREE] = logf(odds_of(-survival));
 	for (int f = 0; f < N_FAMILIES; f++)
 		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
 	x[TIDE_AGE] = logf((float)(age ? age : 1));
@@ -143,7 +140,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	x[TIDE_NEAR_MISSED] = log1pf((float)s->near_missed[tide_near(v, home)]);
 	x[TIDE_OUT] = log1pf(out_links(v, page));
 	x[TIDE_SIZE] = log_size(v, page);
-	x[TIDE_SURPRISE] = surprise(h);
+	x[TIDE_HISTORY] = logf(history(h));
 	x[TIDE_VISITED] = h->expected > 0;
 	x[TIDE_RANK] = v->pagerank ? logf((float)(v->pagerank[page] * v->n_pages) + 1e-3f) : 0;
 	x[TIDE_ONE] = 1;
@@ -168,7 +165,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	             by_count(s->near_found[near], w[TIDE_NEAR_FOUND]) *
 	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) *
 	             expf((float)w[TIDE_ONE]);
-	float survival = 0, odds = 0, common = 0, by_age = 0, stale = 0;
+	float odds, common = 0, stale = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
@@ -181,18 +178,13 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 			uint32_t age = view_age(v, page);
 
 			last = v->last_cycle[page];
-			survival = tide_model_survival(&s->model, level, last);
 			if (share > 0)
 				stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
-			by_age = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]);
-			common = by_age * powf(odds_of(-survival), (float)w[TIDE_TREE]);
+			common = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]) *
+			         powf(odds_of(-tide_model_survival(&s->model, level, last)),
+			              (float)w[TIDE_TREE]);
 		}
-		odds = common;
-		if (h->expected > 0)
-			odds = by_age * expf((float)w[TIDE_TREE] *
-			        logf(odds_of(-survival * multiplier(h, p->opts))) +
-			        (float)w[TIDE_SURPRISE] * surprise(h) + (float)w[TIDE_VISITED]);
-		odds *= h->fixed;
+		odds = common * h->fixed;
 		for (int f = 0; f < N_FAMILIES; f++)
 			if (s->family[f])
 				odds *= 1 + s->family[f][v->family[f][page]].factor;

@@ -31,7 +31,6 @@ static const struct tree tree = { .n_dirs = DIRS, .n_sites = 2, .dir_parent = pa
 
 static const struct tide_params usual = {
 	.voice = 3, .voice_base = 12, .discount = 0.9, .k_base = 15, .k_site = 8, .k_dir = 2,
-	.k_page = 1,
 };
 
 struct naive {
@@ -239,16 +238,16 @@ static void chances_are_those_of_the_features(void **state)
 		uint32_t age = s.e.view.cycle - s.e.visits.last_cycle[i];
 		int level = tide_model_refresh(&t->model, tide_home(s.e.view.tree, s.e.view.dir[i]));
 		double y = -(double)tide_model_survival(&t->model, level, s.e.visits.last_cycle[i]);
-		double m = fmin(20, ((double)h->hits + 1) / ((double)h->expected + 1)), sum = 0;
+		double sum = 0;
 		float x[TIDE_FEATURES];
 
 		tide_features(s.policy, &s.e.view, i, -0.009f, x);      /* hardly a chance */
-		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(0.009 * m)));
+		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(0.009)));
 		tide_features(s.policy, &s.e.view, i, (float)-y, x);
-		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(y * m), 1e-5, 1e4)));
+		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(y), 1e-5, 1e4)));
 		near_to("age", i, (double)x[TIDE_AGE], log(age));
-		near_to("surprise", i, (double)x[TIDE_SURPRISE],
-		        ((double)h->hits - (double)h->expected) / (1 + (double)h->expected));
+		near_to("history", i, (double)x[TIDE_HISTORY],
+		        log(((double)h->hits + 1) / ((double)h->expected + 1)));
 		near_to("links", i, (double)x[TIDE_OUT],
 		        log1p((double)graph_degree(s.e.view.links, i)));
 		near_to("rank", i, (double)x[TIDE_RANK],

@@ -18,6 +18,8 @@
 #include "policy/tide_model.h"
 #include "../../lib/stage.h"
 
+#define LAB_SEEDS 6
+
 #define ASSERT_NEAR(x, y, tolerance) do { \
 	double x_ = (x), y_ = (y); \
 	if (!(fabs(x_ - y_) <= (tolerance))) \
@@ -26,7 +28,6 @@
 
 static const struct tide_params usual = {
 	.voice = 3, .voice_base = 12, .discount = 0.9, .k_base = 15, .k_site = 8, .k_dir = 2,
-	.k_page = 1,
 };
 
 /* A root with two directories below it. */
@@ -354,9 +355,13 @@ static void lab_pages(struct stage *s, enum layout layout, uint32_t n)
 	}
 }
 
-/* True hits of a policy over 60 cycles of 4 %: in the first 25 nothing is seen twice,
- * so where groups teach nothing there is nothing to be learnt before. */
-static double lab_play(struct stage *s, struct lab *l, const char *spec)
+enum { EARLY, LATE, MARKS };
+static const int mark_cycle[MARKS] = { 30, 60 };
+
+/* True hits of a policy, added to ret_hits, over 30 and 60 cycles of 4 %: in the first 25
+ * nothing need be seen twice, so where groups teach nothing there is nothing to be learnt
+ * before; who goes back to pages for what groups seem to say is below round-robin. */
+static void lab_play(struct stage *s, struct lab *l, const char *spec, double ret_hits[MARKS])
 {
 	stage_play(s, spec);
 	s->fate = lab_fate;
@@ -373,27 +378,33 @@ static double lab_play(struct stage *s, struct lab *l, const char *spec)
 		l->group[i] = digits && digits[1] >= '0' && digits[1] <= '9' ?
 		              (uint32_t)atoi(digits + 1) / 15 : i / 15;
 	}
-	for (int c = 0; c < 60; c++)
-		stage_cycle(s, l->n / 25);
+	for (int c = 0, m = EARLY; m < MARKS; m++) {
+		for (; c < mark_cycle[m]; c++)
+			stage_cycle(s, l->n / 25);
+		ret_hits[m] += l->hits;
+	}
 	free(l->group);
 	free(l->last);
-	return l->hits;
 }
 
 static void not_below_round_robin(enum layout layout, struct lab l, double least)
 {
 	struct stage s;
-	double tide = 0, turns = 0;
+	double tide[MARKS] = { 0 }, turns[MARKS] = { 0 };
 
 	lab_pages(&s, layout, 900);
-	for (l.seed = 1; l.seed <= 4; l.seed++) {
-		turns += lab_play(&s, &l, "round-robin");
-		tide += lab_play(&s, &l, "tide");
+	for (l.seed = 1; l.seed <= LAB_SEEDS; l.seed++) {
+		lab_play(&s, &l, "round-robin", turns);
+		lab_play(&s, &l, "tide", tide);
 	}
-	if (getenv("SHOW"))
-		fprintf(stderr, "tide %.0f round-robin %.0f\n", tide, turns);
-	if (tide < least * turns)
-		fail_msg("tide found %.0f, round-robin %.0f", tide, turns);
+	for (int m = 0; m < MARKS; m++) {
+		if (getenv("SHOW"))
+			fprintf(stderr, "%d cycles: tide %.0f round-robin %.0f\n", mark_cycle[m], tide[m],
+			        turns[m]);
+		if (tide[m] < least * turns[m])
+			fail_msg("in %d cycles tide found %.0f, round-robin %.0f", mark_cycle[m],
+			         tide[m], turns[m]);
+	}
 	stage_close(&s);
 }
 
@@ -433,8 +444,8 @@ static void all_in_one_directory(void **state)
 	not_below_round_robin(ONE_DIRECTORY, (struct lab){ .bursts = true }, 1);
 }
 
-/* All pages changed in cycle 3 and never else; told of the cycle alone, later visits are
- * no hits.  Cycles 4 to 6 must still renew copies older than the burst: how many do? */
+/* All pages are visited, then all change in cycle 3 and never else; told of the cycle
+ * alone, later visits are no hits.  Cycles 4 to 6 must still renew copies older than the burst: how many do? */
 struct renewal { uint32_t n, *last; };
 
 static enum outcome burst_at_three(void *arg, uint32_t page, uint32_t cycle)
@@ -457,8 +468,8 @@ static uint32_t renewed_after_burst(const char *spec)
 	s.e.view.observe = OBSERVE_CYCLE;
 	s.fate = burst_at_three;
 	s.arg = &r;
-	for (int c = 0; c < 6; c++)
-		stage_cycle(&s, 20);
+	for (int c = 1; c <= 6; c++)
+		stage_cycle(&s, c < 3 ? 50 : 20);
 	stage_close(&s);
 	free(r.last);
 	return r.n;
@@ -469,7 +480,8 @@ static void stale_copies_count_when_told_of_the_cycle(void **state)
 	(void)state;
 	/* 60 visits and more copies to renew; some visits are drawn at random */
 	assert_in_range(renewed_after_burst("tide"), 54, 60);
-	assert_in_range(renewed_after_burst("tide:nocouncil=1,stale=0"), 0, 30);
+	/* by chance alone 16, then 12.8, then 10.2 of 20 */
+	assert_in_range(renewed_after_burst("tide:nocouncil=1,stale=0"), 0, 45);
 }
 
 /* The store is the only memory: visits told without being asked for leave the
