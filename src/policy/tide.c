@@ -10,8 +10,8 @@
  * what the batches before found, so that the first downloads reveal a burst and
  * the rest follow it.  Noise on the scores, largest where a chance is near one
  * half, spreads a batch over groups we are unsure of; no directory gets more than
- * one page plus what it already yielded; 2 % of all downloads are the best of some
- * drawn at random.  A council keeps the whole honest: see oldest_share().
+ * one page plus what it already yielded; 2 % of all downloads (told of the cycle
+ * alone, 10 %) are the best of some drawn at random.  A council keeps the whole honest: see oldest_share().
  *
  * Cost.  O(pages) a batch for noise and selection, a table lookup each; chances
  * only for the hosts that were visited since.  16 bytes a page.
@@ -27,14 +27,15 @@
 #define COUNCIL_NEAR 0.75       /* of choosing's yield, from which on oldest takes over */
 #define COUNCIL_MOST 0.9        /* of the budget */
 #define YIELD_KEEP 0.9f         /* of the yields, a cycle */
+#define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
 
 static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, batch, 0.05, 0.001, 1, "share of the budget asked for at once"),
-	OPT_DOUBLE(tide_opts, explore, 0.02, 0, 1,
-	           "share of downloads that are the best of some drawn at random"),
+	OPT_DOUBLE(tide_opts, explore, 0.02, 0, 1, "share of downloads that are the best of "
+	           "some drawn at random; observing the cycle, five times that"),
 	OPT_DOUBLE(tide_opts, noise, 0.3, 0, 10, "noise on the scores of a batch"),
 	OPT_DOUBLE(tide_opts, memory, 0.7, 0, 1, "what families keep from cycle to cycle"),
-	OPT_DOUBLE(tide_opts, stale, 0.25, 0, 1, "observing the cycle: share of the score "
+	OPT_DOUBLE(tide_opts, stale, 0.4, 0, 1, "observing the cycle: share of the score "
 	           "that is the chance of a stale copy, not of a hit"),
 	OPT_DOUBLE(tide_opts, voice, 3, 0.01, 1e9,
 	           "visits for which a directory speaks in its parent, a cycle"),
@@ -142,16 +143,18 @@ static void tide_begin(struct policy *p, const struct view *v)
 	                  oldest_share(s, fmin(COUNCIL_SMALL, COUNCIL_FEW / v->budget));
 	/* a fraction of a page is owed from cycle to cycle */
 	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
-	s->owed = fmod((v->cycle - 1) * o->explore * v->budget, 1);
+	/* a visit that tells of one cycle teaches nothing about the others */
+	s->explore = fmin(1, s->model.alone ? EXPLORE_ALONE * o->explore : o->explore);
+	s->owed = fmod((v->cycle - 1) * s->explore * v->budget, 1);
 }
 
 static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
-	uint32_t b = (uint32_t)(o->batch * v->budget), explore, oldest;
+	uint32_t b, explore, oldest;
 
-	plan_limit(plan, b > 8 ? b : 8);
+	plan_limit(plan, (uint32_t)ceil(o->batch * v->budget));
 	b = plan_room(plan);
 	while (s->n_dirty) {
 		uint32_t root = s->dirty_roots[--s->n_dirty];
@@ -162,7 +165,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 	s->owed_oldest += s->oldest_share * b;
 	oldest = (uint32_t)s->owed_oldest;
 	s->owed_oldest -= oldest;
-	s->owed += o->explore * (b - oldest);
+	s->owed += s->explore * (b - oldest);
 	explore = (uint32_t)fmin(s->owed, b - oldest);  /* sums of shares are rounded */
 	s->owed -= explore;
 	tide_batch(p, v, plan, b - oldest - explore, explore);

@@ -69,7 +69,7 @@ struct tide_state {
 	size_t n_best, cap_best;
 	uint32_t *bucket;               /* pages by noisy score */
 	uint32_t floor;                 /* bucket from which on the last batch took */
-	double oldest_share;            /* of this cycle */
+	double oldest_share, explore;   /* shares of this cycle */
 	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
 	float *normal;
 };
