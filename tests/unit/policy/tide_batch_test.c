@@ -2,7 +2,8 @@
 /*
  * How tide spends a cycle, seen from outside: no directory gets more of a batch than one
  * page and what it yielded; the longest unvisited get most of the budget where groups
- * tell nothing and little where they do; a page's expected hits are at most one a visit.
+ * tell nothing and little where they do; a page's expected hits are at most one a visit;
+ * a small budget, too, is spent in steps.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -150,12 +151,54 @@ static void a_visit_is_at_most_one_hit(void **state)
 	stage_close(&s);
 }
 
+/* Hits of a cycle count in it only. */
+static void counts_of_a_cycle_end_with_it(void **state)
+{
+	const struct tide_state *t;
+	uint32_t found = 0;
+	struct stage s;
+
+	(void)state;
+	open_dirs(&s);
+	s.fate = always;
+	stage_cycle(&s, 91);
+	t = s.policy->state;
+	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
+		found += t->found[d];
+	assert_int_equal(found, 91);
+	s.e.view.cycle++;
+	policy_begin(s.policy, &s.e.view);
+	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
+		assert_true(!t->found[d] && !t->missed[d] && !t->near_found[d] && !t->near_missed[d]);
+	stage_close(&s);
+}
+
+/* The share of a small budget is rounded up and no more: six downloads are six batches,
+ * fifty come three at a time, so that a small site can follow a burst, too. */
+static void small_budgets_have_batches(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_dirs(&s);
+	s.fate = always;
+	stage_cycle(&s, 6);
+	assert_int_equal(s.e.n_seen, 6);
+	assert_int_equal(s.e.seen[5].round - s.e.seen[0].round, 5);
+	stage_cycle(&s, 50);
+	assert_int_equal(s.e.n_seen, 50);
+	assert_int_equal(s.e.seen[49].round - s.e.seen[0].round, 16);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_page_and_what_it_yielded),
 		cmocka_unit_test(council_of_two),
 		cmocka_unit_test(a_visit_is_at_most_one_hit),
+		cmocka_unit_test(counts_of_a_cycle_end_with_it),
+		cmocka_unit_test(small_budgets_have_batches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -262,43 +262,6 @@ static void regression_finds_weights(void **state)
 		assert_true(isfinite(w[k]) && fabs(w[k]) < 20);
 }
 
-/* Hits of a cycle count in it only. */
-static enum outcome all_change(void *arg, uint32_t page, uint32_t cycle)
-{
-	(void)arg;
-	(void)page;
-	(void)cycle;
-	return OUTCOME_CHANGED;
-}
-
-static void counts_of_a_cycle_end_with_it(void **state)
-{
-	const struct tide_state *t;
-	uint32_t found = 0;
-	struct stage s;
-
-	(void)state;
-	stage_open(&s);
-	for (int i = 0; i < 90; i++) {
-		char url[60];
-
-		snprintf(url, sizeof url, "http://a.example/d%d/p%d", i / 10, i);
-		trace_add(&s.h, url, 0, "a", NULL);
-	}
-	stage_play(&s, "tide");
-	s.fate = all_change;
-	stage_cycle(&s, 91);
-	t = s.policy->state;
-	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
-		found += t->found[d];
-	assert_int_equal(found, 91);
-	s.e.view.cycle++;
-	policy_begin(s.policy, &s.e.view);
-	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
-		assert_true(!t->found[d] && !t->missed[d] && !t->near_found[d] && !t->near_missed[d]);
-	stage_close(&s);
-}
-
 /* ---- worlds made to mislead ---- */
 
 enum layout { GROUPED, SHUFFLED, ONE_A_SITE, ONE_DIRECTORY };
@@ -584,7 +547,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hazards_by_hand),
 		cmocka_unit_test(hosts_inform_each_other),
-		cmocka_unit_test(counts_of_a_cycle_end_with_it),
 		cmocka_unit_test(family_effect_by_hand),
 		cmocka_unit_test(changed_visit_is_spread),
 		cmocka_unit_test(finds_a_constant_rate),
