@@ -38,7 +38,8 @@ struct site_state {
 	struct site_sample *sites;
 	struct offer *order;            /* page: the site, score: its ratio */
 	uint32_t *shuffled;             /* pages of each site in random order */
-	uint32_t n_sites, k;
+	uint32_t n_sites, n_open;       /* all; those with a page to take */
+	uint32_t k;
 	bool sampling;
 };
 
@@ -61,13 +62,13 @@ static int site_check(const void *opts, struct err *err)
 	return 0;
 }
 
-/* sqrt(N_mean * R/N) = sqrt(R / sites) */
-static uint32_t sample_size(const struct site_opts *o, const struct view *v)
+/* sqrt(N_mean * R/N) = sqrt(R / sites); a site of which nothing is left is none */
+static uint32_t sample_size(const struct site_opts *o, const struct view *v, uint32_t n_sites)
 {
 	double k = strtod(o->sample, NULL);
 
-	if (!strcmp(o->sample, "sqrt") && v->tree->n_sites)
-		k = round(sqrt((double)v->budget / v->tree->n_sites));
+	if (!strcmp(o->sample, "sqrt") && n_sites)
+		k = round(sqrt((double)v->budget / n_sites));
 	return k < 1 ? 1 : (uint32_t)k;
 }
 
@@ -96,7 +97,10 @@ static void site_begin(struct policy *p, const struct view *v)
 	}
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		s->sites[v->site[i]].open += view_open(v, i);
-	s->k = sample_size(p->opts, v);
+	s->n_open = 0;
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		s->n_open += s->sites[i].open > 0;
+	s->k = sample_size(p->opts, v, s->n_open);
 	s->sampling = true;
 }
 
@@ -104,7 +108,7 @@ static void site_begin(struct policy *p, const struct view *v)
  * when not all can be, and which pages follow, has no simple answer. */
 static double sample_chance(const struct site_state *s, const struct view *v, uint32_t site)
 {
-	if (v->round || (uint64_t)s->k * s->n_sites > v->room)
+	if (v->round || (uint64_t)s->k * s->n_open > v->room)
 		return NAN;
 	return fmin(1, (double)s->k / s->sites[site].open);
 }

@@ -120,6 +120,26 @@ static void gsb_rounds_its_sample(void **state)
 	stage_close(&s);
 }
 
+/* Sites whose pages are gone are not counted: 16 requests for 4 sites make 2 samples each,
+ * for the last of them sqrt(16/1) = 4. */
+static void gsb_counts_sites_that_are_there(void **state)
+{
+	struct stage s;
+	struct tally t[5];
+
+	(void)state;
+	three_sites(&s);
+	stage_play(&s, "site");
+	for (uint32_t i = 0; i < s.r.pages.n; i++)
+		if (site_letter(&s, i) != 'c')
+			s.e.visits.state[i] = 0;
+	stage_cycle(&s, 16);
+	count_sites(&s, t);
+	assert_int_equal(t[2].samples, 4);
+	assert_int_equal(s.e.n_seen, 16);
+	stage_close(&s);
+}
+
 /* The paper's own numbers: 25,000 requests over 212 sites make 11 samples of a site. */
 static void gsb_samples_as_the_paper_says(void **state)
 {
@@ -487,6 +507,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gsb_takes_whole_sites_in_order),
 		cmocka_unit_test(gsb_rounds_its_sample),
+		cmocka_unit_test(gsb_counts_sites_that_are_there),
 		cmocka_unit_test(gsb_samples_as_the_paper_says),
 		cmocka_unit_test(gsb_samples_some_sites_if_not_all_fit),
 		cmocka_unit_test(proportional_splits_the_rest),
