@@ -13,8 +13,9 @@
  * most of what a larger one loses is saved by doubt (evidence_model.c).  Within a
  * batch hosts take turns.
  *
- * Under goal `changed` the same machinery ranks by the chance of a change, as if
- * pages changed once; it then is a static order that learns.
+ * Under goal `changed`, on trial, "alive" reads "changed" and every cycle is a run of
+ * its own, as of liverank: who changed before says little of who changed now, and what
+ * changed now is found place by place.  Nothing is remembered from cycle to cycle.
  *
  * Cost.  See evidence_queue.c: a few hundred scorings of all pages in a recovery of
  * all of them.  About 250 bytes a page with links.
@@ -67,11 +68,15 @@ static void evidence_begin(struct policy *p, const struct view *v)
 	struct view r = shown(v, o);
 
 	s->queue_ready = false;
-	if (s->ready)
+	if (s->ready && v->goal == GOAL_ALIVE)
 		return;
-	evidence_world_init(&s->world, &r, !o->nourl, o->sample);
+	if (s->ready) {                 /* changes are found anew in each cycle */
+		evidence_model_release(s);
+	} else {
+		evidence_world_init(&s->world, &r, !o->nourl, o->sample);
+		evidence_queue_init(s, v->n_pages);
+	}
 	evidence_model_init(s, &r);
-	evidence_queue_init(s, v->n_pages);
 	s->ready = true;
 }
 

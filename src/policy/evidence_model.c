@@ -68,7 +68,9 @@ void evidence_model_init(struct evidence_state *s, const struct view *v)
 	s->fixed = mem_zalloc(n, sizeof *s->fixed);
 	s->rows = mem_array((size_t)EVIDENCE_ROWS * EVIDENCE_FEATURES, sizeof *s->rows);
 	s->row_hit = mem_zalloc(EVIDENCE_ROWS, 1);
+	s->n_rows = 0;
 	s->stride = 1;
+	s->owed = 0;
 	s->next_fit = 20;
 	s->stale_fixed = true;
 	for (int i = 0; i < EVIDENCE_FEATURES; i++)
@@ -86,8 +88,8 @@ void evidence_model_release(struct evidence_state *s)
 	free(s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		free(s->group[g]);
-	free(s->tests.v);
-	free(s->before.v);
+	vec_release(&s->tests);
+	vec_release(&s->before);
 	free(s->test_of);
 	free(s->out);
 	free(s->in);
