@@ -9,7 +9,6 @@
  * mapped, and ranked with one vector and with two.  Ends with the peak of
  * resident memory and of temporary files.  Not part of `make bench`.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

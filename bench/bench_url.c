@@ -6,7 +6,6 @@
  * names in the same directory, climbing ones, rooted, absolute, fragments.
  */
 #include <curl/curl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/input.h"
-#include "base/mem.h"
 #include "warc/cdx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_init.c - `freshet init`: make a repository. */
-#include <stdio.h>
 
 #include "cli/repository.h"
 

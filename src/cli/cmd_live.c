@@ -7,9 +7,7 @@
  * output and the table to standard error, or with -o the list to a file and the
  * table to standard output.
  */
-#include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/output.h"
 #include "cli/crawling.h"

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/progress.h"
 #include "cli/figures.h"
 #include "cli/rank_orders.h"
 

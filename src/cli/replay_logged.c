@@ -5,7 +5,6 @@
  */
 #include "cli/replay_logged.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"

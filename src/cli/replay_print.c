@@ -2,8 +2,6 @@
 /* replay_print.c - an experiment as table, JSON or CSV. */
 #include "cli/replay_print.h"
 
-#include <math.h>
-
 #include "cli/command.h"
 #include "cli/replay_sites.h"
 #include "engine/replay_search.h"

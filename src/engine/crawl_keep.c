@@ -9,7 +9,6 @@
 #include "engine/crawl_inner.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -9,7 +9,6 @@
  * limits).  All through the fetcher, so as polite and as safe as any page; counted
  * apart, not part of the budget.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/input.h"

@@ -2,7 +2,6 @@
 /* experiment.c - many runs of replay and their means; see experiment.h. */
 #include "engine/experiment.h"
 
-#include <ctype.h>
 #include <pthread.h>
 
 #include "base/pool.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "engine/export.h"
 #include "warc/cdx.h"
 #include "warc/cdx_sort.h"

@@ -12,7 +12,6 @@
  *
  * Cost.  O(bytes of URLs); a hash table while numbering, 4 bytes a page each.
  */
-#include "engine/prepare.h"
 
 #include <ctype.h>
 

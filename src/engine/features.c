@@ -14,8 +14,6 @@
  */
 #include "engine/features.h"
 
-#include <math.h>
-
 #include "base/rng.h"
 #include "cluster/centroid.h"
 #include "graph/graph.h"

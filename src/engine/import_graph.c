@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "base/input.h"
-#include "base/mem.h"
 #include "engine/import.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_text.h"

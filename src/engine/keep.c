@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -56,6 +55,24 @@ static int check_hint(struct store *s, const struct store_page *p, bool changed,
 	return rc;
 }
 
+/* What an outcome is to be taken for, failures in a row being counted. */
+static enum outcome settle(struct store_page *p, enum outcome o, unsigned confirmations)
+{
+	if (o == OUTCOME_BLOCKED)
+		return o;
+	if (o < OUTCOME_GONE) {
+		p->fails = 0;
+		return o;
+	}
+	p->fails++;
+	if (o == OUTCOME_GONE && p->found && !p->capture && !p->visits) {
+		/* a link that leads nowhere: there is no copy to be careful of */
+		p->state = STORE_PAGE_LEFT;
+		return OUTCOME_FAILED;
+	}
+	return p->fails < confirmations ? OUTCOME_FAILED : o;
+}
+
 int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
                enum outcome *ret_outcome, struct err *err)
 {
@@ -74,20 +91,7 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	if ((o == OUTCOME_SAME || o == OUTCOME_CHANGED) &&
 	    (rc = check_hint(s, &p, o == OUTCOME_CHANGED, err)) < 0)
 		return rc;
-	if (o == OUTCOME_GONE && p.found && !p.capture && !p.visits) {
-		/* a link that leads nowhere: there is no copy to be careful of */
-		p.fails++;
-		p.state = STORE_PAGE_LEFT;
-		o = OUTCOME_FAILED;
-	} else if (o == OUTCOME_GONE) {
-		p.fails++;
-		if (p.fails < confirmations)
-			o = OUTCOME_FAILED;
-	} else if (o == OUTCOME_FAILED) {
-		p.fails++;
-	} else if (o != OUTCOME_BLOCKED) {
-		p.fails = 0;
-	}
+	o = settle(&p, o, confirmations);
 	/* the first copy of a page is where changes are counted from; one that was never
 	 * there has not gone */
 	first = (v->capture && !v->capture->revisit && !p.capture && o == OUTCOME_CHANGED) ||

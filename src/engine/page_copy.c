@@ -2,7 +2,6 @@
 /* page_copy.c - pages read back, and their changes for accessibility. */
 #include "engine/page_copy.h"
 
-#include "base/mem.h"
 #include "engine/pages.h"
 #include "warc/http.h"
 #include "web/change_diff.h"

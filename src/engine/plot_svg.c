@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "engine/plot.h"
 
 #define LETTER 6.9              /* width of a letter at 13 px, about */

@@ -7,8 +7,6 @@
  */
 #include "engine/resume.h"
 
-#include <math.h>
-
 #include "base/map.h"
 #include "base/mem.h"
 #include "web/url.h"

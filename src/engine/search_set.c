@@ -9,7 +9,6 @@
  * together, as in what people type.
  */
 #include <ctype.h>
-#include <stdio.h>
 
 #include "base/input.h"
 #include "base/mem.h"

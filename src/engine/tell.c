@@ -8,7 +8,6 @@
 
 #include "base/input.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/when.h"
 #include "engine/keep.h"
 #include "web/url.h"

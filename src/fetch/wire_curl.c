@@ -14,7 +14,6 @@
 
 #include <curl/curl.h>
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>

@@ -14,7 +14,6 @@
  */
 #include "graph/pagerank.h"
 
-#include <math.h>
 #include <omp.h>
 
 #include "base/mem.h"

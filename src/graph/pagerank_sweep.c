@@ -5,7 +5,6 @@
  * One body, compiled for one vector, for two and for any number.
  */
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "graph/pagerank.h"

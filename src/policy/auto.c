@@ -17,7 +17,6 @@
  * repository is like decides how tide works, and the text says it: the text is of the
  * moment in which the cycle began.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "graph/graph.h"

@@ -8,7 +8,6 @@
  *
  * Cost.  O(pages) once for the order, O(R) a cycle; 8 bytes a page.
  */
-#include <math.h>
 
 #include "base/rng.h"
 #include "policy/plan.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/when.h"
 
 #define OUT_MAX ((size_t)1 << 20)       /* collected before write() */

@@ -7,7 +7,6 @@
  */
 #include "web/change_diff.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/map.h"

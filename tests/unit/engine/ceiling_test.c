@@ -3,7 +3,6 @@
  * No site gets more of a cycle than its part, whatever the policy: counted visit by visit,
  * while the budget is spent and no page comes twice.
  */
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

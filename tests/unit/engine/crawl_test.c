@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <dirent.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -21,7 +20,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "engine/analyse.h"
-#include "engine/content.h"
 #include "engine/experiment.h"
 #include "engine/replay.h"
 #include "warc/warc.h"

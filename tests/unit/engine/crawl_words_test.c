@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <dirent.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 
 #include "base/mem.h"

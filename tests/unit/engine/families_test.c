@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "engine/facts.h"
 #include "engine/families.h"
 #include "policy/tide.h"

@@ -5,14 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "../../lib/origin_client.h"
 #include "../../lib/origin_raw.h"
 #include "../../lib/pack.h"

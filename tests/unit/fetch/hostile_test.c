@@ -9,12 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
 #include "../../lib/origin_raw.h"

@@ -8,12 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <math.h>
 #include <time.h>
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "base/rng.h"
 #include "fetch/polite.h"
 

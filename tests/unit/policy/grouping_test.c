@@ -5,11 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "base/rng.h"
 #include "policy/grouping.h"
 

@@ -8,10 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <cmocka.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/rng.h"
 #include "repo/store.h"
