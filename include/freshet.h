@@ -74,14 +74,15 @@ struct freshet_told {
 };
 
 /* What came of a page.  All that is told until freshet_end_cycle() is one cycle,
- * and is kept when that returns.  Fails while another program crawls or tells. */
+ * and is kept when that returns.  A page is told of once in it, and again if it had failed.
+ * Fails while another program crawls or tells. */
 FRESHET_API int freshet_tell(struct freshet *f, const struct freshet_told *told);
 FRESHET_API int freshet_end_cycle(struct freshet *f);
 
 struct freshet_replay_options {
-	const char *policy;
-	double budget_percent;
-	int64_t cycle_seconds;
+	const char *policy;             /* NULL: the default */
+	double budget_percent;          /* of the pages at the start; 0: 2 */
+	int64_t cycle_seconds;          /* 0: two weeks */
 	uint64_t seed;
 };
 

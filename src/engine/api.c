@@ -27,6 +27,7 @@ struct freshet {
 	struct store *store;
 	struct err err;
 	struct store_cycle cycle;       /* open while outcomes are told */
+	struct map had;                 /* of it: see keep_once() */
 	int lock;                       /* held meanwhile, or -1 */
 	char folder[4096];              /* of the archive, whose lock it is */
 };
@@ -79,6 +80,7 @@ void freshet_close(struct freshet *f)
 		return;
 	store_close(f->store);
 	let_go(f);
+	map_release(&f->had);
 	free(f);
 }
 
@@ -171,6 +173,8 @@ int freshet_tell(struct freshet *f, const struct freshet_told *told)
 	if (rc == 0)
 		rc = store_page_add(f->store, (struct text){ url.data, url.size }, v.time, &v.page,
 		                    &f->err);
+	if (rc >= 0 && !keep_once(&f->had, v.page, v.outcome))
+		rc = err_set(&f->err, E_USAGE, "%s: was told of before in this cycle", told->url);
 	if (rc >= 0)
 		rc = keep_visit(f->store, &v, CONFIRMATIONS, &o, &f->err);
 	buf_release(&url);
@@ -197,6 +201,7 @@ int freshet_end_cycle(struct freshet *f)
 		rc = store_commit(f->store, &f->err);
 	if (rc < 0)
 		store_rollback(f->store);
+	map_clear(&f->had);
 	let_go(f);
 	return rc;
 }
@@ -204,9 +209,12 @@ int freshet_end_cycle(struct freshet *f)
 int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
                    const struct freshet_replay_options *options, struct freshet_measures *ret)
 {
-	struct replay_opts ro = { .cycle_seconds = options->cycle_seconds,
-	                          .budget = { options->budget_percent, true } };
-	struct option_list specs = { .v = (const char **)(uintptr_t)&options->policy, .n = 1 };
+	const char *policy = options->policy ? options->policy : DEFAULT_POLICY;
+	struct replay_opts ro = {
+		.cycle_seconds = options->cycle_seconds ? options->cycle_seconds : 14 * DAY_SECONDS,
+		.budget = { options->budget_percent > 0 ? options->budget_percent : 2, true },
+	};
+	struct option_list specs = { .v = &policy, .n = 1 };
 	struct trace_report report = { 0 };
 	struct replay_run run = { 0 };
 	struct replay r = { 0 };
@@ -218,7 +226,7 @@ int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
 	if ((rc = policy_list_needs(&specs, &needs, &f->err)) == 0 &&
 	    (rc = trace_load(&h, paths, (size_t)n_paths, &report, &f->err)) == 0 &&
 	    (rc = replay_open(&r, &h, &ro, needs, &f->err)) == 0) {
-		replay_run(&r, options->policy, options->seed, &run);
+		replay_run(&r, policy, options->seed, &run);
 		rc = run.code;
 		f->err = rc < 0 ? run.err : f->err;
 	}

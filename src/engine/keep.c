@@ -64,13 +64,26 @@ static enum outcome settle(struct store_page *p, enum outcome o, unsigned confir
 		p->fails = 0;
 		return o;
 	}
-	p->fails++;
-	if (o == OUTCOME_GONE && p->found && !p->capture && !p->visits) {
+	p->fails += p->fails % STORE_FAIL_GONE < STORE_FAIL_GONE / 2;
+	if (o == OUTCOME_FAILED)
+		return o;
+	if (p->found && !p->capture && !p->visits) {
 		/* a link that leads nowhere: there is no copy to be careful of */
 		p->state = STORE_PAGE_LEFT;
 		return OUTCOME_FAILED;
 	}
-	return p->fails < confirmations ? OUTCOME_FAILED : o;
+	p->fails += STORE_FAIL_GONE;    /* what merely failed confirms nothing */
+	return p->fails / STORE_FAIL_GONE < confirmations ? OUTCOME_FAILED : o;
+}
+
+bool keep_once(struct map *had, uint32_t page, enum outcome o)
+{
+	uint32_t before = map_get(had, page);
+
+	if (before != MAP_NONE && (before < OUTCOME_FAILED || o >= OUTCOME_FAILED))
+		return false;
+	map_put(had, page, o);
+	return true;
 }
 
 int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,

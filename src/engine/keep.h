@@ -57,6 +57,10 @@ MUST_CHECK int keep_lock(const char *folder, int *ret_fd, struct err *err);
  * url and one of outcome and status are needed; without an outcome it follows
  * from status and digest.  All lines of a file are one cycle, and are kept together or not
  * at all. */
+/* A cycle that is told visits a page once; one that failed may be tried again.  False:
+ * it was told of before.  had: the outcomes so far, by page. */
+bool keep_once(struct map *had, uint32_t page, enum outcome o);
+
 struct tell_stats { uint64_t n_lines, n_bad, changed, same, gone, failed, fresh; };
 
 struct tell {
@@ -67,7 +71,7 @@ struct tell {
 	void (*report)(void *arg, const char *text);
 	void *arg;
 	struct tell_stats stats;
-	struct map had;                 /* inside: the outcome told of a page, by its number */
+	struct map had;                 /* inside: see keep_once() */
 	uint32_t cycle;                 /* set: the cycle's number */
 	uint32_t ended;                 /* one that had been broken off and is over now, or 0 */
 };

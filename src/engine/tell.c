@@ -152,8 +152,7 @@ static int derive_outcome(struct store *s, const struct line *l, const struct st
 	return rc < 0 ? rc : 0;
 }
 
-/* A cycle visits a page once; one that failed may be tried again.  *ret_why: the line
- * is not kept. */
+/* *ret_why: the line is not kept. */
 static int keep_line(struct tell *t, struct line *l, const char **ret_why, struct err *err)
 {
 	struct text url = { l->url.data, l->url.size };
@@ -165,7 +164,6 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 	                        .probability = l->probability, .reason = l->reason };
 	struct store_page p;
 	enum outcome o;
-	uint32_t had;
 	bool first;
 	int rc = store_page_add(t->store, url, t->now, &v.page, err);
 
@@ -177,12 +175,10 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 	c.digest = (struct text){ l->digest.data, l->digest.size };
 	if (l->digest.size && v.outcome == OUTCOME_CHANGED)
 		v.capture = &c;
-	had = map_get(&t->had, v.page);
-	if (had < OUTCOME_FAILED || (had != MAP_NONE && v.outcome >= OUTCOME_FAILED)) {
+	if (!keep_once(&t->had, v.page, v.outcome)) {
 		*ret_why = "this page was told of before in this file";
 		return 0;
 	}
-	map_put(&t->had, v.page, v.outcome);
 	rc = keep_visit(t->store, &v, t->confirmations, &o, err);
 	t->stats.n_lines++;
 	first = v.capture && !p.capture;        /* as a crawl counts: new, and not changed */

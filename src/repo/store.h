@@ -32,13 +32,15 @@ struct text { const char *s; size_t size; };    /* s == NULL: nothing */
 
 enum store_page_state { STORE_PAGE_HERE, STORE_PAGE_GONE, STORE_PAGE_LEFT };
 
+#define STORE_FAIL_GONE 0x10000u       /* in store_page.fails: the page was not there */
+
 struct store_page {
 	uint32_t number;
 	struct text url;                /* canonical */
 	int64_t added;
 	int64_t last_visit, last_change;        /* 0: never */
 	uint32_t visits, changes;
-	uint32_t fails;                 /* in a row: errors, or 404 not yet believed */
+	uint32_t fails;                 /* in a row, and of them, times STORE_FAIL_GONE, 404 */
 	uint8_t state;                  /* enum store_page_state */
 	uint64_t capture;               /* newest good one, 0: none */
 	int64_t hint;                   /* sitemap lastmod, 0: none */

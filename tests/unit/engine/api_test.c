@@ -50,7 +50,12 @@ static void test_tell(void **state)
 	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(flock(crawler, LOCK_UN), 0);
 	told.url = "http://a.example/1";
+	told.outcome = FRESHET_FAILED;
 	assert_int_equal(freshet_tell(f, &told), 0);
+	told.outcome = FRESHET_GONE;            /* tried again; but once is no confirmation */
+	assert_int_equal(freshet_tell(f, &told), 0);
+	assert_true(freshet_tell(f, &told) < 0);
+	assert_non_null(strstr(freshet_error(f), "told of before in this cycle"));
 	assert_int_not_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(freshet_end_cycle(f), 0);
 	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
