@@ -193,13 +193,23 @@ static void ask_sample(struct engine *e)
 	plan_finish(&e->plan);
 }
 
+/* A page that was never visited, nor copied by us, has been so since the first cycle:
+ * what others tell of it (`freshet tell`) is not of the time since 1970. */
+static int64_t seconds_since(const struct engine *e, uint32_t page)
+{
+	int64_t last = e->visits.last_visit[page];
+
+	return last ? e->view.now - last :
+	       (int64_t)view_age(&e->view, page) * e->view.cycle_seconds;
+}
+
 static void note_visit(struct engine *e, const struct offer *o, const struct delivery *d)
 {
 	struct seen seen = {
 		.page = o->page, .outcome = d->outcome, .hit = d->hit,
 		.known = d->outcome < OUTCOME_FAILED,
 		.gap = view_age(&e->view, o->page),
-		.gap_seconds = e->view.now - e->visits.last_visit[o->page],
+		.gap_seconds = seconds_since(e, o->page),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
 		.round = e->view.round,
 	};

@@ -199,6 +199,28 @@ static void failures_are_no_visits(void **state)
 	stage_close(&s);
 }
 
+/* What is told of a page that was never visited, in a repository whose pages have no first
+ * copies, is of the cycles since it began, not of the years since 1970. */
+static void never_visited_is_since_the_first_cycle(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_pages(&s, 30);
+	stage_play(&s, "oldest");
+	for (uint32_t i = 0; i < s.r.pages.n; i++)
+		s.e.visits.last_visit[i] = 0;
+	for (int c = 1; c <= 3; c++) {
+		stage_cycle(&s, 10);
+		for (size_t i = 0; i < 10; i++)
+			assert_int_equal(s.e.seen[i].gap_seconds, c * DAY_SECONDS);
+	}
+	stage_cycle(&s, 10);
+	for (size_t i = 0; i < 10; i++)
+		assert_int_equal(s.e.seen[i].gap_seconds, s.e.seen[i].gap * DAY_SECONDS);
+	stage_close(&s);
+}
+
 static int breaks_down(void *self, const struct offer *offers, size_t n,
                        struct delivery *ret, struct err *err)
 {
@@ -438,6 +460,7 @@ int main(void)
 		cmocka_unit_test(need_is_the_least_even_pace),
 		cmocka_unit_test(blocked_pages_cost_nothing),
 		cmocka_unit_test(failures_are_no_visits),
+		cmocka_unit_test(never_visited_is_since_the_first_cycle),
 		cmocka_unit_test(an_error_ends_the_cycle_cleanly),
 		cmocka_unit_test(recovering_visits_each_page_once),
 		cmocka_unit_test(the_sample_is_simple_and_random),
