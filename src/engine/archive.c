@@ -33,7 +33,7 @@ static bool is_index_line(const char *s, size_t size)
 	const char *space = memchr(s, ' ', size), *end = s + size, *p;
 	size_t digits;
 
-	if (size && (*s == '{' || *s == '['))
+	if ((size && *s == '{') || cdx_is_rows(s, size))
 		return true;
 	if (!space)
 		return false;

@@ -72,7 +72,9 @@ enum cdx_verdict { CDX_CAPTURE, CDX_COMMENT, CDX_BAD };
 enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
                            struct cdx_line *ret, const char **ret_reason);
 
-/* The same for what begins with '[', or follows a row on its line: one row of an array.
+/* Does a line hold rows of a JSON array?  (A key in brackets is an IPv6 address.) */
+bool cdx_is_rows(const char *text, size_t size);
+/* The same as cdx_parse() for such lines, and what follows a row on its line: one row.
  * *text and *size are left with the rest of the line, which may hold more. */
 enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *size,
                                struct cdx_line *ret, const char **ret_reason);

@@ -223,6 +223,25 @@ static bool take_names(struct cdx_layout *layout, const struct cdx_slice *column
 	return true;
 }
 
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t'))
+		p++;
+	return p;
+}
+
+bool cdx_is_rows(const char *text, size_t size)
+{
+	const char *end = text + size, *p = skip_blanks(text, end);
+
+	if (p == end || (*p != '[' && *p != ']'))
+		return false;
+	if (*p == ']')
+		return true;
+	p = skip_blanks(p + 1, end);
+	return p == end || *p == '"' || *p == '[' || *p == ']';
+}
+
 enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *size,
                                struct cdx_line *ret, const char **ret_reason)
 {
@@ -232,8 +251,7 @@ enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *s
 
 	while (p < end && *p && strchr(" \t,]", *p))   /* what is left of the row before */
 		p++;
-	for (inner = p + (p < end); inner < end && (*inner == ' ' || *inner == '\t'); inner++)
-		;
+	inner = skip_blanks(p + (p < end), end);
 	if (inner == end || *inner == '[')
 		p = inner;                              /* the array itself begins */
 	cdx_clear(ret);

@@ -71,11 +71,8 @@ static enum cdx_verdict parse(struct cdx_reader *r, char *text, size_t size,
                               struct cdx_line *ret, const char **ret_reason)
 {
 	enum cdx_verdict verdict;
-	size_t at = 0;
 
-	while (at < size && (text[at] == ' ' || text[at] == '\t'))
-		at++;
-	if (!r->rest_size && !(at < size && (text[at] == '[' || text[at] == ']')))
+	if (!r->rest_size && !cdx_is_rows(text, size))
 		return cdx_parse(&r->layout, text, size, ret, ret_reason);
 	verdict = cdx_parse_row(&r->layout, &text, &size, ret, ret_reason);
 	r->rest = text;

@@ -89,3 +89,13 @@ said=; for s in 503 404 500 404; do
 	said="$said $(grep -o '"gone":[01]' out)"
 done
 [ "$said" = ' "gone":0 "gone":0 "gone":0 "gone":1' ] || fail "confirmations:$said"
+
+# odd addresses come back from our own index as they went out
+n=0; for u in 'http://[2001:DB8::1]:8080/a' 'http://[::1]/' 'https://b\u00fccher.example:443/%7Euser?b=%e9' 'http://x.example?q' \
+	'http://x.example/a%2fb,c)d' "http://x.example/$(head -c 7000 /dev/zero | tr '\0' a)" 'http://192.0.2.1/'; do
+	n=$((n + 1)); echo "k 2024010${n}000000 {\"url\":\"$u\",\"status\":\"200\",\"digest\":\"D$n\"}"
+done >odd
+$f init odd1 2>/dev/null; $f -C odd1 import odd >out; grep -q '^7 new pages, 7 captures$' out || fail "odd: $(cat out)"
+$f -C odd1 export cdxj >odd.cdxj; LC_ALL=C sort -c odd.cdxj
+$f init odd2 2>/dev/null; $f -C odd2 import - <odd.cdxj >out; grep -q '^7 new pages, 7 captures$' out || fail "odd again: $(cat out)"
+$f -C odd2 export cdxj | cmp -s - odd.cdxj || fail "odd addresses do not come back"

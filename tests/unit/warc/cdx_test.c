@@ -113,6 +113,11 @@ static void test_arrays(void **state)
 	assert_string_equal(got, "1 31536000 http://e.org/ http://e.org/ 410|1 bad");
 	read_all("[]\n", got, sizeof got);
 	assert_string_equal(got, "0 bad");
+	/* no array, but an address */
+	read_all("[2001:db8::1]:8080)/ 19700101000001 {\"url\":\"http://[2001:db8::1]:8080/\","
+	         "\"status\":\"200\"}\n[::1])/ 1971 http://[::1]/ - 200 D 1", got, sizeof got);
+	assert_string_equal(got, "1 1 [2001:db8::1]:8080)/ http://[2001:db8::1]:8080/ 200|"
+	                    "2 31536000 [::1])/ http://[::1]/ 200|0 bad");
 }
 
 static void test_extended(void **state)
