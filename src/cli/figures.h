@@ -44,7 +44,6 @@ struct figure {
 	/* instead of a replay: makes the plot by itself */
 	int (*make)(struct figures *f, const struct figure *figure, struct plot *ret,
 	            struct err *err);
-	int argument;                           /* for make */
 };
 
 #define FIGURE_LINES(array) .lines = array, .n_lines = sizeof array / sizeof *array

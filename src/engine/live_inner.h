@@ -57,7 +57,6 @@ struct live {
 	const struct offer *offers;     /* of the round */
 	struct delivery *ret;
 	struct buf url;
-	uint32_t least;                 /* of the sample */
 	bool over;                      /* the fetcher was told to stop */
 	bool bounded;                   /* low and high are final but for what is tested */
 	uint64_t sample_high, sample_low;

@@ -53,7 +53,6 @@ struct site {
 	uint8_t *depth;
 	char (*path)[96];
 	uint32_t n_pages_all;
-	uint64_t first_page;            /* number of its first page in the world */
 	uint64_t number;
 };
 

@@ -80,7 +80,7 @@ struct fetch {
 	VEC(struct job *) jobs;
 	uint32_t free_job;
 	struct list done;
-	size_t n_done, n_pending, n_parked;
+	size_t n_done, n_pending;
 	unsigned n_handed;              /* outcomes since the last look at the wire */
 	size_t hops_held;               /* bytes */
 	size_t rules_held;              /* bytes of origins' rules */
