@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 
-#include "cli/page_arg.h"
 #include "cli/repository.h"
 #include "engine/ignore.h"
 #include "engine/page_copy.h"
@@ -211,7 +210,7 @@ static int diff_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	w.from = o->from;
 	w.to = o->to;
 	if ((rc = repository_settings(cli, s, &keep, err)) == 0 &&
-	    (rc = page_arg_find(s, args[0], &page, err)) == 0 &&
+	    (rc = repository_page(s, args[0], &page, err)) == 0 &&
 	    (rc = store_captures(s, page.number, choose, &w, err)) == 0) {
 		if (!w.before || !w.after || w.before == w.after)
 			rc = err_set(err, E_FAIL, "%s: there are no two captures with different "

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/page_arg.h"
 #include "cli/repository.h"
 #include "engine/dry.h"
 
@@ -281,7 +280,7 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 
 	(void)n_args;
 	if (rc == 0)
-		rc = page_arg_find(p.store, args[0], &x.page, err);
+		rc = repository_page(p.store, args[0], &x.page, err);
 	if (rc == 0)
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0) {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "cli/page_arg.h"
 #include "cli/repository.h"
 #include "engine/keep.h"
 #include "web/lastmod.h"
@@ -180,7 +179,7 @@ static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	(void)n_args;
 	if (rc < 0)
 		return rc;
-	rc = page_arg_find(s, args[0], &p, err);
+	rc = repository_page(s, args[0], &p, err);
 	if (rc == 0 && o->features) {
 		rc = show_features(cli, s, p.number, err);
 	} else if (rc == 0 && cli->common.json) {

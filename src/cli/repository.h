@@ -16,6 +16,9 @@ MUST_CHECK int repository_open(struct cli *cli, struct store **ret, struct err *
 /* Make the folder and its tables; fine if they are there. */
 MUST_CHECK int repository_create(struct cli *cli, const char *dir, struct store **ret,
                                  struct err *err);
+/* The page that an argument names; E_USAGE when it is no URL or not in the repository. */
+MUST_CHECK int repository_page(struct store *s, const char *url, struct store_page *ret,
+                               struct err *err);
 /* Fill options marked `setting` that were not given from the settings; texts are
  * kept in `keep`. */
 MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct arena *keep,
