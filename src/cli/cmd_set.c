@@ -27,6 +27,8 @@ static int check_meaning(const char *name, const char *value, struct err *err)
 		rc = ignore_list_add(&rules, value, err);
 	else if (!strcmp(name, "allow_net"))
 		rc = crawling_allow(&gate, value, err);
+	else if (!strcmp(name, "contact"))
+		rc = crawling_contact(value, err);
 	ignore_list_release(&rules);
 	gate_release(&gate);
 	return rc;

@@ -31,6 +31,14 @@ static void on_progress(void *arg, uint32_t done, uint32_t total)
 	progress_set(&c->progress, done);
 }
 
+int crawling_contact(const char *contact, struct err *err)
+{
+	for (const char *s = contact; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return err_set(err, E_USAGE, "contact: holds control bytes");
+	return 0;
+}
+
 static int set_agent(struct crawling *c, const struct cli *cli, const struct web_opts *o,
                      struct err *err)
 {
@@ -42,9 +50,8 @@ static int set_agent(struct crawling *c, const struct cli *cli, const struct web
 		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet %s%s%sset contact "
 		               "mailto:you@example.org (or a URL)", here ? "" : "-C ", here ? "" : dir,
 		               here ? "" : " ");
-	for (const char *s = o->contact; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return err_set(err, E_USAGE, "contact: holds control bytes");
+	if (crawling_contact(o->contact, err) < 0)
+		return E_USAGE;
 	n = snprintf(c->agent, sizeof c->agent, "freshet/" FRESHET_VERSION " (+%s)", o->contact);
 	if (n < 0 || (size_t)n >= sizeof c->agent)
 		return err_set(err, E_USAGE, "contact: too long");

@@ -73,6 +73,8 @@ MUST_CHECK int crawling_set(struct crawling *c, struct cli *cli, const struct we
 void crawling_close(struct crawling *c);
 /* Networks with commas between, so that a setting can hold several. */
 MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);
+/* It becomes part of a header. */
+MUST_CHECK int crawling_contact(const char *contact, struct err *err);
 bool crawling_stopped(void);            /* a signal came */
 
 #endif

@@ -74,6 +74,7 @@ try 2 "freshet -C repo set contact mailto" -C repo cycle
 try 3 "ca-file: missing: No such file" -C repo cycle --contact a@example.org --ca-file missing
 try 2 "x is not a network; write it as" -C repo cycle --contact a@example.org --allow-net x
 try 2 "x is not a network; write it as" -C repo set allow-net 10.0.0.0/8,x
+try 2 "contact: holds control bytes" -C repo set contact $'x\r\nCookie: y'
 try 2 "allow-net: names no network" -C repo set allow-net ,
 try 2 "ignore: not a rule at" -C repo cycle --contact a@example.org --ignore '###'
 try 2 "not in this repository; .freshet add." -C repo show http://nosuch.example/
