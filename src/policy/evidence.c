@@ -4,14 +4,17 @@
  * where life is, a small logistic model adds name families, links and statics.
  *
  * Order.  A sample spread evenly over the sorted URLs (1 %) opens, in which a page
- * counts by the root of its directory's pages: its first pages are tested at once,
- * and later one of the rest for every ten chosen pages that were dead: while the
- * choice is good there is no need to look elsewhere.  (How much is alive is estimated
- * by the engine, from a sample of its own.)  Everything else is
- * the highest score, in batches of a tenth of what was tested and at most 0.1 % of
- * the pages, from single pages on: small batches matter more than any feature, and
- * most of what a larger one loses is saved by doubt (evidence_model.c).  Within a
- * batch hosts take turns.
+ * counts by the root of the pages whose directories are alike but for numbers: versions
+ * of one manual and months of one archive live and die together.  20 of its pages are
+ * tested, then more until one lives, at most 0.15 % of all; later as many as the root of
+ * the number of chosen pages that were dead: while the choice is good there is no
+ * need to look elsewhere, and the longer nothing new was found the less there is to
+ * find.  (How much is alive is estimated by the engine, from a sample of its own.)
+ * Everything else is the highest score, in batches of a tenth of what was tested and
+ * at most 0.1 % of the pages, of one host at most a hundredth of what was tested.
+ * From single pages on: small batches matter more than any feature, and a batch that
+ * ends where a host comes again costs a polite crawler no time.  Most of what a larger
+ * one loses is saved by doubt (evidence_model.c).  Within a batch hosts take turns.
  *
  * Under goal `changed`, on trial, "alive" reads "changed" and every cycle is a run of
  * its own, as of liverank: who changed before says little of who changed now, and what
@@ -28,10 +31,16 @@
 
 #include "base/rng.h"
 
+#define OPENING_LEAST 10        /* tests before anything is chosen */
+#define OPENING_ALIVE 2         /* living pages that end the opening */
+#define OPENING_MOST 20         /* tests at the most, or this share of all pages: */
+#define OPENING_SHARE 0.0015
+#define HOST_SHARE 0.01         /* of the tests: pages of one host in a batch */
+
 static const struct option_spec evidence_options[] = {
 	OPT_DOUBLE(evidence_opts, sample, 0.01, 0, 1, "share of pages in the sample"),
-	OPT_DOUBLE(evidence_opts, share, 0.1, 0, 1,
-	           "pages of it tested for each chosen page that was dead"),
+	OPT_DOUBLE(evidence_opts, share, 1, 0, 100,
+	           "pages of it tested for the root of the chosen pages that were dead"),
 	OPT_DOUBLE(evidence_opts, voice, 3, 0.1, 1e9,
 	           "tests for which a directory speaks in its parent"),
 	OPT_FLAG(evidence_opts, nourl, "do not look at URLs"),
@@ -138,10 +147,12 @@ static void take_turns(struct plan *plan, const struct view *v, size_t from)
 	free(picks);
 }
 
-/* The highest scores, each in doubt until all are chosen. */
+/* The highest scores, each in doubt until all are chosen; until a host has its part. */
 static void take_best(struct evidence_state *s, const struct view *v,
                       const struct evidence_opts *o, struct plan *plan)
 {
+	uint32_t each = (uint32_t)fmax(1, HOST_SHARE * (double)s->tests.n);
+	uint32_t *of_host = mem_zalloc(v->tree->n_sites, sizeof *of_host);
 	size_t from = plan->n_taken;
 
 	while (plan_room(plan)) {
@@ -150,17 +161,27 @@ static void take_best(struct evidence_state *s, const struct view *v,
 
 		if (page == PAGE_NONE)
 			break;
+		if (of_host[v->site[page]]++ == each) {
+			evidence_queue_push(s, page, score);
+			break;
+		}
 		plan_take(plan, page, score, NAN, REASON_CHANCE);
 		evidence_doubt(s, o, page);
 	}
+	free(of_host);
 	evidence_settle(s);
 	take_turns(plan, v, from);
 }
 
-/* Tests of the opening. */
-static double opening(const struct view *v)
+/* Tests that the opening may still need; 0: it is over.  With hidden URLs the one rate
+ * of all pages is made from it, so that it is not cut short. */
+static double opening_left(const struct evidence_state *s, const struct view *v,
+                           const struct evidence_opts *o)
 {
-	return fmax(20, 0.0015 * v->n_pages);
+	double most = fmax(OPENING_MOST, floor(OPENING_SHARE * v->n_pages));
+	double least = !o->nourl && s->n_alive >= OPENING_ALIVE ? OPENING_LEAST : most;
+
+	return fmax(0, least - (double)s->tests.n);
 }
 
 static void evidence_ask(struct policy *p, const struct view *v, struct plan *plan)
@@ -168,19 +189,20 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 	struct evidence_state *s = p->state;
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
-	double first = opening(v), t = (double)s->tests.n, b;
+	double left = opening_left(s, v, o), t = (double)s->tests.n, b, owed;
 
-	if (t < first) {
-		/* doubling blocks, so that the first rows already have features */
-		b = fmin(first - t, fmax(5, t));
-		plan_limit(plan, (uint32_t)ceil(b));
-		take_sample(s, v, plan, (uint32_t)ceil(b));
+	if (left > 0) {
+		/* small blocks: any page may end it, and the first rows have features */
+		b = ceil(fmin(left, fmax(1, t / 8)));
+		plan_limit(plan, (uint32_t)b);
+		take_sample(s, v, plan, (uint32_t)b);
 		if (plan->n_taken)
 			return;
 	}
 	b = floor(fmax(1, fmin(0.1 * t, 0.001 * v->n_pages)));
+	owed = o->share * sqrt((double)s->n_misses) - (double)s->n_explored;
 	plan_limit(plan, (uint32_t)b);
-	take_sample(s, v, plan, (uint32_t)fmin(s->owed, b));
+	take_sample(s, v, plan, (uint32_t)fmin(fmax(0, owed), b));
 	take_best(s, &r, o, plan);
 }
 
@@ -192,10 +214,9 @@ static void evidence_tell(struct policy *p, const struct view *v, const struct s
 
 	if (!seen->known)
 		return;
-	if (seen->reason == REASON_CHANCE && !seen->hit)
-		s->owed += o->share;
-	else if (seen->reason == REASON_SAMPLE && (double)s->tests.n >= opening(v))
-		s->owed = fmax(0, s->owed - 1);
+	s->n_misses += seen->reason == REASON_CHANCE && !seen->hit;
+	s->n_explored += seen->reason == REASON_SAMPLE && opening_left(s, v, o) <= 0;
+	s->n_alive += seen->hit;
 	evidence_learn(s, &r, o, seen->page, seen->hit,
 	               seen->reason == REASON_SAMPLE || seen->reason == REASON_RANDOM);
 }

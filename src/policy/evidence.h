@@ -50,7 +50,7 @@ struct evidence_world {
 /* Tested pages that were alive more or less often than the tree expected. */
 struct effect { float sum, var; };
 
-struct evidence_sums { uint32_t node; float alive, tested; bool deepest; };
+struct evidence_sums { uint32_t node; float alive, tested; };
 
 struct evidence_test { uint32_t page; float sum, var; bool hit, counts; };
 
@@ -68,7 +68,9 @@ struct evidence_state {
 	float *cocited, *cociting;      /* by page: over neighbours, by root of degree */
 	float *near;                    /* by page: of tested URLs beside its own */
 	double weight[EVIDENCE_FEATURES];
-	double owed;                    /* pages of the sample, for misses */
+	uint64_t n_alive;               /* of the tests */
+	uint64_t n_misses;              /* chosen pages that were dead */
+	uint64_t n_explored;            /* of the sample, after the opening */
 	uint64_t next_fit;
 	float *rows;
 	uint8_t *row_hit;
@@ -85,6 +87,7 @@ struct evidence_state {
 	double floor;
 	uint64_t full_at;               /* tests when all pages were scored */
 	VEC(uint32_t) dirty_node, dirty_page;
+	VEC(uint32_t) lowered;          /* in the heap, by doubts of this batch */
 };
 
 void evidence_world_init(struct evidence_world *w, const struct view *v, bool urls,
@@ -112,10 +115,12 @@ void evidence_queue_init(struct evidence_state *s, uint32_t n_pages);
 void evidence_queue_release(struct evidence_state *s);
 /* A page was tested: those around it are scored anew before the next is taken. */
 void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32_t page);
-/* A node's rate changed. */
-void evidence_queue_touch_place(struct evidence_state *s, uint32_t node);
+/* Doubts are over: what they lowered is scored anew. */
+void evidence_queue_settle(struct evidence_state *s);
 /* The open page with the highest score, taken out; PAGE_NONE: there is none. */
 uint32_t evidence_queue_pop(struct evidence_state *s, const struct view *v,
                             double *ret_score);
+/* A page that was taken out and is not asked for after all. */
+void evidence_queue_push(struct evidence_state *s, uint32_t page, double score);
 
 #endif

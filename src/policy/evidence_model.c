@@ -70,7 +70,7 @@ void evidence_model_init(struct evidence_state *s, const struct view *v)
 	s->row_hit = mem_zalloc(EVIDENCE_ROWS, 1);
 	s->n_rows = 0;
 	s->stride = 1;
-	s->owed = 0;
+	s->n_alive = s->n_misses = s->n_explored = 0;
 	s->next_fit = 20;
 	s->stale_fixed = true;
 	for (int i = 0; i < EVIDENCE_FEATURES; i++)
@@ -255,7 +255,7 @@ void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uin
 		return;
 	for (int n = path_to(s, node, path); n-- > 0;)
 		vec_push(&s->before, ((struct evidence_sums){ path[n], s->alive[path[n]],
-		                                              s->tested[path[n]], n == 0 }));
+		                                              s->tested[path[n]] }));
 	/* the queue need not know: it scores anew what comes to its top */
 	shift_tree(s, node, 0, DOUBT, (float)o->voice);
 }
@@ -267,9 +267,8 @@ void evidence_settle(struct evidence_state *s)
 
 		s->alive[b.node] = b.alive;
 		s->tested[b.node] = b.tested;
-		if (b.deepest)
-			evidence_queue_touch_place(s, b.node);
 	}
+	evidence_queue_settle(s);
 }
 
 static void teach_tree(struct evidence_state *s, uint32_t node, bool hit, float voice)

@@ -38,6 +38,7 @@ void evidence_queue_release(struct evidence_state *s)
 	heap_release(&s->heap);
 	free(s->dirty_node.v);
 	free(s->dirty_page.v);
+	free(s->lowered.v);
 }
 
 static void touch_linked(struct evidence_state *s, const struct graph *g, uint32_t page)
@@ -49,11 +50,11 @@ static void touch_linked(struct evidence_state *s, const struct graph *g, uint32
 		vec_push(&s->dirty_page, near[i]);
 }
 
-void evidence_queue_touch_place(struct evidence_state *s, uint32_t node)
+static void touch_place(struct evidence_state *s, uint32_t node)
 {
 	const struct evidence_world *w = &s->world;
 
-	if (!s->queue_ready || w->size[node] > AROUND)
+	if (w->size[node] > AROUND)
 		return;
 	while (node && w->size[w->parent[node]] <= AROUND)
 		node = w->parent[node];
@@ -66,7 +67,7 @@ void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32
 		return;
 	if (s->heap.n_max)
 		heap_remove(&s->heap, page);
-	evidence_queue_touch_place(s, s->world.node[page]);
+	touch_place(s, s->world.node[page]);
 	if (v->links && v->links_in) {
 		touch_linked(s, v->links, page);
 		touch_linked(s, v->links_in, page);
@@ -189,8 +190,24 @@ uint32_t evidence_queue_pop(struct evidence_state *s, const struct view *v, doub
 		if (now >= key - SAME)
 			break;
 		heap_set(&s->heap, page, now);
+		if (s->before.n)
+			vec_push(&s->lowered, page);
 	}
 	heap_remove(&s->heap, page);
 	*ret_score = now;
 	return page;
+}
+
+void evidence_queue_push(struct evidence_state *s, uint32_t page, double score)
+{
+	heap_set(&s->heap, page, score);
+	vec_push(&s->lowered, page);
+}
+
+void evidence_queue_settle(struct evidence_state *s)
+{
+	for (size_t i = 0; i < s->lowered.n; i++)
+		if (heap_has(&s->heap, s->lowered.v[i]))
+			vec_push(&s->dirty_page, s->lowered.v[i]);
+	s->lowered.n = 0;
 }

@@ -207,15 +207,25 @@ static int by_url(const void *pa, const void *pb, void *pv)
 	return d ? d : a < b ? -1 : a > b;
 }
 
-/* A page's part in the sample: one over the root of its directory's pages, so that
- * small places are seen early and a huge one does not take all. */
-static double sample_weight(const struct view *v, uint32_t page, bool urls)
+/* A page's part in the sample: one over the root of the pages in directories like its
+ * own, so that small places are seen early and a huge one, or one in many versions,
+ * does not take all. */
+static double sample_weight(const struct view *v, uint32_t page, const uint32_t *alike)
 {
-	const uint32_t *first = v->tree->dir_first + v->dir[page];
-
 	if (!(v->state[page] & PAGE_HERE))
 		return 0;
-	return urls ? 1 / sqrt((double)(first[1] - first[0])) : 1;
+	return alike ? 1 / sqrt(alike[v->family[FAMILY_SHAPE][page]]) : 1;
+}
+
+/* Pages of each shape of directories; NULL: URLs are hidden. */
+static uint32_t *count_alike(const struct view *v)
+{
+	const uint32_t *shape = v->family[FAMILY_SHAPE];
+	uint32_t *ret = shape ? mem_zalloc(v->n_family[FAMILY_SHAPE], sizeof *ret) : NULL;
+
+	for (uint32_t i = 0; shape && i < v->n_pages; i++)
+		ret[shape[i]]++;
+	return ret;
 }
 
 /* The first page from i on that is not taken, around the end. */
@@ -245,15 +255,15 @@ static uint32_t find_point(const double *sum, uint32_t n, double point)
 /* Pages at the points frac(u + k g) of the weights summed along the sorted URLs, g the
  * golden ratio: every beginning of the sample, not only the whole, lies evenly. */
 static void draw_sample(struct evidence_world *w, const struct view *v,
-                        const uint32_t *sorted, bool urls, double share)
+                        const uint32_t *sorted, double share)
 {
 	uint32_t n = v->n_pages, here = 0, z;
 	double *sum = mem_array(n, sizeof *sum), all = 0, at;
-	uint32_t *next = mem_array((size_t)n + 1, sizeof *next);
+	uint32_t *next = mem_array((size_t)n + 1, sizeof *next), *alike = count_alike(v);
 	struct rng r;
 
 	for (uint32_t i = 0; i < n; i++) {
-		double weight = sample_weight(v, sorted[i], urls);
+		double weight = sample_weight(v, sorted[i], alike);
 
 		sum[i] = all += weight;
 		next[i] = weight > 0 ? i : i + 1;
@@ -271,6 +281,7 @@ static void draw_sample(struct evidence_world *w, const struct view *v,
 	}
 	free(sum);
 	free(next);
+	free(alike);
 }
 
 /* Pages by URL; hidden URLs by chance. */
@@ -372,7 +383,7 @@ void evidence_world_init(struct evidence_world *w, const struct view *v, bool ur
 		map_release(&b.groups[g]);
 	sorted = sort_pages(v, urls);
 	order_pages(w, sorted, n);
-	draw_sample(w, v, sorted, urls, sample);
+	draw_sample(w, v, sorted, sample);
 	free(sorted);
 }
 

@@ -42,7 +42,7 @@ void stage_play(struct stage *s, const char *spec)
 
 	if (!s->r.pages.n) {
 		assert_int_equal(history_finish(&s->h, &err), 0);
-		if (replay_open(&s->r, &s->h, &o, NEED_LINKS | NEED_PAGERANK, &err) < 0)
+		if (replay_open(&s->r, &s->h, &o, NEED_LINKS | NEED_PAGERANK | s->needs, &err) < 0)
 			fail_msg("%s", err.text);
 	} else {
 		engine_release(&s->e);

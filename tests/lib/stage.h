@@ -21,6 +21,7 @@ struct stage {
 	struct engine e;
 	stage_fate *fate;               /* NULL: nothing ever changes */
 	void *arg;
+	unsigned needs;                 /* beside links and PageRank; set after stage_open() */
 };
 
 /* Then trace_add() pages to s->h (at day 0), then stage_play(). */
