@@ -352,6 +352,10 @@ int input_line(struct input *in, size_t max, char **ret_line, size_t *ret_size,
 	take = size + (end < in->out + in->len);
 	if (size && line[size - 1] == '\r')
 		size--;
+	if (size >= 3 && !input_position(in) && !memcmp(line, "\xef\xbb\xbf", 3)) {
+		line += 3;
+		size -= 3;
+	}
 	input_skip(in, take);
 	if (size > max)
 		return err_set(err, E_LIMIT, "%s: line at byte %llu is longer than %zu bytes",

@@ -27,13 +27,17 @@ const char *archive_kind_name(enum archive_kind kind)
 }
 
 /* "surt digits ...": the second field of an index line is a time, of 14 digits or,
- * to the millisecond, 17; before the JSON of CDXJ also of fewer.  Or JSON alone. */
-static bool is_index_line(const char *s, size_t size)
+ * to the millisecond, 17; before the JSON of CDXJ also of fewer.  Or JSON alone, with
+ * its time or key; other objects are pages and no captures. */
+static bool is_index_line(const char *s, size_t size, bool whole)
 {
 	const char *space = memchr(s, ' ', size), *end = s + size, *p;
 	size_t digits;
 
-	if ((size && *s == '{') || cdx_is_rows(s, size))
+	if (size && *s == '{')
+		return !whole || memmem(s, size, "\"timestamp\"", 11) ||
+		       memmem(s, size, "\"urlkey\"", 8);
+	if (cdx_is_rows(s, size))
 		return true;
 	if (!space)
 		return false;
@@ -89,7 +93,8 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 		*ret = ARCHIVE_SITEMAP;
 	else if (size >= 5 && !memcmp(s, " CDX ", 5))
 		*ret = ARCHIVE_CDX;
-	else if (is_index_line(first, line_end ? (size_t)(line_end - first) : rest))
+	else if (is_index_line(first, line_end ? (size_t)(line_end - first) : rest,
+	                       line_end || size < SNIFF_SIZE - 3))
 		*ret = ARCHIVE_CDX;
 	else if (memchr(s, 0, size))
 		*ret = ARCHIVE_UNKNOWN;

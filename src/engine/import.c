@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/input.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "engine/import_words.h"
@@ -91,12 +92,35 @@ static void trim(char **line, size_t *size)
 		*size = 0;
 }
 
+/* The `url` of a line of JSON, as `freshet export pages` and crawlers list their pages. */
+static bool take_json(char **line, size_t *size)
+{
+	const char *p = *line, *end = p + *size;
+	struct json_member m;
+
+	while (json_next(&p, end, &m) > 0) {
+		long n;
+
+		if (m.key_size != 3 || memcmp(m.key, "url", 3) || m.type != JSON_STRING)
+			continue;
+		n = json_unescape(&m, *line + (m.value - *line));
+		*line += m.value - *line;
+		*size = n < 0 ? 0 : (size_t)n;
+		return n > 0;
+	}
+	return false;
+}
+
 static void add_line(struct import *i, struct batch *b, const char *path, uint64_t n,
-                     const char *line, size_t size)
+                     char *line, size_t size)
 {
 	size_t at = b->pool.size;
 	struct err why;
 
+	if (*line == '{' && !take_json(&line, &size)) {
+		report(i, path, n, "no url in this JSON", line, size);
+		return;
+	}
 	if (url_canonical(line, size, &b->pool, &why) < 0) {
 		report(i, path, n, why.text, line, size);
 		return;

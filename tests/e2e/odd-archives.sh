@@ -90,6 +90,14 @@ said=; for s in 503 404 500 404; do
 done
 [ "$said" = ' "gone":0 "gone":0 "gone":0 "gone":1' ] || fail "confirmations:$said"
 
+# objects with a url and no time are pages: ours, and those of other crawlers
+$f init pages 2>/dev/null
+$f -C told export pages | $f -C pages import - >out; grep -q '^21 new pages$' out || fail "export pages, imported: $(cat out)"
+printf '\357\273\277{"format":"json-pages-1.0","id":"pages"}\n{"id":"1","url":"http:\\/\\/\\u0062.example\\/","ts":"2023-01-01T00:00:00Z"}\r\n' |
+	$f -C pages import - >out 2>err; grep -q '^1 new page, 1 malformed$' out || fail "pages.jsonl: $(cat out err)"
+$f -C pages show http://b.example/ >/dev/null || fail "pages.jsonl"
+grep -q ':1: no url in this JSON' err || fail "pages.jsonl: $(cat err)"
+
 # odd addresses come back from our own index as they went out
 n=0; for u in 'http://[2001:DB8::1]:8080/a' 'http://[::1]/' 'https://b\u00fccher.example:443/%7Euser?b=%e9' 'http://x.example?q' \
 	'http://x.example/a%2fb,c)d' "http://x.example/$(head -c 7000 /dev/zero | tr '\0' a)" 'http://192.0.2.1/'; do

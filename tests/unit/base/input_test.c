@@ -120,8 +120,10 @@ static void test_empty(void **state)
 
 static void test_lines(void **state)
 {
-	static const char text[] = "one\ntwo\r\n\nlonger than ten\n0123456789\n01234567890\r\nend";
-	static const char *const want[] = { "one", "two", "", NULL, "0123456789", NULL, "end" };
+	static const char text[] = "\xef\xbb\xbf" "one\ntwo\r\n\nlonger than ten\n"
+		"0123456789\n01234567890\r\n\xef\xbb\xbf" "end";
+	static const char *const want[] = { "one", "two", "", NULL, "0123456789", NULL,
+	                                    "\xef\xbb\xbf" "end" };
 
 	(void)state;
 	for (int kind = 0; kind < 2; kind++) {
