@@ -122,6 +122,8 @@ static void print_json(const struct planning *p, const struct plan_opts *o)
 	if (policy_explain(p->r.policy))
 		json_kstr(&j, "explain", policy_explain(p->r.policy));
 	json_kint(&j, "budget", p->budget);
+	if (p->r.engine.guarantee_broken)
+		json_kbool(&j, "guarantee_broken", true);
 	json_key(&j, "plan");
 	json_array(&j);
 	print_jsonl(p, &j);

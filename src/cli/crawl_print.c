@@ -68,6 +68,8 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_knum(j, "total", c->seconds_total);
 	json_end_object(j);
 	json_kbool(j, "complete", !r->stopped);
+	if (r->guarantee_broken)
+		json_kbool(j, "guarantee_broken", true);
 	json_kbool(j, "resumed", r->resumed);
 	json_kint(j, "not_modified", r->not_modified);
 	json_kint(j, "unasked", r->unasked);

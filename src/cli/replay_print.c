@@ -135,6 +135,17 @@ static void print_costs(const struct experiment *x, const size_t *order, FILE *o
 	table_free(t);
 }
 
+/* In any cycle of any seed: could the budget not keep --max-age? */
+static bool guarantee_broken(const struct experiment *x, const struct policy_result *p)
+{
+	bool broken = false;
+
+	for (uint32_t k = 0; k < x->n_seeds; k++)
+		for (uint32_t c = 0; c < p->runs[k].n_cycles; c++)
+			broken |= p->runs[k].cycles[c].guarantee_broken;
+	return broken;
+}
+
 void replay_print_table(const struct replay_output *o, FILE *out)
 {
 	const struct experiment *x = o->x;
@@ -165,9 +176,7 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 			table_cell(t, "%.3f", p->plan_seconds);
 		table_cell(t, "%s", star ? "*" : "");
 		starred |= star;
-		for (uint32_t k = 0; k < x->n_seeds; k++)
-			for (uint32_t c = 0; c < p->runs[k].n_cycles; c++)
-				broken |= p->runs[k].cycles[c].guarantee_broken;
+		broken |= guarantee_broken(x, p);
 	}
 	table_print(t, out);
 	table_free(t);
@@ -338,6 +347,8 @@ void replay_print_json(const struct replay_output *o, struct json *j)
 			json_cost(j, p);
 		if (*p->runs[0].explain)
 			json_kstr(j, "explain", p->runs[0].explain);
+		if (r->opts.max_age || r->opts.max_age_cycles)
+			json_kbool(j, "guarantee_broken", guarantee_broken(x, p));
 		json_key(j, "seconds");
 		json_object(j);
 		json_knum(j, "plan", o->no_time ? 0 : p->plan_seconds);

@@ -169,6 +169,8 @@ python3 -c '
 import json
 m = json.load(open("g.json"))["runs"][0]["mean"]["max_unvisited_days"]
 assert m <= 70, m'
+[ "$(for b in 5% 100%; do "$FRESHET" replay world.cdxj --policy random --budget $b --max-age 2 --seeds 1 --json; done | grep -o '"guarantee_broken":[a-z]*' | tr '\n' ' ')" = \
+	'"guarantee_broken":true "guarantee_broken":false ' ] || { echo "guarantee_broken is missing"; exit 1; }
 "$FRESHET" replay world.cdxj --policy random --budget 5% --max-age 2 --seeds 1 | grep -q 'cannot keep' ||
 	fail "a guarantee that cannot be kept is not reported"
 
