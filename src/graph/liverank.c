@@ -4,7 +4,9 @@
  *
  * Ties.  Every page has a place: its position by PageRank, pages of equal rank
  * in random order, or with random_ties its position in a random permutation.
- * All orders break ties by place, so a seed fixes the order completely.
+ * All orders break ties by place, so a seed fixes the order completely.  Scores of a
+ * sample are rounded first: pages with the same one page linking to them have its
+ * Y+/Y- exactly, and what the solver leaves behind the tenth digit must not choose.
  *
  * Cost.  Static and sample-based orders: a sort, and for Pa and Pa+/- one solve
  * for one or two vectors.  BFS: O(links).  AI: O(links log pages), a heap of the
@@ -20,6 +22,7 @@
 #include "graph/liverank_order.h"
 
 #define TOLERANCE 1e-9
+#define SCORE_BITS 20           /* that the solver has right */
 
 enum { ASKED = 1, ALIVE = 2, DEAD = 4, QUEUED = 8 };
 
@@ -206,6 +209,15 @@ static unsigned rank_from_sample(const struct liverank *l, unsigned n, double **
 	return n;
 }
 
+/* To SCORE_BITS binary digits. */
+static double rounded(double x)
+{
+	int exponent;
+	double part = frexp(x, &exponent);
+
+	return ldexp(rint(ldexp(part, SCORE_BITS)), exponent - SCORE_BITS);
+}
+
 /* Behind the sample: what is untested, by score, then by place. */
 static void rank_rest(struct liverank *l)
 {
@@ -224,6 +236,8 @@ static void rank_rest(struct liverank *l)
 		score = n_scores ? scores[0] : NULL;
 		if (n_scores == 2)
 			liverank_divide(scores[0], scores[1], l->n);
+		for (uint32_t v = 0; score && v < l->n; v++)
+			score[v] = rounded(score[v]);
 	}
 	for (uint32_t v = 0; v < l->n; v++)
 		if (!(l->state[v] & ASKED))
