@@ -48,7 +48,7 @@ struct search_set {
 	const double *pagerank;         /* by page; NULL: all equal */
 };
 
-/* Read queries, one a line, words separated by blanks; words_number() gives a
+/* Read queries, one a line, words separated by blanks; word_number() gives a
  * word's number or UINT32_MAX.  Words not known are dropped, and queries of which
  * nothing is left; *ret_dropped counts those. */
 MUST_CHECK int search_set_read(struct search_set *s, const struct search_opts *opts,

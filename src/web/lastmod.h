@@ -4,7 +4,7 @@
  *
  * A sitemap's lastmod (or a Last-Modified) is checked for free whenever a page
  * is downloaded anyway: did the date move since the last visit, and did the
- * content?  The rule (ALGORITHMS.md 2.2): dates count as observations once the
+ * content?  The rule: dates count as observations once the
  * precision of "the date moved <=> the content changed" is above 0.9 over at
  * least 20 checks; until then, and again as soon as it falls, they are only read.
  *

@@ -12,7 +12,7 @@
  * Two tests tell a soft 404, a page that says "not here" with status 200:
  *   - the study's two phrases in title or text (half of all its 200s);
  *   - on the live web the better one: ask for a sibling that cannot exist and
- *     see whether it comes back the same way (ALGORITHMS.md 2.9).
+ *     see whether it comes back the same way.
  *
  * Blind spots.  An article about error 404 holds the phrase.  A site that builds
  * every page by script answers the same shell to everything, so the probe calls

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Servers that would teach us wrong things (PEERS.md 5.2, "poisoning the learner"): a 304
- * whatever the page is, an ETag that is always new, a site that changes with every look.
+ * Servers that would teach us wrong things: a 304 whatever the page is, an ETag that is
+ * always new, a site that changes with every look.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -318,7 +318,7 @@ static void neighbours_follow_bursts(void **state)
 	bench_close(&b);
 }
 
-/* Where sites, directories and pages die (A.9) random needs n/n_a downloads for each living
+/* Where sites, directories and pages die random needs n/n_a downloads for each living
  * page; links of the dead tell less than of the living; knowing directories, a fifth of the
  * pages still dies by chance: nothing can cost less than 1/.8. */
 static void the_living_are_found(void **state)

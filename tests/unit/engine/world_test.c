@@ -86,7 +86,7 @@ static void pages_die_at_their_rate(void **state)
 	            4 * sqrt(p * (1 - p) * (double)c.pages));
 }
 
-/* Of what dies at once (A.9): .7 .7 .8 are left; a site goes as a whole, so that the spread
+/* Of what dies at once: .7 .7 .8 are left; a site goes as a whole, so that the spread
  * is that of 400 sites and some. */
 static void sites_directories_and_pages_die(void **state)
 {
