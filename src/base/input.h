@@ -37,9 +37,9 @@ MUST_CHECK int input_peek(struct input *in, size_t want, const char **ret_data,
 void input_skip(struct input *in, size_t size); /* only what was peeked */
 
 /* The next line without its end (LF or CRLF), the first also without a byte order mark,
- * NUL-terminated in place, valid until the next call.  1: a line, 0: the end, < 0: error; a line longer than
- * `max` is E_LIMIT and is skipped, so reading can go on; a line cut by damage is
- * dropped and the damage reported. */
+ * NUL-terminated in place, valid until the next call.  1: a line, 0: the end, < 0: error;
+ * a line longer than `max` is E_LIMIT and is skipped, so reading can go on; a line cut by
+ * damage is dropped and the damage reported. */
 MUST_CHECK int input_line(struct input *in, size_t max, char **ret_line,
                           size_t *ret_size, struct err *err);
 

@@ -327,7 +327,8 @@ static void kinds_are_found_by_looking(void **state)
 		{ "!OpenWayback-CDXJ 1.0\n# x\n\n \norg,a)/ 20240101000000 {}", ARCHIVE_CDX },
 		{ "org,a)/ 20240101000000123 {}", ARCHIVE_CDX }, { "org,a)/ 2024 {", ARCHIVE_CDX },
 		{ "{\"urlkey\":\"org,a)/\"}", ARCHIVE_CDX }, { "# a\n! b", ARCHIVE_URLS },
-		{ "{\"a\":1,\"timestamp\":\"2024", ARCHIVE_CDX }, { "{\"url\":\"http://a/\"}", ARCHIVE_URLS },
+		{ "{\"a\":1,\"timestamp\":\"2024", ARCHIVE_CDX },
+		{ "{\"url\":\"http://a/\"}", ARCHIVE_URLS },
 		{ "# a\nhttp://a.example/ 2024\n", ARCHIVE_URLS },
 		{ "http://a.example/\n", ARCHIVE_URLS }, { "# WARC/1.0\n", ARCHIVE_URLS },
 	};

@@ -255,7 +255,8 @@ static void hosts_take_turns(void **state)
 
 /* Steps of the golden ratio around a circle: of 20 points any two are more than 1/60
  * apart and any arc of 1/10 holds one (the gaps are .034, .056 and .090).  So the
- * first 20 tests, while nothing lives, come from 20 of 60 even directories, none more than 6 after the last. */
+ * first 20 tests, while nothing lives, come from 20 of 60 even directories, none more
+ * than 6 after the last. */
 static void opening_is_spread(void **state)
 {
 	struct stage s;

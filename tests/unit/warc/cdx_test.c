@@ -87,7 +87,8 @@ static void test_arrays(void **state)
 	static const char b[] = "[\"org,e)/b\",\"19700101000002\",\"http://e.org/b\","
 		"\"warc/revisit\",\"-\",\"D2\",null]";
 	static const struct { const char *form, *want; } cases[] = {
-		{ "[%s,\n%s,\n%s]\n", "2 1 org,e)/ http://e.org:80/ 200|3 2 org,e)/b http://e.org/b -1|0 bad" },
+		{ "[%s,\n%s,\n%s]\n",
+		  "2 1 org,e)/ http://e.org:80/ 200|3 2 org,e)/b http://e.org/b -1|0 bad" },
 		{ "[%s,%s,%s]", "1 1 org,e)/ http://e.org:80/ 200|1 2 org,e)/b http://e.org/b -1|0 bad" },
 		{ "[\n  %s,\r\n  %s,\r\n  %s,\n[],\n[\"org%%2Ce%%29\"]\n]\n",
 		  "3 1 org,e)/ http://e.org:80/ 200|4 2 org,e)/b http://e.org/b -1|0 bad" },
@@ -177,7 +178,8 @@ static void test_other_writers(void **state)
 	assert_int_equal(l.words, -1);
 	assert_int_equal(l.images, 4);
 	assert_int_equal(parse(&layout, "{\"original\":\"http:\\/\\/e.org\\/%5Cu0041\",\"statuscode\":"
-	        "\"-\",\"mimetype\":\"warc\\/revisit\",\"timestamp\":\"2022\"}", &l, &why), CDX_CAPTURE);
+	        "\"-\",\"mimetype\":\"warc\\/revisit\",\"timestamp\":\"2022\"}", &l, &why),
+	        CDX_CAPTURE);
 	expect(l.url, "http://e.org/%5Cu0041");
 	expect(l.mime, "warc/revisit");
 	assert_int_equal(l.status, -1);
