@@ -116,6 +116,13 @@ static int write_visit(struct store *s, struct timeline *t, const struct known *
 	return store_visit_add(s, &v, err);
 }
 
+/* Can the two be compared?  An index may know no digest, and graphs know none. */
+static bool tells(const struct known *before, const struct known *k)
+{
+	return !before || k->revisit || is_gone(k) || is_gone(before) ||
+	       !k->digest == !before->digest || k->status / 100 != before->status / 100;
+}
+
 static int write_imported(struct store *s, struct timeline *t, struct err *err)
 {
 	const struct known *before = NULL;
@@ -126,8 +133,11 @@ static int write_imported(struct store *s, struct timeline *t, struct err *err)
 		enum outcome o = outcome_of(before, k);
 
 		/* what failed says nothing of the page, and gone is gone */
-		if (o == OUTCOME_FAILED || (o == OUTCOME_GONE && before && is_gone(before)))
+		if (o == OUTCOME_FAILED || (o == OUTCOME_GONE && before && is_gone(before)) ||
+		    (!k->digest && !tells(before, k)))
 			continue;
+		if (!tells(before, k))          /* the first that can be compared with */
+			before = NULL;
 		if (o != OUTCOME_GONE && k->status < 300 && (!k->revisit || o == OUTCOME_CHANGED))
 			t->page.capture = k->id;
 		if (!is_own(t, k->id))

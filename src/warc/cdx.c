@@ -59,6 +59,15 @@ static bool whole_number(struct cdx_slice s, int64_t *ret)
 	return true;
 }
 
+/* Where a dash, or nothing, stands for none; a title may be one, and no links are some. */
+static bool has_dash(const struct field_spec *f)
+{
+	enum cdx_field i = (enum cdx_field)(f - fields);
+
+	return i == CDX_mime || i == CDX_digest || i == CDX_filename || i == CDX_redirect ||
+	       i == CDX_tags || i == CDX_prose || i == CDX_simhash;
+}
+
 /* Undo escapes in the line itself: what comes out is never longer. */
 static const char *take_member(struct cdx_line *line, const struct field_spec *f,
                                struct json_member *m, char *text)
@@ -78,6 +87,8 @@ static const char *take_member(struct cdx_line *line, const struct field_spec *f
 		s.size = (size_t)size;
 	}
 	if (f->kind == TEXT) {
+		if (has_dash(f) && cdx_is_absent(s))
+			return NULL;
 		memcpy(at, &s, sizeof s);
 	} else {
 		int64_t v;

@@ -98,6 +98,17 @@ printf '\357\273\277{"format":"json-pages-1.0","id":"pages"}\n{"id":"1","url":"h
 $f -C pages show http://b.example/ >/dev/null || fail "pages.jsonl"
 grep -q ':1: no url in this JSON' err || fail "pages.jsonl: $(cat err)"
 
+# a capture without a digest is no change: neither a dash nor nothing is one
+n=0; for d in '' ',"digest":"-"' ',"digest":""' ',"digest":null' ',"digest":"A1"' ',"digest":"A2"'; do n=$((n + 1))
+	echo "k 2024010${n}000000 {\"url\":\"http://x.example/\",\"status\":\"200\",\"digest\":\"A1\"}" | sed "s/,\"digest.*/$d}/"
+done >none
+{ echo 'k 20231231000000 {"url":"http://x.example/","status":"200","digest":"A1"}'; cat none; } >none.cdxj
+$f init none1 2>/dev/null; $f -C none1 import none.cdxj >/dev/null
+[ "$($f -C none1 export visits | grep -o '"outcome":"[a-z]*"' | tr -d '\n')" = '"outcome":"new""outcome":"same""outcome":"changed"' ] ||
+	fail "captures without a digest: $($f -C none1 export visits)"
+$f replay none.cdxj --cycle 1d --policy random --seeds 1 --csv >out 2>err
+[ "$(awk -F, 'NR > 1 { s += $8 } END { print s }' out)" = 1 ] && grep -q '4 records lack the digest' err || fail "captures without a digest: $(cat out err)"
+
 # odd addresses come back from our own index as they went out
 n=0; for u in 'http://[2001:DB8::1]:8080/a' 'http://[::1]/' 'https://b\u00fccher.example:443/%7Euser?b=%e9' 'http://x.example?q' \
 	'http://x.example/a%2fb,c)d' "http://x.example/$(head -c 7000 /dev/zero | tr '\0' a)" 'http://192.0.2.1/'; do
