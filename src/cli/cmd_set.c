@@ -136,7 +136,7 @@ static void print_known(const struct option_spec *s, struct json *j)
 
 	option_display(s, name);
 	if (!j) {
-		printf("%-16s %s%s%s%s\n", name, s->help, s->def ? " (default " : "",
+		printf("%-22s %s%s%s%s\n", name, s->help, s->def ? " (default " : "",
 		       s->def ? s->def : "", s->def ? ")" : "");
 		return;
 	}

@@ -81,16 +81,12 @@ int repository_settings(struct cli *cli, struct store *s, struct arena *keep, st
 
 const struct option_spec *setting_find(const char *name)
 {
-	const struct command *c;
+	const struct command *c = command_find("cycle");        /* what it means there comes first */
+	const struct option_spec *s = option_find(c->options, name, strlen(name));
 
-	for (size_t i = 0; (c = command_at(i)); i++) {
-		const struct option_spec *s = c->options ?
-			option_find(c->options, name, strlen(name)) : NULL;
-
-		if (s && s->setting)
-			return s;
-	}
-	return NULL;
+	for (size_t i = 0; !(s && s->setting) && (c = command_at(i)); i++)
+		s = c->options ? option_find(c->options, name, strlen(name)) : NULL;
+	return s && s->setting ? s : NULL;
 }
 
 int repository_page(struct store *s, const char *url, struct store_page *ret, struct err *err)

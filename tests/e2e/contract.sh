@@ -60,6 +60,7 @@ json add pages known -- -C r add "$url/a" "$url/b" "$url/dead" "$url/moved" "$ur
 json set key value -- -C r set budget 5%
 json get settings.budget -- -C r get
 json get known.name known.help -- -C r get --all
+"$FRESHET" get --all | grep -q "^detect  *what counts as a change" || fail "settings mean what they do in a cycle"
 [ "$(printf '%s/a\nhttp://u:secret@x/\n' "$url" | "$FRESHET" -C r add - 2>err)" = '0 new pages, 1 known, 1 malformed' ] || fail "add -: $(cat err)"
 ! grep -q secret err || fail "a password is shown"
 json plan time policy explain budget plan.url plan.score plan.probability plan.reason -- -C r plan --budget 3
