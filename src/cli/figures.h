@@ -40,6 +40,7 @@ struct figure {
 	uint32_t cycles_most;                   /* 0: all of them */
 	enum observe observe;
 	enum replay_weights weights;
+	double base;                            /* where the axis of values starts, if it can */
 	bool search, x_log;
 	/* instead of a replay: makes the plot by itself */
 	int (*make)(struct figures *f, const struct figure *figure, struct plot *ret,

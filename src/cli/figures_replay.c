@@ -234,6 +234,7 @@ static void size_plot(struct plot *p, const struct figure *d, const struct exper
 	p->x_label = d->x_label;
 	p->y_label = d->y_label;
 	p->x_log = d->x_log;
+	p->base = d->base;
 	describe_run(p, d, x);
 }
 
