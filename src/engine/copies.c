@@ -7,6 +7,7 @@
 #include "engine/copies.h"
 
 #include "base/when.h"
+#include "policy/policy.h"
 
 static bool copy_facts(const void *self, uint32_t page, bool older, struct page_facts *ret)
 {
@@ -75,6 +76,8 @@ static int read_capture(void *arg, const struct store_capture *s, struct err *er
 
 	if (s->page >= c->features.pages->n)
 		return err_set(err, E_STORE, "a capture of page %u makes no sense", s->page);
+	if (s->time >= c->until)
+		return 0;
 	if (!c->first[s->page])
 		c->first[s->page] = s->time;
 	number = facts_add(&c->own, &r);
@@ -100,16 +103,37 @@ static int read_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
+/* A visit that came later is counted with its page. */
+static int uncount_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct copies *c = arg;
+	uint32_t *visits = c->features.visits, *changes = c->features.changes;
+
+	(void)err;
+	if (v->page >= c->features.pages->n || v->goal != GOAL_CHANGED ||
+	    v->outcome >= OUTCOME_FAILED)
+		return 0;
+	visits[v->page] -= visits[v->page] > 0;
+	changes[v->page] -= v->hit && changes[v->page] > 0;
+	return 0;
+}
+
 int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
-                      const struct graph *links, struct err *err)
+                      const struct graph *links, uint32_t before, int64_t until,
+                      struct err *err)
 {
 	int rc;
 
 	begin(c, pages);
 	c->facts = &c->own;
 	c->links = links;
+	c->until = until;
 	rc = store_captures(s, STORE_NONE, read_capture, c, err);
-	return rc < 0 ? rc : store_pages(s, read_page, c, err);
+	if (rc == 0)
+		rc = store_pages(s, read_page, c, err);
+	if (rc == 0 && before)
+		rc = store_visits(s, STORE_NONE, before, UINT32_MAX, uncount_visit, c, err);
+	return rc;
 }
 
 /* The newest living capture of each page, and what its history showed. */

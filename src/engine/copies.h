@@ -22,11 +22,14 @@ struct copies {                 /* zeroed, it is empty */
 	int64_t *first;                 /* time of a page's first capture in the store */
 	uint32_t *changes;              /* seen of each page */
 	float *days;                    /* over which */
+	int64_t until;                  /* captures from here on are not looked at */
 };
 
-/* links: between the pages' newest copies; must outlive it. */
+/* The copies when own cycle `before` began, at `until`; 0 and INT64_MAX: those of now.
+ * links: between the pages' copies; must outlive it. */
 MUST_CHECK int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
-                                 const struct graph *links, struct err *err);
+                                 const struct graph *links, uint32_t before, int64_t until,
+                                 struct err *err);
 /* pages must be those of the history, in its numbering. */
 void copies_from_history(struct copies *c, const struct history *h,
                          const struct pages *pages);

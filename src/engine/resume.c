@@ -389,7 +389,8 @@ static int prepare_resumed(struct resumed *r, struct store *s, const struct resu
 		rc = prepare(&r->prepared, p, needs, links_of, &l, err);
 	r->prepared.size = l.size;
 	if (rc == 0 && (needs & NEED_CLUSTERS))
-		rc = copies_from_store(&r->copies, s, p, &r->prepared.links, err);
+		rc = copies_from_store(&r->copies, s, p, &r->prepared.links,
+		                       o->goal == GOAL_CHANGED ? o->before_cycle : 0, l.until, err);
 	map_release(&l.by_url);
 	vec_release(&l.targets);
 	free(l.first);
