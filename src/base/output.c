@@ -27,7 +27,8 @@ enum packing { PLAIN, GZIP, ZSTANDARD };
 struct output {
 	FILE *file;             /* what is printed to */
 	FILE *raw;              /* the file itself */
-	char *path, *part;      /* NULL: standard output */
+	char *path;             /* NULL: standard output */
+	char *part;             /* NULL: path is written to itself */
 	enum packing packing;
 	z_stream z;
 	ZSTD_CCtx *zstd;
@@ -115,6 +116,17 @@ static int begin_packing(struct output *o, struct err *err)
 	return 0;
 }
 
+/* A pipe or a device: another file put in its place would be a loss.  So are the names
+ * of what is open already, whatever it is. */
+static bool is_special(const char *path)
+{
+	struct stat st;
+
+	return (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) ||
+	       !strncmp(path, "/dev/fd/", 8) || !strncmp(path, "/proc/", 6) ||
+	       !strcmp(path, "/dev/stderr");
+}
+
 int output_open(struct output **ret, const char *path, struct err *err)
 {
 	struct output *o = mem_zalloc(1, sizeof *o);
@@ -122,19 +134,21 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	size_t size;
 	int rc = 0;
 
-	if (!path || !strcmp(path, "-")) {
+	if (!path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout")) {
 		o->file = o->raw = stdout;
 		*ret = o;
 		return 0;
 	}
 	o->path = mem_strdup(path);
-	size = strlen(path) + sizeof ".part";
-	o->part = mem_alloc(size);
-	snprintf(o->part, size, "%s.part", path);
+	if (!is_special(path)) {
+		size = strlen(path) + sizeof ".part";
+		o->part = mem_alloc(size);
+		snprintf(o->part, size, "%s.part", path);
+	}
 	o->packing = ends_with(path, ".gz") ? GZIP : ends_with(path, ".zst") ? ZSTANDARD : PLAIN;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		rc = err_set(err, E_IO, "%s: is a folder; name a file", path);
-	else if (!(o->raw = fopen(o->part, "we")))
+	else if (!(o->raw = fopen(o->part ? o->part : path, "we")))
 		rc = err_errno(err, E_IO, "%s: cannot be written", path);
 	else if (o->packing == PLAIN)
 		o->file = o->raw;
@@ -151,8 +165,11 @@ int output_open(struct output **ret, const char *path, struct err *err)
 int output_check(const char *path, struct err *err)
 {
 	struct output *o;
-	int rc = path ? output_open(&o, path, err) : 0;
+	int rc;
 
+	if (path && is_special(path))           /* to open it would be to use it */
+		return access(path, W_OK) ? err_errno(err, E_IO, "%s: cannot be written", path) : 0;
+	rc = path ? output_open(&o, path, err) : 0;
 	if (rc == 0 && path)
 		output_abandon(o);
 	return rc;
@@ -202,14 +219,15 @@ int output_close(struct output *o, struct err *err)
 		release(o);
 		return rc;
 	}
-	if (!o->error && fdatasync(fileno(o->raw)) && errno != EINVAL)
+	if (o->part && !o->error && fdatasync(fileno(o->raw)) && errno != EINVAL)
 		o->error = errno;
 	if (fclose(o->raw) && !o->error)
 		o->error = errno;
-	if (!o->error && rename(o->part, o->path))
+	if (o->part && !o->error && rename(o->part, o->path))
 		o->error = errno;
 	if (o->error) {
-		unlink(o->part);
+		if (o->part)
+			unlink(o->part);
 		errno = o->error;
 		rc = err_errno(err, E_IO, "%s", name);
 	}
@@ -225,7 +243,8 @@ void output_abandon(struct output *o)
 		end_packing(o);
 		if (o->raw) {
 			fclose(o->raw);
-			unlink(o->part);
+			if (o->part)
+				unlink(o->part);
 		}
 	}
 	release(o);

@@ -4,8 +4,9 @@
  *
  * The bytes go to NAME.part; output_close() makes that file the named one in one
  * step, so nobody ever reads half of it, and a failure leaves what was there
- * before.  A name that ends in .gz or .zst is compressed.  NULL or "-" is
- * standard output, which is neither renamed nor closed.
+ * before.  A name that ends in .gz or .zst is compressed.  NULL, "-" or "/dev/stdout"
+ * is standard output, which is neither renamed nor closed; pipes and devices are
+ * written to as they are.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H

@@ -5,6 +5,7 @@
  *
  *   freshet [common options] COMMAND [options] [arguments]
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,8 +252,11 @@ int main(int argc, char **argv)
 	if (c)
 		rc = run_command(c, named, argc, argv, line, &err);
 	free(line);
-	if (fflush(stdout) && rc == 0)
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && rc == 0) {
+		errno = errno ? errno : EIO;    /* of an earlier flush it is no longer known */
 		rc = err_errno(&err, E_IO, "standard output");
+	}
 	if (rc < 0)
 		fprintf(stderr, "freshet: %s\n", log_plain(err.text));
 	return err_exit_status(rc < 0 ? rc : 0);

@@ -85,8 +85,11 @@ int graph_file_save(const struct graph *g, const char *path, struct err *err)
 	                    .n_nodes = g->n_nodes, .n_links = g->n_links };
 	struct graph whole = *g;
 	char temporary[4096];
+	struct stat st;
 	int fd, r = 0;
 
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return err_set(err, E_IO, "%s: is no file that could be mapped later; name one", path);
 	if (!whole.offsets)
 		whole.offsets = &none;
 	h.data_sum = sum_graph(&whole);

@@ -118,3 +118,16 @@ $f init odd1 2>/dev/null; $f -C odd1 import odd >out; grep -q '^7 new pages, 7 c
 $f -C odd1 export cdxj >odd.cdxj; LC_ALL=C sort -c odd.cdxj
 $f init odd2 2>/dev/null; $f -C odd2 import - <odd.cdxj >out; grep -q '^7 new pages, 7 captures$' out || fail "odd again: $(cat out)"
 $f -C odd2 export cdxj | cmp -s - odd.cdxj || fail "odd addresses do not come back"
+
+# results that cannot be written are a failure, whatever flushed them; pipes and devices are
+# written to, and never replaced by a file of their name
+for o in "" --json --csv "--visits -"; do
+	rc=0; $f replay plain --policy random --seeds 1 --cycle 1w $o >/dev/full 2>err || rc=$?
+	[ $rc = 3 ] && grep -q 'standard output' err || fail "a full disk under replay $o: exit $rc: $(cat err)"
+done
+mkfifo pipe
+for o in "replay plain --cycle 1w --policy random --seeds 1 --visits" "replay plain --cycle 1w --policy random --seeds 1 --report" "-C told export pages -o" "world"; do
+	wc -c <pipe >count & $f $o pipe >/dev/null 2>err || fail "$o: $(cat err)"
+	wait $!; [ -p pipe ] && [ "$(cat count)" -gt 1000 ] || fail "a pipe after $o: $(ls -l pipe) $(cat count err)"
+done
+echo "0 1" >g.txt; rc=0; $f rank g.txt --save pipe >out 2>err || rc=$?; [ $rc = 3 ] && [ -p pipe ] || fail "rank --save into a pipe: exit $rc"
