@@ -8,14 +8,13 @@
 #include "policy/plan.h"
 
 /* Groups of alike pages within a site, each with a random effect. */
-enum { GROUP_NAME, GROUP_WORD, GROUP_LAST, GROUP_DIRS,         /* enum family */
-       GROUP_FORM, GROUP_EXT, GROUP_DEPTH, N_GROUPS };
+enum { GROUP_NAME, GROUP_LAST, GROUP_DIRS, GROUP_FORM, GROUP_EXT, N_GROUPS };
 enum { LINK_OUT, LINK_IN, LINK_COCITED, LINK_COCITING, N_LINK_EFFECTS };
 enum { STATIC_DEPTH, STATIC_DIGIT, STATIC_DATE, STATIC_VERSION, STATIC_EMPTY,
        STATIC_LENGTH, STATIC_IN, STATIC_OUT, STATIC_RANK, N_STATICS };
 
 enum evidence_feature {
-	EVIDENCE_TREE, EVIDENCE_SITE, EVIDENCE_THIN, EVIDENCE_NEAR,
+	EVIDENCE_TREE, EVIDENCE_SITE, EVIDENCE_THIN, EVIDENCE_WORDS,
 	EVIDENCE_GROUP,
 	EVIDENCE_LINK = EVIDENCE_GROUP + N_GROUPS,
 	EVIDENCE_STATIC = EVIDENCE_LINK + N_LINK_EFFECTS,
@@ -23,6 +22,7 @@ enum evidence_feature {
 	EVIDENCE_FEATURES
 };
 
+#define EVIDENCE_WORDS_MAX 16   /* of a name */
 #define EVIDENCE_ROWS 6000      /* that weights are fitted to */
 
 struct evidence_opts {
@@ -35,13 +35,13 @@ struct evidence_world {
 	uint32_t n_nodes;
 	uint32_t *parent;               /* of a node; node 0 is the root */
 	uint32_t *first, *size;         /* by node: its pages in order[] */
-	uint32_t *own;                  /* by node: pages of which it is the deepest */
 	uint32_t *order;                /* pages by node, then URL */
-	uint32_t *place;                /* by page: where it is in order[] */
 	uint32_t *node;                 /* by page: the deepest */
 	uint32_t *host;                 /* by page: the host's node */
-	uint32_t *group[N_GROUPS];      /* by page; owned for the last three */
+	uint32_t *group[N_GROUPS];      /* by page; the last two are owned */
 	uint32_t n_group[N_GROUPS];
+	uint32_t *word_first, *word;    /* those of a page: word[word_first[page]...] */
+	uint32_t n_words;               /* different ones */
 	float *statics;                 /* n_pages x N_STATICS, standardised */
 	uint32_t *sample;               /* every beginning of it evenly spread */
 	uint32_t n_sample;
@@ -64,9 +64,9 @@ struct evidence_state {
 	VEC(struct evidence_sums) before;       /* doubts of this batch: see evidence_doubt() */
 	uint32_t *test_of;              /* by page: its test + 1 */
 	struct effect *group[N_GROUPS];
+	struct effect *word;            /* by word */
 	struct effect *out, *in;        /* by page: of what it links to, what links to it */
 	float *cocited, *cociting;      /* by page: over neighbours, by root of degree */
-	float *near;                    /* by page: of tested URLs beside its own */
 	double weight[EVIDENCE_FEATURES];
 	uint64_t n_alive;               /* of the tests */
 	uint64_t n_misses;              /* chosen pages that were dead */
@@ -93,6 +93,9 @@ struct evidence_state {
 void evidence_world_init(struct evidence_world *w, const struct view *v, bool urls,
                          double sample);
 void evidence_world_release(struct evidence_world *w);
+
+/* The hashes of the words of s...end, each once, at most EVIDENCE_WORDS_MAX. */
+int evidence_words(const char *s, const char *end, uint64_t seed, uint64_t *ret_words);
 
 void evidence_model_init(struct evidence_state *s, const struct view *v);
 void evidence_model_release(struct evidence_state *s);

@@ -12,8 +12,7 @@
  * Doubt.  A page asked for and not yet answered counts as half a dead one, so that a
  * batch does not spend itself on one place of which little is known.
  *
- * Effects.  Groups, links and neighbours in the sorted URLs have
- * u = sum (y - e) / (1 + sum e (1 - e)) over the tested pages, y the outcome and e
+ * Effects.  Groups, words of names and links have u = sum (y - e) / (1 + sum e (1 - e)) over the tested pages, y the outcome and e
  * the rate the tree gives without that test: one Newton step of a random effect
  * of unit precision.  All e are set anew at each refit; a test in between counts
  * with the rate just before it, which is the same thing at that moment.
@@ -35,7 +34,7 @@ static const struct logistic_prior *priors(void)
 {
 	static const struct logistic_prior p[EVIDENCE_FEATURES] = {
 		[EVIDENCE_TREE] = { 1, 10 }, [EVIDENCE_SITE] = { 0, 10 },
-		[EVIDENCE_THIN] = { 0, 10 }, [EVIDENCE_NEAR] = { 0.3, 10 },
+		[EVIDENCE_THIN] = { 0, 10 }, [EVIDENCE_WORDS] = { 0.3, 10 },
 		[EVIDENCE_GROUP ... EVIDENCE_GROUP + N_GROUPS - 1] = { 0.3, 10 },
 		[EVIDENCE_LINK ... EVIDENCE_LINK + N_LINK_EFFECTS - 1] = { 0.3, 10 },
 		[EVIDENCE_STATIC ... EVIDENCE_STATIC + N_STATICS - 1] = { 0, 20 },
@@ -59,12 +58,12 @@ void evidence_model_init(struct evidence_state *s, const struct view *v)
 	s->host_score = mem_zalloc(w->n_nodes, sizeof *s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		s->group[g] = mem_zalloc(w->n_group[g], sizeof *s->group[g]);
+	s->word = mem_zalloc(w->n_words, sizeof *s->word);
 	s->test_of = mem_zalloc(n, sizeof *s->test_of);
 	s->out = mem_zalloc(n, sizeof *s->out);
 	s->in = mem_zalloc(n, sizeof *s->in);
 	s->cocited = mem_zalloc(n, sizeof *s->cocited);
 	s->cociting = mem_zalloc(n, sizeof *s->cociting);
-	s->near = mem_zalloc(n, sizeof *s->near);
 	s->fixed = mem_zalloc(n, sizeof *s->fixed);
 	s->rows = mem_array((size_t)EVIDENCE_ROWS * EVIDENCE_FEATURES, sizeof *s->rows);
 	s->row_hit = mem_zalloc(EVIDENCE_ROWS, 1);
@@ -88,6 +87,7 @@ void evidence_model_release(struct evidence_state *s)
 	free(s->host_score);
 	for (int g = 0; g < N_GROUPS; g++)
 		free(s->group[g]);
+	free(s->word);
 	vec_release(&s->tests);
 	vec_release(&s->before);
 	free(s->test_of);
@@ -95,7 +95,6 @@ void evidence_model_release(struct evidence_state *s)
 	free(s->in);
 	free(s->cocited);
 	free(s->cociting);
-	free(s->near);
 	free(s->fixed);
 	free(s->rows);
 	free(s->row_hit);
@@ -177,17 +176,29 @@ static float rate_of(const struct evidence_state *s, uint32_t node, float less, 
 	return p;
 }
 
+/* A page's words together, less each the more there are. */
+static float words_value(const struct evidence_state *s, uint32_t page)
+{
+	const struct evidence_world *w = &s->world;
+	uint32_t from = w->word_first[page], to = w->word_first[page + 1];
+	float sum = 0;
+
+	for (uint32_t i = from; i < to; i++)
+		sum += effect_value(&s->word[w->word[i]]);
+	return to > from ? sum / sqrtf((float)(to - from)) : 0;
+}
+
 float evidence_score(const struct evidence_state *s, const struct view *v, uint32_t page)
 {
 	const struct evidence_world *w = &s->world;
 	float score = s->fixed[page] + s->node_score[w->node[page]] +
-	              s->host_score[w->host[page]];
+	              s->host_score[w->host[page]] +
+	              (float)s->weight[EVIDENCE_WORDS] * words_value(s, page);
 
 	for (int g = 0; g < N_GROUPS; g++)
 		if (w->n_group[g])
 			score += (float)s->weight[EVIDENCE_GROUP + g] *
 			         effect_value(&s->group[g][w->group[g][page]]);
-	score += (float)s->weight[EVIDENCE_NEAR] * s->near[page];
 	if (v->links && v->links_in)
 		score += (float)s->weight[EVIDENCE_LINK + LINK_OUT] * effect_value(&s->out[page]) +
 		         (float)s->weight[EVIDENCE_LINK + LINK_IN] * effect_value(&s->in[page]) +
@@ -216,7 +227,7 @@ static void features(const struct evidence_state *s, uint32_t page, float rate, 
 	x[EVIDENCE_TREE] = logit(rate);
 	x[EVIDENCE_SITE] = logit(rate_of(s, w->host[page], 0, 0));
 	x[EVIDENCE_THIN] = x[EVIDENCE_TREE] / (1 + (float)s->own_tests[w->node[page]]);
-	x[EVIDENCE_NEAR] = s->near[page];
+	x[EVIDENCE_WORDS] = words_value(s, page);
 	for (int g = 0; g < N_GROUPS; g++)
 		x[EVIDENCE_GROUP + g] = w->n_group[g] ?
 			effect_value(&s->group[g][w->group[g][page]]) : 0;
@@ -315,6 +326,8 @@ static void teach_effects(struct evidence_state *s, const struct view *v,
 	for (int g = 0; g < N_GROUPS; g++)
 		if (w->n_group[g])
 			effect_add(&s->group[g][w->group[g][t->page]], t->sum, t->var);
+	for (uint32_t i = w->word_first[t->page]; i < w->word_first[t->page + 1]; i++)
+		effect_add(&s->word[w->word[i]], t->sum, t->var);
 	if (v->links && v->links_in) {
 		teach_near(v->links_in, t, s->out);
 		teach_near(v->links, t, s->in);
@@ -336,42 +349,6 @@ static void spread(const struct graph *g, uint32_t n_pages, const struct effect 
 	}
 }
 
-static float pull(const struct evidence_test *t, uint32_t distance)
-{
-	return t->sum / (0.5f + t->var) / sqrtf((float)distance);
-}
-
-/* From the next tested page on each side among the URLs of the same node. */
-static void find_near(struct evidence_state *s)
-{
-	const struct evidence_world *w = &s->world;
-
-	for (uint32_t v = 0; v < w->n_nodes; v++) {
-		uint32_t from = w->first[v], to = from + w->own[v], last = UINT32_MAX;
-
-		if (!s->own_tests[v])
-			continue;
-		for (uint32_t i = from; i < to; i++) {
-			uint32_t t = s->test_of[w->order[i]];
-
-			s->near[w->order[i]] = last == UINT32_MAX ? 0 :
-				pull(&s->tests.v[s->test_of[w->order[last]] - 1], i - last);
-			if (t)
-				last = i;
-		}
-		last = UINT32_MAX;
-		for (uint32_t i = to; i-- > from;) {
-			uint32_t t = s->test_of[w->order[i]];
-
-			if (last != UINT32_MAX)
-				s->near[w->order[i]] +=
-					pull(&s->tests.v[s->test_of[w->order[last]] - 1], last - i);
-			if (t)
-				last = i;
-		}
-	}
-}
-
 /* Every test counted anew with the rate that the others give it. */
 static void refresh(struct evidence_state *s, const struct view *v,
                     const struct evidence_opts *o)
@@ -379,6 +356,7 @@ static void refresh(struct evidence_state *s, const struct view *v,
 	recount_tree(s, (float)o->voice);
 	for (int g = 0; g < N_GROUPS; g++)
 		memset(s->group[g], 0, s->world.n_group[g] * sizeof *s->group[g]);
+	memset(s->word, 0, s->world.n_words * sizeof *s->word);
 	memset(s->out, 0, v->n_pages * sizeof *s->out);
 	memset(s->in, 0, v->n_pages * sizeof *s->in);
 	for (size_t i = 0; i < s->tests.n; i++) {
@@ -394,8 +372,6 @@ static void refresh(struct evidence_state *s, const struct view *v,
 		spread(v->links_in, v->n_pages, s->out, s->cocited);
 		spread(v->links, v->n_pages, s->in, s->cociting);
 	}
-	if (!o->nourl)
-		find_near(s);
 }
 
 static void keep_row(struct evidence_state *s, const float *x, bool hit)

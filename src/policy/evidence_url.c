@@ -41,8 +41,8 @@ static void cut_url(const char *url, struct cut *c)
 }
 
 struct builder {
-	struct map nodes, groups[N_GROUPS];
-	VEC(uint32_t) parent;
+	struct map nodes, groups[N_GROUPS], words;
+	VEC(uint32_t) parent, word;
 };
 
 static uint32_t step_down(struct builder *b, uint32_t parent, const char *s, const char *end)
@@ -303,17 +303,16 @@ static uint32_t *sort_pages(const struct view *v, bool urls)
 /* Pages so that each node's are in a row: its own first, then its children's. */
 static void order_pages(struct evidence_world *w, const uint32_t *sorted, uint32_t n)
 {
+	uint32_t *own = mem_zalloc(w->n_nodes, sizeof *own);
 	uint32_t *next = mem_zalloc(w->n_nodes, sizeof *next);
 
 	w->first = mem_zalloc(w->n_nodes, sizeof *w->first);
 	w->size = mem_zalloc(w->n_nodes, sizeof *w->size);
-	w->own = mem_zalloc(w->n_nodes, sizeof *w->own);
 	w->order = mem_array(n, sizeof *w->order);
-	w->place = mem_array(n, sizeof *w->place);
 	for (uint32_t i = 0; i < n; i++)
-		w->own[w->node[i]]++;
+		own[w->node[i]]++;
 	for (uint32_t v = w->n_nodes; v-- > 0;) {
-		w->size[v] += w->own[v];
+		w->size[v] += own[v];
 		if (v)
 			w->size[w->parent[v]] += w->size[v];
 	}
@@ -322,53 +321,72 @@ static void order_pages(struct evidence_world *w, const uint32_t *sorted, uint32
 			w->first[v] = next[w->parent[v]];
 			next[w->parent[v]] += w->size[v];
 		}
-		next[v] = w->first[v] + w->own[v];
+		next[v] = w->first[v] + own[v];
 	}
 	for (uint32_t v = 0; v < w->n_nodes; v++)
 		next[v] = w->first[v];
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t page = sorted[i], at = next[w->node[page]]++;
-
-		w->order[at] = page;
-		w->place[page] = at;
-	}
+	for (uint32_t i = 0; i < n; i++)
+		w->order[next[w->node[sorted[i]]]++] = sorted[i];
+	free(own);
 	free(next);
+}
+
+static void find_words(struct evidence_world *w, struct builder *b, const char *name,
+                       const char *end, uint64_t site)
+{
+	uint64_t words[EVIDENCE_WORDS_MAX];
+	int n = evidence_words(name, end, site, words);
+	bool fresh;
+
+	for (int i = 0; i < n; i++) {
+		vec_push(&b->word, map_intern(&b->words, words[i], w->n_words, &fresh));
+		w->n_words += fresh;
+	}
 }
 
 static void place_page(struct evidence_world *w, struct builder *b, const struct view *v,
                        uint32_t i, bool urls)
 {
 	struct cut c;
+	static const char same[] = "a";
 	uint64_t key[N_GROUPS] = { 0 };
 	uint64_t site = rng_mix(v->site[i]);
 	bool fresh;
 
 	cut_url(view_url(v, i), &c);
+	w->host[i] = 0;
 	w->node[i] = urls ? place(b, &c, &w->host[i]) : 0;
-	if (!urls)
-		w->host[i] = 0;
 	key[GROUP_FORM] = form_hash(&c, site);
 	key[GROUP_EXT] = hash_bytes(c.name_end, (size_t)(c.end - c.name_end), site);
-	key[GROUP_DEPTH] = rng_mix(site + (uint64_t)depth_of(&c));
-	for (int g = GROUP_FORM; g < N_GROUPS; g++)
-		w->group[g][i] = map_intern(&b->groups[g], urls ? key[g] : 0,
-		                            w->n_group[g], &fresh), w->n_group[g] += fresh;
+	/* hidden URLs: all pages are one group and have one word, whose effect tells how
+	 * well choosing goes; in the fit it takes that off what links are worth */
+	for (int g = GROUP_FORM; g < N_GROUPS; g++) {
+		w->group[g][i] = map_intern(&b->groups[g], urls ? key[g] : 0, w->n_group[g], &fresh);
+		w->n_group[g] += fresh;
+	}
+	if (urls)
+		find_words(w, b, c.name, c.name_end, site);
+	else
+		find_words(w, b, same, same + 1, 0);
+	w->word_first[i + 1] = (uint32_t)b->word.n;
 	find_statics(&c, v, i, urls, w->statics + (size_t)i * N_STATICS);
 }
 
 void evidence_world_init(struct evidence_world *w, const struct view *v, bool urls,
                          double sample)
 {
+	static const enum family family[GROUP_FORM] = { FAMILY_NAME, FAMILY_LAST, FAMILY_SHAPE };
 	struct builder b = { .nodes = { 0 } };
 	uint32_t n = v->n_pages, *sorted;
 
 	*w = (struct evidence_world){ 0 };
 	w->node = mem_array(n, sizeof *w->node);
 	w->host = mem_array(n, sizeof *w->host);
+	w->word_first = mem_zalloc((size_t)n + 1, sizeof *w->word_first);
 	w->statics = mem_array((size_t)n * N_STATICS, sizeof *w->statics);
-	for (int g = 0; g < N_FAMILIES; g++) {
-		w->group[g] = (uint32_t *)(uintptr_t)v->family[g];
-		w->n_group[g] = v->family[g] ? v->n_family[g] : 0;
+	for (int g = 0; g < GROUP_FORM; g++) {
+		w->group[g] = (uint32_t *)(uintptr_t)v->family[family[g]];
+		w->n_group[g] = v->family[family[g]] ? v->n_family[family[g]] : 0;
 	}
 	for (int g = GROUP_FORM; g < N_GROUPS; g++)
 		w->group[g] = mem_array(n, sizeof *w->group[g]);
@@ -378,9 +396,11 @@ void evidence_world_init(struct evidence_world *w, const struct view *v, bool ur
 	standardise(w->statics, n);
 	w->n_nodes = (uint32_t)b.parent.n;
 	w->parent = b.parent.v;
+	w->word = b.word.v;
 	map_release(&b.nodes);
 	for (int g = 0; g < N_GROUPS; g++)
 		map_release(&b.groups[g]);
+	map_release(&b.words);
 	sorted = sort_pages(v, urls);
 	order_pages(w, sorted, n);
 	draw_sample(w, v, sorted, sample);
@@ -392,12 +412,12 @@ void evidence_world_release(struct evidence_world *w)
 	free(w->parent);
 	free(w->node);
 	free(w->host);
+	free(w->word_first);
+	free(w->word);
 	free(w->statics);
 	free(w->first);
 	free(w->size);
-	free(w->own);
 	free(w->order);
-	free(w->place);
 	free(w->sample);
 	for (int g = GROUP_FORM; g < N_GROUPS; g++)
 		free(w->group[g]);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "base/rng.h"
@@ -82,7 +83,11 @@ static void near_to(const char *what, double x, double want)
 }
 
 /* u = sum (y - e) / (1 + sum e (1 - e)) over the tests of which `is` says yes. */
-struct question { const struct graph *links; const uint32_t *group; uint32_t page; };
+struct question {
+	const struct graph *links;
+	const uint32_t *group;
+	uint32_t page, word;            /* 0: not asked for, else the word + 1 */
+};
 
 static double effect(const struct naive *n, const struct question *q)
 {
@@ -97,6 +102,9 @@ static double effect(const struct naive *n, const struct question *q)
 			times = q->group[t->page] == q->group[q->page];
 		for (uint64_t k = 0; q->links && k < graph_degree(q->links, q->page); k++)
 			times += q->links->targets[q->links->offsets[q->page] + k] == t->page;
+		for (uint32_t k = n->w->word_first[t->page];
+		     q->word && k < n->w->word_first[t->page + 1]; k++)
+			times += n->w->word[k] + 1 == q->word;
 		sum += times * (t->hit - e);
 		var += times * e * (1 - e);
 	}
@@ -111,7 +119,7 @@ static double spread(const struct naive *n, const struct graph *g, const struct 
 	double sum = 0;
 
 	for (uint64_t k = 0; k < degree; k++)
-		sum += effect(n, &(struct question){ by, NULL, g->targets[g->offsets[page] + k] });
+		sum += effect(n, &(struct question){ by, NULL, g->targets[g->offsets[page] + k], 0 });
 	return degree ? sum / sqrt((double)degree) : 0;
 }
 
@@ -123,23 +131,15 @@ static const struct evidence_test *test_of(const struct naive *n, uint32_t page)
 	return NULL;
 }
 
-/* The next tested page on one side among those of the same node in order of URL. */
-static double side(const struct naive *n, uint32_t page, int step)
+/* The effects of a page's words over the root of their number. */
+static double words(const struct naive *n, uint32_t page)
 {
-	uint32_t node = n->w->node[page];
-	int64_t at = n->w->place[page];
+	uint32_t from = n->w->word_first[page], to = n->w->word_first[page + 1];
+	double sum = 0;
 
-	for (int64_t i = at + step; i >= n->w->first[node] &&
-	     i < (int64_t)n->w->first[node] + n->w->own[node]; i += step) {
-		const struct evidence_test *t = test_of(n, n->w->order[i]);
-
-		if (t) {
-			double e = rate(n, node, 1, t->hit);
-
-			return (t->hit - e) / (0.5 + e * (1 - e)) / sqrt(fabs((double)(i - at)));
-		}
-	}
-	return 0;
+	for (uint32_t k = from; k < to; k++)
+		sum += effect(n, &(struct question){ NULL, NULL, page, n->w->word[k] + 1 });
+	return to > from ? sum / sqrt((double)(to - from)) : 0;
 }
 
 static double logit(double p)
@@ -147,17 +147,17 @@ static double logit(double p)
 	return log(p / (1 - p));
 }
 
-/* With the weights of the start: 1 for the tree, 0.3 for near, groups and links. */
+/* With the weights of the start: 1 for the tree, 0.3 for words, groups and links. */
 static double score(const struct naive *n, const struct view *v, uint32_t page)
 {
 	uint32_t node = n->w->node[page];
-	double u = side(n, page, -1) + side(n, page, 1);
+	double u = words(n, page);
 
 	for (int g = 0; g < N_GROUPS; g++)
 		if (n->w->n_group[g])
-			u += effect(n, &(struct question){ NULL, n->w->group[g], page });
-	u += effect(n, &(struct question){ v->links, NULL, page }) +
-	     effect(n, &(struct question){ v->links_in, NULL, page }) +
+			u += effect(n, &(struct question){ NULL, n->w->group[g], page, 0 });
+	u += effect(n, &(struct question){ v->links, NULL, page, 0 }) +
+	     effect(n, &(struct question){ v->links_in, NULL, page, 0 }) +
 	     spread(n, v->links_in, v->links, page) + spread(n, v->links, v->links_in, page);
 	return logit(rate(n, node, 0, 0)) + 0.3 * u;
 }
@@ -199,7 +199,6 @@ static void model_is_the_naive_one(void **state)
 		near_to("rate", (double)s->rate[i], rate(&n, i, 0, 0));
 	}
 	for (uint32_t i = 0; i < stage.r.pages.n; i += 3) {
-		near_to("near", (double)s->near[i], side(&n, i, -1) + side(&n, i, 1));
 		near_to("cocited", (double)s->cocited[i],
 		        spread(&n, stage.e.view.links_in, stage.e.view.links, i));
 		if (!test_of(&n, i))
@@ -209,6 +208,38 @@ static void model_is_the_naive_one(void **state)
 	free(n.alive);
 	free(n.tested);
 	stage_close(&stage);
+}
+
+/* Names cut up by hand: the words are those of the same name written apart. */
+static void words_by_hand(void **state)
+{
+	static const struct { const char *name, *apart; int n; } cases[] = {
+		{ "fooBarBaz", "foo-bar-baz", 3 }, { "HTMLPage", "html-page", 2 },
+		{ "parseURL", "parse-url", 2 }, { "v12beta", "v-12-beta", 3 },
+		{ "2016-01-25-Our_site", "2016-01-25-our-site", 5 }, { "ABC", "abc", 1 },
+		{ "aB", "a-b", 2 }, { "a.a.A", "a", 1 }, { "--", "", 0 }, { "", "", 0 },
+		{ "X", "x", 1 }, { "IOSetupIO9", "io-setup-9", 3 }, { "caf\xc3\xa9s", "caf\xc3\xa9s", 1 },
+	};
+	uint64_t a[EVIDENCE_WORDS_MAX], b[EVIDENCE_WORDS_MAX];
+	const char *foo = "foo";
+	char many[200] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *s = cases[i].name, *t = cases[i].apart;
+		int n = evidence_words(s, s + strlen(s), 1, a);
+
+		if (n != cases[i].n || n != evidence_words(t, t + strlen(t), 1, b) ||
+		    memcmp(a, b, (size_t)n * sizeof *a) != 0)
+			fail_msg("%s has %d words", s, n);
+	}
+	/* words of another site are others; no more than fit are taken */
+	evidence_words(foo, foo + 3, 1, a);
+	evidence_words(foo, foo + 3, 2, b);
+	assert_true(a[0] != b[0]);
+	for (char c = 'a'; c <= 'z'; c++)
+		snprintf(many + strlen(many), sizeof many - strlen(many), "%c%c-", c, c);
+	assert_int_equal(evidence_words(many, many + strlen(many), 1, a), EVIDENCE_WORDS_MAX);
 }
 
 /* Each static has mean 0 and variance 1 over the pages, or is 0 where all are alike. */
@@ -323,6 +354,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_is_the_naive_one),
+		cmocka_unit_test(words_by_hand),
 		cmocka_unit_test(statics_are_standardised),
 		cmocka_unit_test(statics_by_hand),
 		cmocka_unit_test(doubt_is_half_a_death),
