@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/input.h"
 #include "base/json.h"
@@ -195,6 +196,7 @@ struct archiving {
 	VEC(uint32_t) touched;          /* pages to settle at the end of the batch */
 	uint32_t in_batch;
 	bool open;
+	bool piped;                     /* path is no file that could be read again */
 	enum archive_kind kind;
 	struct import_words words;
 };
@@ -299,7 +301,7 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		c.terms = our_terms(a, r->terms);
 	if (r->file.s)
 		c.file = file_name(a, r->file);
-	if (a->kind == ARCHIVE_WARC && !strcmp(a->path, "-")) {
+	if (a->kind == ARCHIVE_WARC && a->piped) {
 		c.file = (struct text){ 0 };    /* a pipe: nobody can read there again */
 		c.offset = c.size = -1;
 	}
@@ -359,9 +361,11 @@ int import_file(struct import *i, const char *path, struct err *err)
 	struct archiving a = { .i = i, .path = path };
 	struct archive_reader reader = { .record = add_record, .report = report_archive,
 	                                 .arg = &a };
+	struct stat st;
 	struct input *in;
 	int rc;
 
+	a.piped = !strcmp(path, "-") || (stat(path, &st) == 0 && !S_ISREG(st.st_mode));
 	if (import_is_bvgraph(path))
 		return import_bvgraph(i, path, err);
 	rc = archive_open(&reader, path, &in, &a.kind, err);

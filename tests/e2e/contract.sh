@@ -46,6 +46,8 @@ done
 head=$'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>piped</p>'
 printf 'WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-000000000001>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: http://p.example/\r\nContent-Type: application/http;msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n' ${#head} "$head" >p.warc
 "$FRESHET" init p 2>/dev/null; "$FRESHET" -C p import - <p.warc | grep -q '^1 new page, 1 capture$' || fail "import of a WARC from a pipe"
+"$FRESHET" init q 2>/dev/null; "$FRESHET" -C q import <(cat p.warc) >/dev/null
+! "$FRESHET" -C q export cdxj | grep -q filename || fail "a pipe by a name is taken for a file"
 "$FRESHET" -C p export warc -o p.out --json >out 2>err || fail "export: $(cat err)"
 grep -q '"written":0,"without_content":1,"lost":0' out && [ ! -s err ] || fail "export of what came from a pipe: $(cat out err)"
 # terms from a pipe: --words says what they count
