@@ -98,7 +98,7 @@ int main(void)
 				continue;       /* the slow one twice */
 			sums[i] = readers[i].run(&ps);
 			took = cpu_now() - start;
-			if (!best[i] || took < best[i])
+			if (best[i] <= 0 || took < best[i])
 				best[i] = took;
 		}
 	printf("%zu pages, %.1f MB\n", ps.list.n, (double)ps.bytes * 1e-6);

@@ -401,8 +401,8 @@ const struct command command_export = {
 	.description =
 		"pages: every page, one JSON object a line.\n\n"
 		"changed: the pages that were found new, changed or gone, each once, with what was\n"
-		"found last and where its content lies; --since TIME, or --since last for the last\n"
-		"complete cycle.\n\n"
+		"found last, what it asks of robots (an indexer leaves out noindex) and where its\n"
+		"content lies; --since TIME, or --since last for the last complete cycle.\n\n"
 		"visits: every visit with its outcome, and with what probability and why the page\n"
 		"was asked for.\n\n"
 		"cdxj: an index of all captures, sorted; with --extended a trace that `freshet\n"
