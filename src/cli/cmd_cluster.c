@@ -22,8 +22,8 @@ struct cluster_cli_opts {
 
 static const struct option_spec cluster_options[] = {
 	OPT_INT(cluster_cli_opts, k, 100, 1, 100000, "clusters"),
-	OPT_CHOICE(cluster_cli_opts, features, "url|content|url+content|static|dynamic|combined",
-	           "combined", "what pages are clustered by"),
+	OPT_CHOICE(cluster_cli_opts, features, SET_CHOICES, "combined",
+	           "what pages are clustered by"),
 	OPT_CHOICE(cluster_cli_opts, choose, "best|largest", "best",
 	           "which cluster is divided next: by gain, or the largest"),
 	OPT_INT(cluster_cli_opts, trials, 10, 1, 1000, "pairs of seeds tried for a division"),

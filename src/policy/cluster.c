@@ -69,8 +69,7 @@ struct cluster_state {
 
 static const struct option_spec cluster_options[] = {
 	OPT_INT(cluster_opts, k, 100, 1, 100000, "clusters"),
-	OPT_CHOICE(cluster_opts, features, "url|content|url+content|static|dynamic|combined",
-	           "combined", "what pages are clustered by"),
+	OPT_CHOICE(cluster_opts, features, SET_CHOICES, "combined", "what pages are clustered by"),
 	OPT_CHOICE(cluster_opts, weights, "non|short|arith|geo", "non",
 	           "weights of the cycles in a sample's history"),
 	OPT_DOUBLE(cluster_opts, confidence, 0.8, 0.01, 0.9999, "of the t-test that ends sampling"),

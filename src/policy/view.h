@@ -59,6 +59,8 @@ enum feature_set {
 	SET_URL, SET_CONTENT, SET_URL_CONTENT, SET_STATIC,
 	SET_DYNAMIC, SET_COMBINED, SET_FIRST_COPY,
 };
+/* The same as choices of an option; the last one is not for users. */
+#define SET_CHOICES "url|content|url+content|static|dynamic|combined"
 
 struct graph;
 struct grouping_share;
