@@ -109,9 +109,9 @@ void cdx_close(struct cdx_reader *r);
 MUST_CHECK int cdx_next(struct cdx_reader *r, struct cdx_line *ret, struct err *err);
 
 /* Append the line and a newline.  Numbers below 0 and slices whose data is NULL
- * are left out, extended fields also unless `extended`.  E_PARSE if surt is empty
- * or holds a blank or a control byte, or the time has no 14 digits: nothing is
- * appended then. */
+ * are left out, extended fields also unless `extended`.  E_PARSE if surt is empty,
+ * holds a blank or a control byte, or begins as a comment or JSON does, or if the time
+ * has no 14 digits: nothing is appended then. */
 MUST_CHECK int cdx_write(struct buf *out, const struct cdx_line *line, bool extended,
                          struct err *err);
 

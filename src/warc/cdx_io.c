@@ -147,12 +147,13 @@ static void write_count(struct json *j, const char *key, int64_t v)
 		json_kint(j, key, v);
 }
 
+/* Nothing that would be read as something else than a key. */
 static bool is_key(struct cdx_slice s)
 {
 	for (size_t i = 0; i < s.size; i++)
 		if ((unsigned char)s.data[i] <= ' ' || s.data[i] == 0x7f)
 			return false;
-	return s.size > 0 && s.data[0] != '!' && s.data[0] != '#';
+	return s.size > 0 && !strchr("!#{", s.data[0]) && !cdx_is_rows(s.data, s.size);
 }
 
 int cdx_write(struct buf *out, const struct cdx_line *line, bool extended,
