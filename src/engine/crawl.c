@@ -25,9 +25,6 @@ static bool may_spend(void *arg)
 	return crawl_may_spend(arg);
 }
 
-/* The visits that an open cycle has made, for the policy to be told. */
-struct made { VEC(struct seen) seen; struct crawl *crawl; enum goal goal; };
-
 static void take_place(struct crawl *c, uint32_t place)
 {
 	map_put(&c->places, place, 1);
@@ -48,19 +45,20 @@ uint32_t crawl_place(struct crawl *c, uint32_t index)
 
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
-	struct made *m = arg;
+	struct crawl_made *m = arg;
 	struct seen s = { .page = v->page, .hit = v->hit, .outcome = m->goal == GOAL_ALIVE ?
 		resume_life((enum outcome)v->outcome, v->status) : (enum outcome)v->outcome,
 		.score = v->score, .probability = v->probability, .reason = v->reason };
 
 	(void)err;
 	take_place(m->crawl, v->order);
+	vec_push(&m->place, v->order);
 	vec_push(&m->seen, s);
 	return 0;
 }
 
 /* A page whose only visit this was had no copy before. */
-static int mark_first(struct crawl *c, struct made *m, struct err *err)
+static int mark_first(struct crawl *c, struct crawl_made *m, struct err *err)
 {
 	int rc = 0;
 
@@ -153,7 +151,7 @@ static int run_engine(struct crawl *c, struct err *err)
 {
 	struct crawl_report *rep = c->report;
 	struct engine *e = &c->resumed->engine;
-	struct made made = { .goal = c->opts->goal, .crawl = c };
+	struct crawl_made made = { .goal = c->opts->goal, .crawl = c };
 	int rc = 0;
 
 	e->source = (struct source){ .self = c, .deliver = crawl_deliver };
@@ -169,7 +167,7 @@ static int run_engine(struct crawl *c, struct err *err)
 			rc = mark_first(c, &made, err);
 	}
 	if (rc == 0)
-		rc = crawl_discover_reserve(c, made.seen.v, made.seen.n, err);
+		rc = crawl_discover_reserve(c, &made, err);
 	if (rc == 0 && (rc = crawl_begin(c, err)) == 0) {
 		c->pause_began = c->batch_began;
 		rc = rep->resumed ?
@@ -181,6 +179,7 @@ static int run_engine(struct crawl *c, struct err *err)
 		crawl_counts_ceiling(c);
 	}
 	vec_release(&made.seen);
+	vec_release(&made.place);
 	return rc;
 }
 

@@ -58,10 +58,31 @@ int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_resu
 	return store_page_update(c->store, &p, err);
 }
 
-/* What the share was asked for before the cycle broke off stands in front: it is no
- * longer among the offers, and counts. */
-int crawl_discover_reserve(struct crawl *c, const struct seen *made, size_t n_made,
-                           struct err *err)
+/* What the share is for, as when the cycle began: what was asked for before it broke off
+ * is no longer among the offers, and stands in the place it had. */
+static void reserve(struct crawl *c, const struct crawl_made *made, const struct offer *offers,
+                    size_t n)
+{
+	size_t m = 0, next = 0;
+
+	for (uint32_t place = 1;; place++) {
+		while (m < made->seen.n && !asked_of(&c->report->discovery, made->seen.v[m].reason))
+			m++;
+		if (m < made->seen.n && (made->place.v[m] <= place || next == n)) {
+			const struct seen *s = &made->seen.v[m++];
+
+			vec_push(&c->reserved, ((struct offer){ s->page, s->score, s->probability,
+			                                        s->reason }));
+		} else if (next < n) {
+			vec_push(&c->reserved, offers[next]);
+			next++;
+		} else {
+			break;
+		}
+	}
+}
+
+int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made, struct err *err)
 {
 	struct engine *e = &c->resumed->engine;
 	struct discovery *d = &c->report->discovery;
@@ -69,19 +90,14 @@ int crawl_discover_reserve(struct crawl *c, const struct seen *made, size_t n_ma
 	size_t n;
 	int rc;
 
-	for (size_t i = 0; i < n_made; i++)
-		crawl_discover_count(c, made[i].reason, made[i].outcome);
+	for (size_t i = 0; i < made->seen.n; i++)
+		crawl_discover_count(c, made->seen.v[i].reason, made->seen.v[i].outcome);
 	if (!d->on)
 		return 0;
 	rc = discover_offers(c->discover, c->opts->cycle_seconds, &offers, &n, err);
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < n_made; i++)
-		if (asked_of(d, made[i].reason))
-			vec_push(&c->reserved, ((struct offer){ made[i].page, made[i].score,
-			                                        made[i].probability, made[i].reason }));
-	for (size_t i = 0; i < n; i++)
-		vec_push(&c->reserved, offers[i]);
+	reserve(c, made, offers, n);
 	e->reserved = c->reserved.v;
 	e->n_reserved = c->reserved.n;
 	e->reserved_most = d->share;

@@ -97,6 +97,14 @@ struct crawl {
 	uint64_t robots_counted;        /* of this process, in the report already */
 };
 
+/* The visits that an open cycle has made, in the order of its plan. */
+struct crawl_made {
+	VEC(struct seen) seen;
+	VEC(uint32_t) place;
+	struct crawl *crawl;
+	enum goal goal;
+};
+
 /* Nothing was asked of a server: the request of the page goes to others. */
 static inline bool crawl_is_blocked(const struct fetch_result *r)
 {
@@ -186,11 +194,11 @@ void crawl_robots_save(void *arg, const char *origin, size_t size,
                        const struct fetch_robots_copy *copy);
 MUST_CHECK int crawl_robots_check(struct crawl *c, struct err *err);    /* did it fail? */
 MUST_CHECK int crawl_robots_forget(struct crawl *c, struct err *err);   /* those of old */
-/* In crawl_discover.c: new pages before the cycle; then what the share is for, less
- * what the cycle, if it goes on, has asked for; and counting. */
+/* In crawl_discover.c: new pages before the cycle; then what the share is for, in
+ * front what the cycle, if it goes on, has asked for; and counting. */
 MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);
-MUST_CHECK int crawl_discover_reserve(struct crawl *c, const struct seen *made,
-                                      size_t n_made, struct err *err);
+MUST_CHECK int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made,
+                                      struct err *err);
 void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome);
 /* A new page that leads to one we have is not one more. */
 MUST_CHECK int crawl_discover_alias(struct crawl *c, uint32_t page,

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bed.c - a new repository to crawl from; see bed.h. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "base/map.h"
 #include "bed.h"
 
 void bed_renew(struct bed *b, const char *name)
@@ -67,6 +71,58 @@ struct crawl_report bed_cycle(struct bed *b)
 	if (crawl_cycle(b->store, &b->opts, &r, &err) < 0)
 		fail_msg("%s", err.text);
 	return r;
+}
+
+static void kill_at(void *arg, uint32_t done, uint32_t all)
+{
+	(void)all;
+	if (done >= *(const uint32_t *)arg)
+		raise(SIGKILL);
+}
+
+bool bed_killed_cycle(struct bed *b, uint32_t at)
+{
+	struct crawl_report r;
+	struct err err;
+	int status;
+	pid_t pid;
+
+	store_close(b->store);
+	pid = fork();
+	if (!pid) {
+		b->opts.progress = kill_at;
+		b->opts.arg = &at;
+		if (store_open(&b->store, b->db, STORE_EXISTING, &err) < 0)
+			_exit(9);
+		_exit(crawl_cycle(b->store, &b->opts, &r, &err) < 0 ? 8 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(store_open(&b->store, b->db, STORE_EXISTING, &err), 0);
+	if (WIFEXITED(status))
+		assert_int_equal(WEXITSTATUS(status), 0);
+	return WIFSIGNALED(status);
+}
+
+struct hashing { uint64_t hash; bool outcomes; };
+
+static int hash_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct hashing *h = arg;
+	uint32_t what[] = { v->page, v->cycle, v->order, v->reason, v->hit,
+		h->outcomes ? v->outcome : 0 };
+
+	(void)err;
+	h->hash = hash_bytes(what, sizeof what, h->hash);
+	return 0;
+}
+
+uint64_t bed_hash_visits(struct bed *b, bool outcomes)
+{
+	struct hashing h = { .outcomes = outcomes };
+	struct err err;
+
+	assert_int_equal(store_visits(b->store, STORE_NONE, 1, UINT32_MAX, hash_visit, &h, &err), 0);
+	return h.hash;
 }
 
 void bed_close(struct bed *b)

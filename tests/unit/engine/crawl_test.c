@@ -102,40 +102,18 @@ static struct crawl_report cycle(struct stage *s, const char *policy, double bud
 	return bed_cycle(&s->bed);
 }
 
-static void kill_at(void *arg, uint32_t spent, uint32_t budget)
-{
-	(void)budget;
-	if (spent >= *(const uint32_t *)arg)
-		raise(SIGKILL);
-}
-
 /* The same, by a process of its own that is killed at so many requests. */
 static void killed_cycle(struct stage *s, const char *policy, double budget, int64_t now,
                          uint32_t at)
 {
-	int status;
-	pid_t pid;
+	uint32_t batch = s->bed.opts.batch;
 
-	s->world.now = now;
-	store_close(s->bed.store);
-	pid = fork();
-	if (!pid) {
-		struct crawl_report r;
-		struct err err;
-
-		s->bed.opts.policy = policy;
-		s->bed.opts.budget = (struct share){ budget, budget == 100 };
-		s->bed.opts.now = now;
-		s->bed.opts.progress = kill_at;
-		s->bed.opts.arg = &at;
-		s->bed.opts.batch = 3;
-		if (store_open(&s->bed.store, s->bed.db, STORE_EXISTING, &err) < 0)
-			_exit(9);
-		_exit(crawl_cycle(s->bed.store, &s->bed.opts, &r, &err) < 0 ? 8 : 0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(at < budget ? WIFSIGNALED(status) : WIFEXITED(status) && !WEXITSTATUS(status));
-	open_store(s);
+	s->bed.opts.policy = policy;
+	s->bed.opts.budget = (struct share){ budget, budget == 100 };
+	s->bed.opts.now = s->world.now = now;
+	s->bed.opts.batch = 3;
+	assert_int_equal(bed_killed_cycle(&s->bed, at), at < budget);
+	s->bed.opts.batch = batch;
 }
 
 /* The same history for replay: a record for each state of each page. */
@@ -290,16 +268,6 @@ static void test_live_equals_replay(void **state)
 	}
 }
 
-static int hash_visit(void *arg, const struct store_visit *v, struct err *err)
-{
-	uint64_t *hash = arg;
-
-	(void)err;
-	*hash = hash_bytes(&(uint32_t[]){ v->page, v->cycle, v->outcome, v->reason, v->order },
-	                   5 * sizeof(uint32_t), *hash);
-	return 0;
-}
-
 /* Clusters are made of the copies and visits that a cycle began with, also by the process
  * that goes on with it: killed cycles ask for what whole ones ask for. */
 static void test_clusters_survive_a_kill(void **state)
@@ -323,8 +291,7 @@ static void test_clusters_survive_a_kill(void **state)
 				killed_cycle(&s, i ? policies[k] : "oldest", i ? 60 : 100, now,
 				             UINT32_MAX);
 			}
-			assert_int_equal(store_visits(s.bed.store, STORE_NONE, 1, UINT32_MAX,
-			                              hash_visit, &hash[kill], &(struct err){ 0 }), 0);
+			hash[kill] = bed_hash_visits(&s.bed, true);
 			teardown(&s);
 		}
 		if (hash[0] != hash[1])

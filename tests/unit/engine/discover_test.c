@@ -546,6 +546,39 @@ static void test_killed_at_any_moment(void **state)
 	teardown(&s);
 }
 
+/* A day that is killed in the middle, in the share of discovery or behind it, asks for the
+ * pages of a whole one, each in its place.  (The budget is never spent: a redirect whose page
+ * is lost by a kill costs a request more.) */
+static void test_killed_days_are_whole_days(void **state)
+{
+	struct origin *origin = NULL;
+	uint64_t hash[2] = { 0 };
+	unsigned kills = 0;
+	struct stage s;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		setup_on(&s, origin);
+		s.bed.opts.batch = 2;
+		s.bed.opts.budget = (struct share){ 100, false };
+		s.bed.opts.discover.per_site = 30;
+		for (int day = 0; day < 5; day++) {
+			s.day = day;
+			s.bed.opts.now = START + day * DAY;
+			for (uint32_t at = 2; i && bed_killed_cycle(&s.bed, at); at += 9)
+				kills++;
+			if (!i)
+				assert_true(cycle(&s, day).cycle.downloads < 100);
+		}
+		hash[i] = bed_hash_visits(&s.bed, true);
+		origin = s.origin;
+		bed_close(&s.bed);
+	}
+	origin_stop(origin);
+	assert_true(kills > 10);
+	assert_true(hash[0] == hash[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -556,6 +589,7 @@ int main(void)
 		cmocka_unit_test(test_trusted_dates),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_killed_at_any_moment),
+		cmocka_unit_test(test_killed_days_are_whole_days),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
