@@ -75,7 +75,7 @@ static void query_each(void *arg, const char *word, size_t size, uint64_t hash)
 }
 
 /* The words of the query as rows of the set.  An argument that is no word of a page
- * as it stands, such as a quoted query, is taken apart as pages are. */
+ * as it stands, such as a quoted query, is taken apart as pages are.  1: none is known. */
 static int make_set(struct searching *s, const struct search_cli_opts *o, int n, char **words,
                     struct err *err)
 {
@@ -103,7 +103,7 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 		return err_set(err, E_FAIL, "no words were counted yet: `freshet set words yes` has the "
 		               "cycles from now on do it; archives bring theirs");
 	if (!n_numbers)
-		return err_set(err, E_FAIL, "no page of the repository has any of these words");
+		return 1;
 	s->set.opts = (struct search_opts){ .k = (uint32_t)o->k, .weight_text = o->text_weight,
 	                                    .weight_rank = 1 - o->text_weight };
 	s->set.n_queries = 1;
@@ -225,8 +225,10 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		if (rc > 0)
 			rc = 0;
 	}
+	if (rc == 1)                    /* words that were never seen */
+		rc = 0;
 	if (rc == 0 && !n)
-		log_info("no copy has these words");
+		log_info("no copy has any of these words");
 	if (rc == 0)
 		print_results(cli, &s, found, n);
 	search_index_release(&s.index);
