@@ -39,8 +39,8 @@ r = json.load(sys.stdin)["results"]; assert len(r) == 10 and 0 <= r[0]["stale"] 
 $f -C r search gamma beta --now 20220701 >apart
 $f -C r search 'Beta,  gamma' --now 20220701 | cmp - apart
 $f -C r search 'zebra beta' gamma --now 20220701 | cmp - apart
-$f -C r search zebra --json >out 2>err                  # nothing found is no failure
-grep -q '"results":\[\]' out; grep -q 'any of these words' err
+$f -C r search zebra --json >none.json 2>err                  # nothing found is no failure
+grep -q '"results":\[\]' none.json; grep -q 'any of these words' err
 
 # Stems, ignored elements and folded digits reach the pages of a WARC by settings.
 python3 - <<'P'
