@@ -60,18 +60,10 @@ void copies_release(struct copies *c)
 	*c = (struct copies){ 0 };
 }
 
-static struct slice to_slice(struct text t)
-{
-	return (struct slice){ t.s, t.size };
-}
-
 static int read_capture(void *arg, const struct store_capture *s, struct err *err)
 {
 	struct copies *c = arg;
-	struct record r = {
-		.mime = to_slice(s->mime), .terms = to_slice(s->terms),
-		.facts = { s->bytes_text, s->words, s->images, s->tables, s->emails, s->outlinks },
-	};
+	struct record r;
 	uint32_t number;
 
 	if (s->page >= c->features.pages->n)
@@ -80,6 +72,7 @@ static int read_capture(void *arg, const struct store_capture *s, struct err *er
 		return 0;
 	if (!c->first[s->page])
 		c->first[s->page] = s->time;
+	record_from_capture(s, &r);
 	number = facts_add(&c->own, &r);
 	if (number == FACTS_NONE)
 		return 0;               /* a revisit, or a page without content */

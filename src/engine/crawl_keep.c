@@ -73,27 +73,6 @@ struct crawl_copy *crawl_copy_new(const struct store_capture *row)
 	return c;
 }
 
-static struct text to_text(struct slice s)
-{
-	return (struct text){ s.size ? s.s : NULL, s.size };
-}
-
-static struct store_capture to_capture(const struct record *rec)
-{
-	return (struct store_capture){
-		.status = rec->status, .revisit = rec->revisit, .mime = to_text(rec->mime),
-		.digest = to_text(rec->digest), .prose = to_text(rec->prose),
-		.tags = to_text(rec->tags), .title = to_text(rec->title),
-		.etag = to_text(rec->etag), .modified = to_text(rec->modified),
-		.has_simhash = rec->has_simhash, .simhash = rec->simhash, .length = rec->length,
-		.bytes_text = rec->facts.text, .words = rec->facts.words,
-		.images = rec->facts.images, .tables = rec->facts.tables,
-		.emails = rec->facts.emails, .outlinks = rec->facts.outlinks,
-		.links = to_text(rec->links), .robots = to_text(rec->robots),
-		.offset = -1, .size = -1,
-	};
-}
-
 /* The words of a page get their numbers here, where the order is that of the visits:
  * so it does not matter how many threads counted, nor who was first. */
 static struct text number_words(struct crawl *c, const struct crawl_answer *a)
@@ -115,9 +94,9 @@ static bool equal(struct text a, struct text b)
  * (RFC 9111 section 4.3.4), a whole answer all. */
 static int refresh_copy(struct crawl *c, const struct crawl_answer *a, struct err *err)
 {
-	struct text etag = to_text(a->record.etag), modified = to_text(a->record.modified);
+	struct text etag = record_text(a->record.etag), modified = record_text(a->record.modified);
 	const struct crawl_copy *copy = a->copy;
-	struct text robots = a->robots_told ? to_text(a->record.robots) : copy->robots;
+	struct text robots = a->robots_told ? record_text(a->record.robots) : copy->robots;
 
 	if (a->result.status == 304 && !etag.s)
 		etag = copy->etag;
@@ -152,7 +131,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 		/* the store knows of a file from its first record on, and of all of the one
 		 * before: so a crash leaves none that it does not know */
 		c->commit_now = strcmp(before, c->last.filename) != 0;
-		row = to_capture(&a->record);
+		record_to_capture(&a->record, &row);
 		row.file = (struct text){ c->last.filename, strlen(c->last.filename) };
 		row.offset = (int64_t)c->last.offset;
 		row.size = (int64_t)c->last.length;

@@ -194,7 +194,8 @@ static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
 		if (again.robots.s)
 			buf_add(&a->robots, again.robots.s, again.robots.size);
 	}
-	a->record.robots = (struct slice){ buf_text(&a->robots), a->robots.size };
+	if (a->robots.size)
+		a->record.robots = (struct slice){ a->robots.data, a->robots.size };
 	a->robots_told = true;
 }
 
@@ -222,12 +223,13 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		for (; k < n && k < sizeof a->mime - 1 && v[k] != ';' &&
 		       !isspace((unsigned char)v[k]); k++)
 			a->mime[k] = (char)tolower((unsigned char)v[k]);
-		rec->mime = (struct slice){ a->mime, k };
+		if (k)
+			rec->mime = (struct slice){ a->mime, k };
 	}
 	/* validators of where a redirect led say nothing about the page's own URL */
-	if (!r->n_hops && fetch_header(r->head, r->head_size, "ETag", &v, &n))
+	if (!r->n_hops && fetch_header(r->head, r->head_size, "ETag", &v, &n) && n)
 		rec->etag = (struct slice){ v, n };
-	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n))
+	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n) && n)
 		rec->modified = (struct slice){ v, n };
 	if (r->status < 200 || r->status > 399)
 		return;

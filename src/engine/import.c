@@ -241,27 +241,6 @@ static int begin_batch(struct archiving *a, struct err *err)
 	return rc < 0 ? rc : import_words_follow(&a->words, a->i->store, err);
 }
 
-static struct text to_text(struct slice s)
-{
-	return (struct text){ s.s, s.size };
-}
-
-static void to_capture(const struct record *r, uint32_t page, struct store_capture *c)
-{
-	*c = (struct store_capture){
-		.page = page, .time = r->time, .status = r->status, .revisit = r->revisit,
-		.mime = to_text(r->mime), .digest = to_text(r->digest), .prose = to_text(r->prose),
-		.tags = to_text(r->tags), .title = to_text(r->title), .etag = to_text(r->etag),
-		.modified = to_text(r->modified), .has_simhash = r->has_simhash,
-		.simhash = r->simhash, .length = r->length, .bytes_text = r->facts.text,
-		.words = r->facts.words, .images = r->facts.images, .tables = r->facts.tables,
-		.emails = r->facts.emails, .outlinks = r->facts.outlinks,
-		.links = to_text(r->links), .terms = to_text(r->terms), .file = to_text(r->file),
-		.offset = r->offset, .size = r->record_size, .target = to_text(r->target),
-		.robots = to_text(r->robots),
-	};
-}
-
 /* Where the record lies, as the repository will look for it. */
 static struct text file_name(struct archiving *a, struct slice told)
 {
@@ -281,7 +260,7 @@ static struct text our_terms(struct archiving *a, struct slice terms)
 
 	if (why.code && a->i->report)
 		a->i->report(a->i->arg, why.text);
-	return to_text(ours);
+	return record_text(ours);
 }
 
 static int add_record(void *arg, const struct record *r, struct err *err)
@@ -292,11 +271,12 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 	uint32_t page;
 	int rc;
 
-	rc = store_page_add(i->store, to_text(r->url), i->now, &page, err);
+	rc = store_page_add(i->store, record_text(r->url), i->now, &page, err);
 	if (rc < 0)
 		return rc;
 	i->stats.n_pages += rc == 1;
-	to_capture(r, page, &c);
+	record_to_capture(r, &c);
+	c.page = page;
 	if (a->kind == ARCHIVE_CDX && r->terms.s)
 		c.terms = our_terms(a, r->terms);
 	if (r->file.s)

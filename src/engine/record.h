@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "repo/store.h"
+
 #define RECORD_LINKS_MAX 4096           /* of one capture; more are not read */
 
 struct slice { const char *s; size_t size; };   /* s == NULL: not told */
@@ -45,5 +47,10 @@ struct record {
 	struct slice file;              /* WARC file */
 	int64_t offset, record_size;    /* in it; -1 */
 };
+
+/* The same as the store has it.  A capture gets no page and no id, a record no url. */
+struct text record_text(struct slice s);
+void record_to_capture(const struct record *r, struct store_capture *ret);
+void record_from_capture(const struct store_capture *c, struct record *ret);
 
 #endif

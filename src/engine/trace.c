@@ -74,28 +74,15 @@ static int turn_to(struct loader *l, uint32_t page, struct err *err)
 	return 0;
 }
 
-static struct slice to_slice(struct text t)
-{
-	return (struct slice){ t.s, t.size };
-}
-
 static int add_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct loader *l = arg;
-	struct record r = {
-		.time = c->time, .status = c->status, .revisit = c->revisit,
-		.mime = to_slice(c->mime), .length = c->length, .digest = to_slice(c->digest),
-		.prose = to_slice(c->prose), .tags = to_slice(c->tags),
-		.has_simhash = c->has_simhash, .simhash = c->simhash,
-		.facts = { c->bytes_text, c->words, c->images, c->tables, c->emails, c->outlinks },
-		.title = to_slice(c->title), .terms = to_slice(c->terms),
-		.links = to_slice(c->links), .target = to_slice(c->target), .offset = -1,
-		.record_size = -1,
-	};
+	struct record r;
 	int rc = turn_to(l, c->page, err);
 
 	if (rc < 0)
 		return rc;
+	record_from_capture(c, &r);
 	r.url = (struct slice){ l->url.data, l->url.size };
 	l->stats->n_records++;
 	return history_add(l->h, &r, err);

@@ -36,6 +36,9 @@ def answer(q):
             if path == "/tagged":
                 more.append(("ETag", '"1"'))
                 if q.headers["If-None-Match"] == '"1"': return 304, b"", more
+    elif host.startswith(b"http://127.0.0.6"):      # a link that goes, with all others
+        if path != "/": return 404, b""
+        body = b"no links" if "bare" in told else b"<a href=/z>z</a>"
     elif path == "/robots.txt": body = b"User-agent: *\nDisallow: /secret\nSitemap: /ignored\nSitemap: http://%s/map.xml.gz\n" % q.headers["Host"].encode()
     elif path == "/map.xml.gz": kind, body = "application/gzip", gzip.compress(b"<urlset><url><loc>http://%s/mapped</loc></url><url><loc>http://elsewhere.example/x</loc></url></urlset>" % q.headers["Host"].encode())
     elif path == "/": body = b"<a href=/a>a</a><a href=/secret>s</a><a href='/a?PHPSESSID=1'>p</a><a href=/big.zip>z</a>" + (b"<a href=/late>l</a>" if "later" in told else b"")
@@ -128,6 +131,16 @@ is 'r["same"], r["not_modified"]' "(2, 1)"
 visit open 20230103
 is 'r["same"], r["not_modified"]' "(3, 1)"
 [ "$(asks) / $(asks tagged)" = "noindex /y / nofollow noindex /y" ] || { asks; asks tagged; exit 1; }
+echo now > state
+
+# a page without links has none: those of its copy before are no longer followed
+new b "http://127.0.0.6:$(cat port)/"
+expect 0 cycle b --budget 20 --allow-net 127.0.0.0/8 --now 20230101
+echo bare > state
+expect 0 cycle b --budget 20 --allow-net 127.0.0.0/8 --now 20230102
+is 'changed' 1
+expect 0 cycle b --budget 20 --discover 10 --allow-net 127.0.0.0/8 --now 20230103
+is 'discovery["found"]' 0
 echo now > state
 
 # a trap, killed again and again: never a page twice, never more than the share
