@@ -22,7 +22,7 @@ struct reading {
 	VEC(struct seen) seen;          /* of the cycle being told */
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	uint8_t *known;                 /* by page: the copy we began with is there */
-	int64_t *added;                 /* by page: when it came under care */
+	const int64_t *added;           /* by page: when it came under care */
 	uint32_t n_added, n_asked;      /* of them so many were here by now */
 	uint32_t n_pages, before_cycle;
 	struct progress *progress;
@@ -42,16 +42,6 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 		vec_push(&r->imported, t);
 	else if (!r->before_cycle || v->cycle < r->before_cycle)
 		vec_push(&r->own, t);
-	return 0;
-}
-
-static int read_added(void *arg, const struct store_page *p, struct err *err)
-{
-	struct reading *r = arg;
-
-	(void)err;
-	if (p->number < r->n_pages)
-		r->added[p->number] = p->added;
 	return 0;
 }
 
@@ -407,13 +397,11 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
                         struct err *err)
 {
 	struct reading in = { .n_pages = r->loaded.pages.n, .before_cycle = opts->before_cycle,
-	                      .progress = opts->progress };
+	                      .added = r->loaded.added, .progress = opts->progress };
 	int rc;
 
 	in.known = mem_zalloc(in.n_pages, 1);
-	in.added = mem_zalloc(in.n_pages, sizeof *in.added);
 	if ((rc = store_cycles(s, read_cycle, &in, err)) == 0 &&
-	    (!in.cycles.n || (rc = store_pages(s, read_added, &in, err)) == 0) &&
 	    (rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, &in, err)) == 0) {
 		if (in.progress)
 			progress_start(in.progress, "recalling", "visits", in.imported.n + in.own.n);
@@ -422,7 +410,6 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 		tell_own(r, &in);
 	}
 	free(in.known);
-	free(in.added);
 	vec_release(&in.imported);
 	vec_release(&in.own);
 	vec_release(&in.seen);
