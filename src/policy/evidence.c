@@ -11,7 +11,7 @@
  * need to look elsewhere, and the longer nothing new was found the less there is to
  * find.  (How much is alive is estimated by the engine, from a sample of its own.)
  * Everything else is the highest score, in batches of a tenth of what was tested and
- * at most 0.1 % of the pages, of one host at most a hundredth of what was tested.
+ * at most 0.1 % of the pages, of one host at most a 500th of what was tested.
  * From single pages on: small batches matter more than any feature, and a batch that
  * ends where a host comes again costs a polite crawler no time.  Most of what a larger
  * one loses is saved by doubt (evidence_model.c).  Within a batch hosts take turns.
@@ -35,7 +35,7 @@
 #define OPENING_ALIVE 2         /* living pages that end the opening */
 #define OPENING_MOST 20         /* tests at the most, or this share of all pages: */
 #define OPENING_SHARE 0.0015
-#define HOST_SHARE 0.01         /* of the tests: pages of one host in a batch */
+#define HOST_SHARE 0.002        /* of the tests: pages of one host in a batch */
 
 static const struct option_spec evidence_options[] = {
 	OPT_DOUBLE(evidence_opts, sample, 0.01, 0, 1, "share of pages in the sample"),
