@@ -74,8 +74,7 @@ static int export_page(void *arg, const struct store_page *p, struct err *err)
 	(void)err;
 	json_object(j);
 	json_text(j, "url", p->url);
-	json_kstr(j, "state", p->state == STORE_PAGE_HERE ? "here" :
-	          p->state == STORE_PAGE_GONE ? "gone" : "left");
+	json_kstr(j, "state", store_state_name(p->state));
 	json_time(j, "added", p->added);
 	if (p->found)
 		json_kint(j, "found", p->found);

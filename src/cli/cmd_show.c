@@ -15,8 +15,6 @@ static const struct option_spec show_options[] = {
 	OPT_END
 };
 
-static const char *const states[] = { "here", "gone", "left" };
-
 static int json_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct json *j = arg;
@@ -102,7 +100,7 @@ static int show_json(struct store *s, const struct store_page *p, struct err *er
 	json_key(&j, "url");
 	json_strn(&j, p->url.s, p->url.size);
 	json_kint(&j, "page", p->number);
-	json_kstr(&j, "state", states[p->state % 3]);
+	json_kstr(&j, "state", store_state_name(p->state));
 	json_time(&j, "added", p->added);
 	json_time(&j, "last_visit", p->last_visit);
 	json_time(&j, "last_change", p->last_change);
@@ -186,7 +184,7 @@ static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		rc = show_json(s, &p, err);
 	} else if (rc == 0) {
 		printf("%-13s%.*s\n", "url", (int)p.url.size, p.url.s);
-		printf("%-13s%s\n", "state", states[p.state % 3]);
+		printf("%-13s%s\n", "state", store_state_name(p.state));
 		print_time("added", p.added);
 		print_time("last visit", p.last_visit);
 		print_time("last change", p.last_change);

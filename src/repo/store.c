@@ -17,6 +17,11 @@ static const struct store_ops *const backends[] = {
 #undef STORE
 };
 
+const char *store_state_name(unsigned state)
+{
+	return state == STORE_PAGE_HERE ? "here" : state == STORE_PAGE_GONE ? "gone" : "left";
+}
+
 int store_open(struct store **ret, const char *url, enum store_mode mode, struct err *err)
 {
 	const char *colon = strchr(url, ':'), *slash = strchr(url, '/');

@@ -31,6 +31,7 @@ struct store;
 struct text { const char *s; size_t size; };    /* s == NULL: nothing */
 
 enum store_page_state { STORE_PAGE_HERE, STORE_PAGE_GONE, STORE_PAGE_LEFT };
+const char *store_state_name(unsigned state);   /* here, gone, left */
 
 #define STORE_FAIL_GONE 0x10000u       /* in store_page.fails: the page was not there */
 
