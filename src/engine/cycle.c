@@ -43,8 +43,7 @@ void engine_release(struct engine *e)
 	free(e->deliveries);
 }
 
-/* Only to report what planning cost; no decision depends on it. */
-static double clock_seconds(void)
+double engine_seconds(void)
 {
 	struct timespec ts;
 
@@ -324,12 +323,12 @@ static void count_room(struct engine *e)
 static int deliver(struct engine *e, struct err *err)
 {
 	size_t n = e->plan.n_taken, missing = take_made(e);
-	double before = clock_seconds();
+	double before = engine_seconds();
 	int rc = 0;
 
 	if (missing)
 		rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
-	e->fetch_seconds += clock_seconds() - before;
+	e->fetch_seconds += engine_seconds() - before;
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < n; i++)
@@ -385,13 +384,13 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 	end_cycle(e);
 	for (size_t i = 0; i < e->plan.n_taken; i++)    /* of a round that failed */
 		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
-	e->plan_seconds = clock_seconds() - from - e->fetch_seconds;
+	e->plan_seconds = engine_seconds() - from - e->fetch_seconds;
 	return rc;
 }
 
 int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
 {
-	double from = clock_seconds();
+	double from = engine_seconds();
 
 	begin_cycle(e, now, budget);
 	return run_rounds(e, from, err);
@@ -400,7 +399,7 @@ int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err
 int engine_continue(struct engine *e, int64_t now, uint32_t budget, const struct seen *visits,
                     size_t n, uint32_t spent, bool same_policy, struct err *err)
 {
-	double from = clock_seconds();
+	double from = engine_seconds();
 	uint32_t counted = 0;
 	int rc;
 

@@ -80,6 +80,9 @@ void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
                  int64_t start);
 void engine_release(struct engine *e);
 
+/* Processor time of this thread: only to report what planning cost, no decision depends
+ * on it. */
+double engine_seconds(void);
 /* Run one cycle at `now` with budget R; on error what was told stays told. */
 MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
                             struct err *err);

@@ -7,13 +7,6 @@
 
 #define LINE_MAX_SIZE 1024
 
-static int by_number(const void *va, const void *vb)
-{
-	const struct term *a = va, *b = vb;
-
-	return (a->id > b->id) - (a->id < b->id);
-}
-
 static uint32_t number_of(struct lexicon *l, const char *word, size_t size)
 {
 	return l->words.n < TERMS_VOCABULARY_MAX ? strtab_intern(&l->words, word, size, NULL) :
@@ -64,7 +57,7 @@ const char *lexicon_terms(struct lexicon *l, const struct word_counts *page,
 			vec_push(&l->page.terms, t);
 	}
 	if (l->page.terms.n)
-		qsort(l->page.terms.v, l->page.terms.n, sizeof *l->page.terms.v, by_number);
+		qsort(l->page.terms.v, l->page.terms.n, sizeof *l->page.terms.v, term_by_id);
 	for (size_t i = 0; i < l->page.terms.n; i++)
 		put_term(&l->text, l->page.terms.v[i]);
 	*ret_size = l->text.size;

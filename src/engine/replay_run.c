@@ -13,7 +13,6 @@
 #include "engine/replay_run.h"
 
 #include <stdio.h>
-#include <time.h>
 
 static bool is_hit(const struct run *run, uint32_t page)
 {
@@ -164,14 +163,6 @@ static void run_release(struct run *run)
 	search_index_release(&run->index);
 }
 
-static double clock_seconds(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
 static void tell_cycle(const struct run *run, uint32_t cycle, int64_t time)
 {
 	const struct engine *e = &run->engine;
@@ -187,7 +178,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 
 	for (uint32_t c = 0; c < r->n_cycles; c++) {
 		struct cycle_measure *m = &ret->cycles[c];
-		double from = clock_seconds();
+		double from = engine_seconds();
 		int rc;
 
 		m->time = r->start + (int64_t)(c + 1) * r->opts.cycle_seconds;
@@ -214,7 +205,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		if (r->search)
 			measure_search(run, c, m, ret);
 		m->plan_seconds = run->engine.plan_seconds;
-		m->total_seconds = clock_seconds() - from;
+		m->total_seconds = engine_seconds() - from;
 		ret->plan_seconds += m->plan_seconds;
 		ret->total_seconds += m->total_seconds;
 		if (r->opts.cycle_done)

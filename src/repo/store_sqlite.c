@@ -79,11 +79,6 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"DROP TABLE bodies_by_key;",
 };
 
-static struct store_sqlite *self(struct store *s)
-{
-	return (struct store_sqlite *)s;
-}
-
 int sql_error(struct store_sqlite *s, struct err *err)
 {
 	int code = sqlite3_errcode(s->db);

@@ -31,6 +31,11 @@ struct store_sqlite {
 	char path[4096];
 };
 
+static inline struct store_sqlite *self(struct store *s)
+{
+	return (struct store_sqlite *)s;
+}
+
 /* A prepared statement, reset and without bindings; NULL with err filled. */
 sqlite3_stmt *sql_get(struct store_sqlite *s, enum sql which, struct err *err);
 /* Run a statement that delivers no row. */

@@ -14,11 +14,6 @@
 #include "base/map.h"
 #include "repo/store_sqlite.h"
 
-static struct store_sqlite *self(struct store *s)
-{
-	return (struct store_sqlite *)s;
-}
-
 /* Bind the key of a shared text, keeping the text if it is new. */
 static int bind_body(struct store_sqlite *s, sqlite3_stmt *q, int i, struct text body,
                      struct err *err)

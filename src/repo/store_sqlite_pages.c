@@ -10,11 +10,6 @@
 #define FILTER_BITS 12          /* a key */
 #define FILTER_FROM 1000        /* pages added before it is worth its while */
 
-static struct store_sqlite *self(struct store *s)
-{
-	return (struct store_sqlite *)s;
-}
-
 static int64_t url_key(struct text url)
 {
 	return (int64_t)hash_bytes(url.s, url.size, 0);

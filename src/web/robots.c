@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/url.h"
+#include "web/url_put.h"
 
 enum { FOR_ALL = 1, FOR_US = 2 };
 
@@ -37,20 +37,6 @@ struct parser {
 	bool own_rules;
 	double delay[3];                /* by FOR_ALL, FOR_US */
 };
-
-static int hex_value(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool is_unreserved(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-	       || c == '-' || c == '.' || c == '_' || c == '~';
-}
 
 /* Write s in the one encoding to d, which has room for 3 * size.  In a pattern
  * '*' and a final '$' are kept.  *ret_octets counts what it stands for. */
@@ -65,16 +51,16 @@ static size_t normalise(const char *s, size_t size, bool pattern, char *d,
 	for (size_t i = 0; i < size; i++, octets++) {
 		unsigned char c = (unsigned char)s[i];
 		int high, low;
-		bool plain = c == '/' || c == '?' || is_unreserved(c);
+		bool plain = c == '/' || c == '?' || url_is_unreserved(c);
 
 		if (pattern && (c == '*' || (c == '$' && i + 1 == size)))
 			plain = true;
 		query |= c == '?';
-		if (c == '%' && i + 2 < size && (high = hex_value((unsigned char)s[i + 1])) >= 0
-		    && (low = hex_value((unsigned char)s[i + 2])) >= 0) {
+		if (c == '%' && i + 2 < size && (high = url_hex_value((unsigned char)s[i + 1])) >= 0
+		    && (low = url_hex_value((unsigned char)s[i + 2])) >= 0) {
 			c = (unsigned char)(high << 4 | low);
 			i += 2;
-			plain = is_unreserved(c) || (query && (c == '/' || c == '?'));
+			plain = url_is_unreserved(c) || (query && (c == '/' || c == '?'));
 		}
 		if (plain) {
 			*d++ = (char)c;

@@ -150,7 +150,7 @@ static bool get_decimal(const char **p, const char *end, uint32_t *ret)
 	return *p > from && x <= UINT32_MAX;
 }
 
-static int by_id(const void *va, const void *vb)
+int term_by_id(const void *va, const void *vb)
 {
 	const struct term *a = va, *b = vb;
 
@@ -174,7 +174,7 @@ int terms_parse(struct term_vector *ret, const char *s, size_t size, struct err 
 		vec_push(&v.terms, t);
 	}
 	if (v.terms.n)
-		qsort(v.terms.v, v.terms.n, sizeof *v.terms.v, by_id);
+		qsort(v.terms.v, v.terms.n, sizeof *v.terms.v, term_by_id);
 	for (size_t i = 1; i < v.terms.n; i++)
 		if (v.terms.v[i].id == v.terms.v[i - 1].id) {
 			term_vector_release(&v);

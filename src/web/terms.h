@@ -54,6 +54,7 @@ void word_counter_release(struct word_counter *c);
 struct term {
 	uint32_t id, count;
 };
+int term_by_id(const void *va, const void *vb);         /* for qsort() */
 
 struct term_vector {                    /* zeroed: empty */
 	VEC(struct term) terms;         /* by id, counts > 0 */

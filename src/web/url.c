@@ -36,20 +36,6 @@ static const uint8_t byte_class[256] = {
 
 static const char hex_digits[] = "0123456789ABCDEF";
 
-static int hex_value(unsigned char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool is_unreserved(int c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-	       || c == '-' || c == '.' || c == '_' || c == '~';
-}
-
 static char *put_encoded(char *d, unsigned char c)
 {
 	d[0] = '%';
@@ -63,11 +49,11 @@ static char *put_percent(char *d, const char **s, const char *end)
 {
 	int high, low, c;
 
-	if (end - *s >= 3 && (high = hex_value((unsigned char)(*s)[1])) >= 0
-	    && (low = hex_value((unsigned char)(*s)[2])) >= 0) {
+	if (end - *s >= 3 && (high = url_hex_value((unsigned char)(*s)[1])) >= 0
+	    && (low = url_hex_value((unsigned char)(*s)[2])) >= 0) {
 		c = high << 4 | low;
 		*s += 3;
-		if (is_unreserved(c)) {
+		if (url_is_unreserved(c)) {
 			*d = (char)c;
 			return d + 1;
 		}

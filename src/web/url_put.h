@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* url_put.h - writing the parts of a canonical URL; used by url*.c only. */
+/* url_put.h - writing the parts of a canonical URL; for url*.c, and robots.c, whose
+ * patterns are written alike. */
 #ifndef WEB_URL_PUT_H
 #define WEB_URL_PUT_H
 
 #include "web/url.h"
+
+/* Of a hexadecimal digit, or -1. */
+static inline int url_hex_value(unsigned char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* RFC 3986 section 2.3: never percent-encoded. */
+static inline bool url_is_unreserved(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+	       || c == '-' || c == '.' || c == '_' || c == '~';
+}
 
 /* Each writes to d, where the longest result has room, and returns its end; NULL if
  * refused.  `blanks`: they become %20 instead. */
