@@ -4,7 +4,7 @@
  *
  * Rates.  A node's (alive, tested) are its own pages' and its children's, each
  * child with (a, t) speaking for (a, t) / (1 + t / 3): a parent's rate is that of
- * its children, not of its pages.  Down the tree p = (a + p(parent)) / (t + 1).
+ * its children, not of its pages.  Down the tree p = (a + 2 p(parent)) / (t + 2).
  * Sums are kept by differences along the path of a test.  With hidden URLs there is
  * one rate for all, and only tests by chance count in it: chosen pages live more often
  * than others, and against their rate a living neighbour would say nothing.
@@ -27,6 +27,7 @@
 
 #define RATE_MIN 0.001f
 #define REFIT 1.15
+#define FIRM 2.f                /* tests that the rate above a node is worth */
 #define PATH_MAX_NODES 16
 #define DOUBT 0.5f              /* of a dead page that a page asked for counts as */
 
@@ -116,7 +117,7 @@ static float rate_at(const struct evidence_state *s, uint32_t node, float above,
                      float y)
 {
 	float a = fmaxf(0, s->alive[node] - y), t = fmaxf(0, s->tested[node] - less);
-	float p = node ? (a + above) / (t + 1) : (a + 1) / (t + 2);
+	float p = node ? (a + FIRM * above) / (t + FIRM) : (a + 1) / (t + 2);
 
 	return p < RATE_MIN ? RATE_MIN : p > 1 - RATE_MIN ? 1 - RATE_MIN : p;
 }

@@ -73,7 +73,7 @@ static double rate(const struct naive *n, uint32_t node, double less, double y)
 
 	if (node == 0)
 		return clip((a + 1) / (t + 2));
-	return clip((a + rate(n, n->w->parent[node], less, y)) / (t + 1));
+	return clip((a + 2 * rate(n, n->w->parent[node], less, y)) / (t + 2));
 }
 
 static void near_to(const char *what, double x, double want)
