@@ -146,7 +146,8 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 		log_warn("the clock is %lld s behind cycle %u: is it right?",
 		         (long long)r.clock_behind, r.cycle.number - 1);
 	if (r.resumed)
-		log_info("went on with cycle %u, which had been broken off", r.cycle.number);
+		log_info("went on with cycle %u, which had been broken off: its policy, %s, and its "
+		         "budget, %u", r.cycle.number, r.policy, r.cycle.budget);
 	if (*r.explain && !l->shown)
 		log_info("%s chose %s", r.policy, r.explain);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {

@@ -186,9 +186,8 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		rc = crawl_cycle(c.store, &c.crawl, &r, err);
 		progress_end(&c.progress);
 	}
-	if (r.resumed)
-		log_info("went on with run %u and its policy, %s; --again starts anew",
-		         r.cycle.number, r.policy);
+	if (r.resumed && (rc == 0 || rc == E_STOP || rc == E_NET))
+		log_info("went on with run %u, by %s; --again starts anew", r.cycle.number, r.policy);
 	if (*r.explain)
 		log_info("%s chose %s", r.policy, r.explain);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {

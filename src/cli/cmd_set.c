@@ -136,7 +136,7 @@ static void print_known(const struct option_spec *s, struct json *j)
 
 	option_display(s, name);
 	if (!j) {
-		printf("%-22s %s%s%s%s\n", name, s->help, s->def ? " (default " : "",
+		printf("%-22s  %s%s%s%s\n", name, s->help, s->def ? " (default " : "",
 		       s->def ? s->def : "", s->def ? ")" : "");
 		return;
 	}
@@ -200,6 +200,8 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		json_end_object(&j);
 		cli_json_end(&j);
 	}
+	else if (rc == 0 && g.only && !g.found)
+		log_info("%s is not set; `freshet get --all` tells defaults", g.only);
 	store_close(s);
 	return rc;
 }

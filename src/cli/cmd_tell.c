@@ -63,7 +63,7 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	       (unsigned long long)t.stats.changed, (unsigned long long)t.stats.same,
 	       (unsigned long long)t.stats.gone, (unsigned long long)t.stats.failed);
 	if (t.stats.n_bad)
-		printf("; %llu lines malformed", (unsigned long long)t.stats.n_bad);
+		printf("; %llu malformed", (unsigned long long)t.stats.n_bad);
 	putchar('\n');
 	return 0;
 }

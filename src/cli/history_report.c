@@ -19,10 +19,17 @@
 
 struct cycles_seen {
 	struct json *j;
-	uint32_t n;
-	uint64_t downloads, hits;
+	uint32_t n, n_first;            /* that looked for changes; that only made copies */
+	uint64_t downloads, hits, copies;
 	uint32_t lately_downloads[LATELY], lately_hits[LATELY];
 };
+
+/* Where nothing was looked at again there is no change to find: such a cycle says
+ * nothing of how well pages are chosen (views.js leaves it out of its charts, too). */
+static bool made_copies_only(const struct store_cycle *c)
+{
+	return c->fresh && !c->changed && !c->same;
+}
 
 static int add_cycle(void *arg, const struct store_cycle *c, struct err *err)
 {
@@ -35,6 +42,11 @@ static int add_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	json_object(seen->j);
 	cycle_print_json(seen->j, c);
 	json_end_object(seen->j);
+	if (made_copies_only(c)) {
+		seen->n_first++;
+		seen->copies += c->fresh;
+		return 0;
+	}
 	seen->downloads += c->downloads;
 	seen->hits += hits;
 	seen->lately_downloads[seen->n % LATELY] = c->downloads;
@@ -63,12 +75,18 @@ static void say_cycles(struct report *r, const struct cycles_seen *seen)
 	char requests[32], hits[32];
 	double downloads = 0, found = 0;
 
-	if (!seen->n) {
+	if (!seen->n && !seen->n_first) {
 		report_say(r, "No cycle has run here yet.");
 		return;
 	}
-	report_say(r, "In %u cycle%s %s requests found %s changes: a ChangeRatio of "
-	           "%.1f %%.", seen->n, seen->n == 1 ? "" : "s",
+	if (seen->n_first)
+		report_say(r, "%s first copies were made.", report_count(seen->copies, hits));
+	if (!seen->n) {
+		report_say(r, "The next cycles look for changes.");
+		return;
+	}
+	report_say(r, "In %u cycle%s%s %s requests found %s changes: a ChangeRatio of "
+	           "%.1f %%.", seen->n, seen->n == 1 ? "" : "s", seen->n_first ? " since" : "",
 	           report_count(seen->downloads, requests), report_count(seen->hits, hits),
 	           seen->downloads ? 100.0 * (double)seen->hits / (double)seen->downloads : 0);
 	for (int i = 0; i < LATELY; i++) {
@@ -90,7 +108,8 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
 		    (!best || rows[i].rate > best->rate))
 			best = &rows[i];
 	if (best && n > 1)
-		report_say(r, "The liveliest site is %s: a page of it changes every %.3g days.",
+		report_say(r, "The liveliest site of those with %d visits or more is %s: a page of it "
+		           "changes every %.3g days.", SITE_VISITS_MIN,
 		           strtab_get(&p->site_names, best->site), 1 / best->rate);
 }
 

@@ -182,7 +182,7 @@ void live_print_table(const struct crawl_report *r, const struct live_opts *o, F
 	row(t, "tested", l->tested, l->tested);
 	table_print(t, out);
 	table_free(t);
-	fprintf(out, "alive         %llu (%llu by redirects, to %llu places)\n",
+	fprintf(out, "\nalive         %llu (%llu by redirects, to %llu places)\n",
 	        (unsigned long long)l->alive, (unsigned long long)l->redirects_alive,
 	        (unsigned long long)l->targets);
 	if (l->estimated)

@@ -67,6 +67,24 @@ static void skip_heading(const char **s, size_t *size)
 	*size = (size_t)(end - p);
 }
 
+/* A zero byte is no text, unless a line begins as a URL does: then the list has a
+ * line that went wrong, which is told of when it is read. */
+static bool is_binary(const char *s, size_t size)
+{
+	const char *p = s, *end = s + size;
+
+	if (!memchr(s, 0, size))
+		return false;
+	while (p && p < end) {
+		if (end - p >= 7 && (!memcmp(p, "http://", 7) || !memcmp(p, "https:/", 7)))
+			return false;
+		p = memchr(p, '\n', (size_t)(end - p));
+		if (p)
+			p++;
+	}
+	return true;
+}
+
 int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 {
 	const char *s, *first, *line_end;
@@ -96,7 +114,7 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 	else if (is_index_line(first, line_end ? (size_t)(line_end - first) : rest,
 	                       line_end || size < SNIFF_SIZE - 3))
 		*ret = ARCHIVE_CDX;
-	else if (memchr(s, 0, size))
+	else if (is_binary(s, size))
 		*ret = ARCHIVE_UNKNOWN;
 	else
 		*ret = import_is_graph(s, size) ? ARCHIVE_GRAPH : ARCHIVE_URLS;

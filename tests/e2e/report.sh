@@ -87,6 +87,15 @@ $f -C repo cluster --k 3 --report cluster.html --json >cluster.json; python3 loo
 mkdir http:; $f report repo --clusters 0 --out http://me:secret@report.html >/dev/null
 grep -q 'me:\*\*\*@report.html' http:/*.html && ! grep -q 'secret' http:/*.html || fail "a password in a report"
 
+# first copies are no changes missed: cycles that only made them are not in the ratio
+$f init told 2>/dev/null
+tell() { for i in $(seq "$1"); do echo "{\"url\":\"http://a.example/$i\",\"status\":200,\"digest\":\"$2\"}"; done | $f -C told tell - --now "$3" >/dev/null; }
+tell 40 A 20240101000000; $f report told --clusters 0 --out told.html >out
+grep -q '^40 first copies were made. The next cycles look for changes.$' out || fail "first copies: $(cat out)"
+tell 10 A 20240102000000; tell 10 B 20240103000000; $f report told --clusters 0 --out told.html >out
+grep -q '^40 first copies were made. In 2 cycles since 20 requests found 10 changes: a ChangeRatio of 50.0 %' out ||
+	fail "ratio without first copies: $(cat out)"
+
 # whole or not at all: what was there stays, nothing else is left
 echo old >keep.html
 code $f replay missing.cdxj --report keep.html; [ $rc = 3 ] && [ "$(cat keep.html)" = old ] || fail "a failed replay touched the report"

@@ -66,7 +66,7 @@ function logView(d) {
 	const c = d.cycles;
 	if (!c.length)
 		return [];
-	const later = c.filter(x => x.downloads > x.new), seen = later.length ? later : c;
+	const later = c.filter(x => !x.new || x.changed || x.same), seen = later.length ? later : c;
 	const note = seen.length < c.length ? " Cycles of first copies only are in the table." : "";
 	const labels = seen.map(x => String(x.cycle));
 	const heads = [{ name: "cycle", left: true }, { name: "time", left: true }, { name: "policy", left: true },
@@ -89,7 +89,8 @@ function logView(d) {
 }
 
 function sitesView(d) {
-	const rates = d.by_site.filter(s => known(s.rate_per_day)).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
+	const visitsMin = 10;   /* fewer say little of a rate: one change in a minute would be all that is seen */
+	const rates = d.by_site.filter(s => known(s.rate_per_day) && s.visits - s.failed >= visitsMin).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
 	const access = d.by_site.some(s => known(s.accessibility));
 	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "failed" }, { name: "updates" },
 		{ name: "probability", digits: 3 }, { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
@@ -101,7 +102,7 @@ function sitesView(d) {
 	return [cards(
 		rates.length ? barCard({
 			title: "The liveliest sites", of: "site", axis: "changes of a page a day", digits: 4, wide: true,
-			note: "Estimated from the visits; whiskers: 95 % interval.",
+			note: "Estimated from the visits, of sites with " + visitsMin + " or more; whiskers: 95 % interval.",
 			bars: rates.map(s => ({ name: s.site, value: s.rate_per_day, low: s.rate_low, high: s.rate_high, series: 2 })),
 		}) : null,
 		tableCard("Sites", "What the visits say of each site; a click on a head sorts." + left, heads, rows))];

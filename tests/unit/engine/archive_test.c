@@ -346,6 +346,28 @@ static void kinds_are_found_by_looking(void **state)
 	}
 }
 
+static void zero_bytes_are_a_bad_line_of_a_list(void **state)
+{
+	static const struct { const char *text; size_t size; enum archive_kind kind; } cases[] = {
+		{ "http://a.example/\n\0\1x\n", 22, ARCHIVE_URLS },
+		{ "\0\nhttps://a.example/\n", 21, ARCHIVE_URLS },
+		{ "h\0t\0t\0p\0:\0/\0/\0a\0\n\0", 18, ARCHIVE_UNKNOWN },
+		{ "\177ELF\0\nsee http://a.example/\n", 28, ARCHIVE_UNKNOWN },
+		{ "\0\nhttp:/", 8, ARCHIVE_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		enum archive_kind kind;
+		struct input *in;
+
+		assert_int_equal(input_open_memory(&in, cases[i].text, cases[i].size, "x", NULL), 0);
+		assert_int_equal(archive_sniff(in, &kind, NULL), 0);
+		assert_int_equal(kind, cases[i].kind);
+		input_close(in);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +377,7 @@ int main(void)
 		cmocka_unit_test(bad_records_are_named),
 		cmocka_unit_test(index_lines_are_records),
 		cmocka_unit_test(kinds_are_found_by_looking),
+		cmocka_unit_test(zero_bytes_are_a_bad_line_of_a_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
