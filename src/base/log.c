@@ -85,6 +85,7 @@ const char *log_quote(const char *s, size_t size, char *out, size_t out_size)
 		if (i == from) {
 			o += (size_t)snprintf(out + o, out_size - o, "***");
 			i = to - 1;
+			from = SIZE_MAX;        /* an empty one ends where it begins */
 		} else if (c >= 0x20 && c < 0x7f)
 			out[o++] = (char)c;
 		else

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/option.h"
 #include "base/rng.h"
 #include "base/when.h"
@@ -292,6 +293,24 @@ static void test_draws_are_uniform_and_repeatable(void **state)
 	assert_true(fabs(sum / 100000) < 0.016 && fabs(square / 100000 - 1) < 0.025);
 }
 
+static void test_quoting_hides_passwords_and_controls(void **state)
+{
+	static const struct { const char *text, *quoted; } cases[] = {
+		{ "http://u:secret@h/a:b@c", "http://u:***@h/a:b@c" },
+		{ "http://u:@h/", "http://u:***@h/" },  /* an empty one, too */
+		{ "http://u@h/", "http://u@h/" },
+		{ "a:b@c", "a:b@c" },
+		{ "a\x1b[2J\xc3", "a\\x1b[2J\\xc3" },
+		{ "0123456789012345678901234567890123", "01234567890123456789012345678" },
+	};
+	char shown[34];                 /* and what is longer is cut */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(log_quote(cases[i].text, strlen(cases[i].text), shown,
+		                              sizeof shown), cases[i].quoted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_json_reads_members),
 		cmocka_unit_test(test_a_buffer_never_passes_its_maximum),
 		cmocka_unit_test(test_draws_are_uniform_and_repeatable),
+		cmocka_unit_test(test_quoting_hides_passwords_and_controls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
