@@ -22,6 +22,7 @@
 #define ROW_HEIGHT 26.0
 #define BAR_WIDTH 440.0
 #define MARKS_MOST 32           /* places; more are drawn without markers */
+#define PLACES_AS_TICKS 8
 #define COLOURS 10
 
 static const char *const light[COLOURS] = { "#1f6fd6", "#d1491b", "#1a8f4c", "#8a4fd0",
@@ -166,10 +167,19 @@ static void y_axis(struct svg *g)
 	buf_str(g->out, "</text>\n");
 }
 
+/* Few places on a logarithmic axis are its ticks: 1, 2, 5 and 10 would miss some. */
+static size_t x_ticks(const struct svg *g, double ret[PLOT_TICKS_MAX])
+{
+	if (!g->x.log || g->p->n_x > PLACES_AS_TICKS)
+		return plot_ticks(&g->x, 12, ret);
+	memcpy(ret, g->p->x, g->p->n_x * sizeof *ret);
+	return g->p->n_x;
+}
+
 static void x_axis(struct svg *g)
 {
 	double ticks[PLOT_TICKS_MAX];
-	size_t n = plot_ticks(&g->x, 12, ticks);
+	size_t n = x_ticks(g, ticks);
 
 	line(g, g->x.from, g->y.from, g->x.to, g->y.from, "a");
 	for (size_t i = 0; i < n; i++) {
@@ -177,8 +187,11 @@ static void x_axis(struct svg *g)
 		char s[32];
 
 		line(g, x, g->y.from, x, g->y.from + 5, "a");
-		label(g, x, g->y.from + 20, "n m",
-		      number(ticks[i], g->x.log ? 1 : n > 1 ? ticks[1] - ticks[0] : 1, s));
+		if (g->x.log)
+			snprintf(s, sizeof s, "%g", ticks[i]);
+		else
+			number(ticks[i], n > 1 ? ticks[1] - ticks[0] : 1, s);
+		label(g, x, g->y.from + 20, "n m", s);
 	}
 }
 

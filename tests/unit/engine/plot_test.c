@@ -232,11 +232,32 @@ static void no_logarithm_of_zero(void **state)
 	plot_release(&p);
 }
 
+/* Few places of a logarithmic axis are all named, the last one, too. */
+static void places_of_a_logarithm(void **state)
+{
+	static const double at[] = { 0.5, 2, 8.3 };
+	struct plot p;
+	struct buf svg;
+
+	(void)state;
+	plot_init(&p, PLOT_LINES, 1, 3);
+	p.x_log = true;
+	for (size_t i = 0; i < 3; i++)
+		p.x[i] = at[i], p.series[0].y[i] = (double)i;
+	buf_init(&svg, PLOT_SVG_MAX);
+	plot_svg(&p, &svg);
+	buf_byte(&svg, 0);
+	assert_non_null(strstr((const char *)svg.data, "76.0\" y=\"392.0\" class=\"n m\">0.5<"));
+	assert_non_null(strstr((const char *)svg.data, "636.0\" y=\"392.0\" class=\"n m\">8.3<"));
+	buf_release(&svg);
+	plot_release(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scales), cmocka_unit_test(steps_and_ticks), cmocka_unit_test(ranges),
-		cmocka_unit_test(no_logarithm_of_zero),
+		cmocka_unit_test(no_logarithm_of_zero), cmocka_unit_test(places_of_a_logarithm),
 		cmocka_unit_test(lines), cmocka_unit_test(bars), cmocka_unit_test(tables),
 	};
 
