@@ -199,7 +199,9 @@ void live_print_table(const struct crawl_report *r, const struct live_opts *o, F
 	if (l->blocked)
 		fprintf(out, "not asked     %llu, forbidden by robots.txt or the gate\n",
 		        (unsigned long long)l->blocked);
-	if (o->target > 0 && !r->stopped)
+	if (o->sample_only)
+		fprintf(out, "target        none: only the sample was to be tested\n");
+	else if (o->target > 0 && !r->stopped)
 		fprintf(out, "target        %.4g: %s\n", o->target, l->reached ? "reached" :
 		        l->ended ? "every page was tested" : "not reached within the budget");
 }

@@ -247,8 +247,8 @@ static void places_of_a_logarithm(void **state)
 	buf_init(&svg, PLOT_SVG_MAX);
 	plot_svg(&p, &svg);
 	buf_byte(&svg, 0);
-	assert_non_null(strstr((const char *)svg.data, "76.0\" y=\"392.0\" class=\"n m\">0.5<"));
-	assert_non_null(strstr((const char *)svg.data, "636.0\" y=\"392.0\" class=\"n m\">8.3<"));
+	assert_non_null(strstr(svg.data, "76.0\" y=\"392.0\" class=\"n m\">0.5<"));
+	assert_non_null(strstr(svg.data, "636.0\" y=\"392.0\" class=\"n m\">8.3<"));
 	buf_release(&svg);
 	plot_release(&p);
 }
