@@ -137,7 +137,8 @@ static int check_arguments(const struct command *c, int n, struct err *err)
 {
 	if (n < c->n_args_min || (c->n_args_max >= 0 && n > c->n_args_max))
 		return err_set(err, E_USAGE, "%s: wants %s; see freshet %s --help", c->name,
-		               *c->arguments ? c->arguments : "no arguments", c->name);
+		               *c->arguments ? c->arguments :
+		               "no arguments (-C DIR names a repository)", c->name);
 	return 0;
 }
 

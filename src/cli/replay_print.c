@@ -68,6 +68,15 @@ static void print_head(const struct replay_output *o, FILE *out)
 	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
 }
 
+/* The standard error over seeds: one seed has none, which is not 0. */
+static void error_cell(struct table *t, const struct experiment *x, double se)
+{
+	if (x->n_seeds > 1)
+		table_cell(t, "%.4f", se);
+	else
+		table_cell(t, "-");
+}
+
 /* Measures of the searches, and t-values of MAP@k between the policies. */
 static void print_search(const struct experiment *x, const size_t *order, FILE *out)
 {
@@ -84,7 +93,7 @@ static void print_search(const struct experiment *x, const size_t *order, FILE *
 		table_cell(t, "%s", p->spec);
 		for (int k = 0; k < 3; k++) {
 			table_cell(t, "%.4f", e[k]->mean);
-			table_cell(t, "%.4f", e[k]->se);
+			error_cell(t, x, e[k]->se);
 		}
 	}
 	table_print(t, out);
@@ -164,7 +173,7 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 
 		table_cell(t, "%s", p->spec);
 		table_cell(t, "%.4f", p->change_ratio.mean);
-		table_cell(t, "%.4f", p->change_ratio.se);
+		error_cell(t, x, p->change_ratio.se);
 		table_cell(t, "%.4f", p->change_ratio_cycle.mean);
 		table_cell(t, "%.4f", p->weighted_change_ratio.mean);
 		table_cell(t, "%.4f", p->freshness.mean);

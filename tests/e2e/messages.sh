@@ -19,7 +19,7 @@ try 2 "no command 'zzzzzz'; .freshet help. lists" zzzzzz
 try 2 "replay: unknown option --polcy; did you mean --policy\?" replay w.cdxj --polcy random
 try 2 "replay: unknown option --zzzzzz; --help lists" replay w.cdxj --zzzzzz
 try 2 "replay: wants TRACE.*replay --help" replay
-try 2 "status: wants no arguments" status x
+try 2 "status: wants no arguments .-C DIR names a repository.;" status x
 try 2 "replay: --seeds wants a value: N" replay w.cdxj --seeds
 try 2 "replay: --seeds: 'x' is not a number" replay w.cdxj --seeds x
 try 2 "replay: --seeds: 0 is outside 1 .. 1000" replay w.cdxj --seeds 0

@@ -57,6 +57,10 @@ for r in d["runs"]:
     assert abs(mean - r["mean"]["change_ratio"]) < 1e-6
 PY
 
+# one seed has no standard error, which is not an error of 0
+"$FRESHET" replay world.cdxj --policy random --seeds 1 > one
+grep -Eq '^random +[01][.][0-9]{4} +- ' one || fail "the error of one seed: $(cat one)"
+
 # by site: told again from the trace and the visits, with dictionaries
 "$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --seeds 2 --budget 5% --json --by-site \
 	--visits v.jsonl > b.json
