@@ -128,7 +128,8 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 				continue;
 			printf("%s%u %s", between, r->reasons[i],
 			       i == FETCH_OK ? "with an error as answer (404, 500, ...)" :
-			       i == FETCH_GATE ? "for an address that is not public" :
+			       i == FETCH_GATE ?
+			       "for an address that is not public (--allow-net opens your own)" :
 			       fetch_error_name((enum fetch_error)i));
 			between = ", ";
 		}
@@ -145,6 +146,6 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 		printf("%u pages had changed though their validators had not: such sites are asked "
 		       "without conditions\n", r->lies);
 	if (c->blocked && c->downloads)
-		printf("the requests of %u blocked page%s went to others\n", c->blocked,
-		       c->blocked == 1 ? "" : "s");
+		printf("blocked pages were not asked: %u request%s given back\n", c->blocked,
+		       c->blocked == 1 ? " was" : "s were");
 }

@@ -194,8 +194,11 @@ void live_print_table(const struct crawl_report *r, const struct live_opts *o, F
 	fprintf(out, "requests      %llu: %u for pages, %llu for siblings, %llu for robots.txt\n",
 	        (unsigned long long)live_requests(l, r->cycle.downloads), r->cycle.downloads,
 	        (unsigned long long)l->probes, (unsigned long long)l->robots);
-	fprintf(out, "cost          %.3f requests, %.3f pages tested for each living one\n", cost(r),
-	        l->alive ? (double)l->tested / (double)l->alive : 0.0);
+	if (l->alive)
+		fprintf(out, "cost          %.3f requests, %.3f pages tested for each living one\n",
+		        cost(r), (double)l->tested / (double)l->alive);
+	else
+		fprintf(out, "cost          -, no page that lives was found\n");
 	if (l->blocked)
 		fprintf(out, "not asked     %llu, forbidden by robots.txt or the gate\n",
 		        (unsigned long long)l->blocked);
