@@ -258,6 +258,8 @@ enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *s
 	bad = p < end ? read_row(*text, &p, end, column, &n) : NULL;
 	*text += p - *text;
 	*size = (size_t)(end - p);
+	if (n == 1 && !layout->letters[0])              /* no paging: nothing was before it */
+		bad = "one column alone; an index has `timestamp` and `original`";
 	if (!bad && (n < 2 || take_names(layout, column, n)))
 		return CDX_COMMENT;
 	if (!bad)

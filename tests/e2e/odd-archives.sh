@@ -42,6 +42,11 @@ for i in head crlf milli second server array oneline seven bare; do
 	run r.$i; cmp -s plain.json r.$i.json || fail "$i: another replay of the repository"
 done
 
+# rows without times are no captures, and are not passed over in silence
+echo '[["original"],["http://a.example/"]]' >alone
+code $f -C r.array import alone
+[ $rc = 3 ] && grep -q 'alone:1: one column alone' err || fail "a list of URLs as an array"
+
 # one wrong clock makes no replay of ten thousand years, and one stray capture no silent one
 if run clock; then fail "a replay from year 1 to 9999"; fi
 grep -q 'wrong time; give --start and --end' clock.err || fail "clock: $(cat clock.err)"
