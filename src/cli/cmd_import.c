@@ -90,6 +90,19 @@ static void print_stats(const struct cli *cli, const struct import_stats *s)
 	putchar('\n');
 }
 
+static bool was_something(const struct import_stats *s)
+{
+	return s->n_pages || s->n_known || s->n_captures || s->n_doubles;
+}
+
+static int check_some(const struct import_stats *s, struct err *err)
+{
+	if (!s->n_bad || s->n_other || was_something(s))
+		return 0;
+	return err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` tells "
+	               "what files may be");
+}
+
 static int import_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const struct import_opts *o = opts;
@@ -121,13 +134,9 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	store_close(i.store);
 	ignore_list_release(&rules);
 	arena_release(&keep);
-	if (rc >= 0 || i.stats.n_pages || i.stats.n_known || i.stats.n_captures ||
-	    i.stats.n_doubles)
+	if (rc >= 0 || was_something(&i.stats))
 		print_stats(cli, &i.stats);
-	if (rc >= 0 && i.stats.n_bad && !i.stats.n_pages && !i.stats.n_known && !i.stats.n_other)
-		rc = err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` "
-		             "tells what files may be");
-	return rc;
+	return rc < 0 ? rc : check_some(&i.stats, err);
 }
 
 /* Without a scheme a name of a file passes for a host. */
@@ -142,7 +151,8 @@ static int add_url(struct import *i, const char *url, struct err *err)
 static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct reporting r = { 0 };
-	struct import i = { .now = clock_now(), .report = show_bad, .arg = &r };
+	struct import i = { .now = clock_now(), .report = show_bad, .arg = &r,
+	                    .pages_only = true };       /* they would want settings */
 	int rc = repository_open(cli, &i.store, err);
 
 	(void)opts;
@@ -153,7 +163,7 @@ static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	store_close(i.store);
 	if (rc >= 0)
 		print_stats(cli, &i.stats);
-	return rc;
+	return rc < 0 ? rc : check_some(&i.stats, err);
 }
 
 const struct command command_import = {
@@ -186,7 +196,7 @@ const struct command command_add = {
 	.summary = "put pages under care",
 	.description =
 		"A URL without a scheme is one of http; `-` reads a list from standard input, as\n"
-		"`freshet import -` does.",
+		"`freshet import -` does, but no archive.",
 	.examples = "  freshet -C crawl add https://example.org/news/\n",
 	.n_args_min = 1,
 	.n_args_max = -1,

@@ -33,6 +33,7 @@ struct import {
 	const struct ignore_list *rules;
 	const char *stem;               /* language */
 	const char *word_list;          /* of indexes; NULL: words.txt beside them */
+	bool pages_only;                /* no captures: archives are refused */
 	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	/* Called now and then; may be NULL. */
