@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/output.h"
+#include "cli/history_print.h"
 #include "cli/repository.h"
 #include "engine/export.h"
 #include "policy/policy.h"
@@ -109,11 +110,9 @@ static int write_url(struct exporting *e, uint32_t page, struct err *err)
 /* What came of a visit, as every export names it. */
 static void write_outcome(struct json *j, const struct store_visit *v)
 {
-	bool first = v->outcome == OUTCOME_CHANGED && !v->hit;
-
 	json_kint(j, "cycle", v->cycle);
 	json_time(j, "time", v->time);
-	json_kstr(j, "outcome", first ? "new" : outcome_name((enum outcome)v->outcome));
+	json_kstr(j, "outcome", visit_is_first(v) ? "new" : outcome_name((enum outcome)v->outcome));
 	if (v->status)
 		json_kint(j, "status", v->status);
 }

@@ -31,12 +31,16 @@ struct logging {
 	uint64_t seed;
 };
 
-static const char *verdict(uint8_t outcome)
+static const char *verdict(const struct store_visit *v)
 {
 	static const char *const words[] = { "not updated", "updated", "gone", "failed",
 	                                     "blocked" };
 
-	return words[outcome <= OUTCOME_BLOCKED ? outcome : OUTCOME_FAILED];
+	if (v->goal == GOAL_ALIVE && v->hit)
+		return "alive";
+	if (visit_is_first(v))
+		return "new";
+	return words[v->outcome <= OUTCOME_BLOCKED ? v->outcome : OUTCOME_FAILED];
 }
 
 static int show_visit(void *arg, const struct store_visit *v, struct err *err)
@@ -53,7 +57,8 @@ static int show_visit(void *arg, const struct store_visit *v, struct err *err)
 		json_object(l->j);
 		json_kstr(l->j, "url", url);
 		json_kstr(l->j, "time", t);
-		json_kstr(l->j, "outcome", outcome_name((enum outcome)v->outcome));
+		json_kstr(l->j, "outcome", visit_is_first(v) ? "new" :
+		          outcome_name((enum outcome)v->outcome));
 		json_kint(l->j, "status", v->status);
 		json_kstr(l->j, "reason", reason_name(v->reason));
 		json_knum(l->j, "score", (double)v->score);
@@ -61,7 +66,7 @@ static int show_visit(void *arg, const struct store_visit *v, struct err *err)
 		json_end_object(l->j);
 		return 0;
 	}
-	printf("  %s  visited  %-12s", t, verdict(v->outcome));
+	printf("  %s  visited  %-12s", t, verdict(v));
 	if (!isnan(v->probability))
 		printf("p=%.3f  ", (double)v->probability);
 	else

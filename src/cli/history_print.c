@@ -8,6 +8,11 @@
 
 #include "cli/command.h"
 
+bool visit_is_first(const struct store_visit *v)
+{
+	return v->outcome == OUTCOME_CHANGED && !v->hit;
+}
+
 uint32_t cycle_visits(const struct store_cycle *c)
 {
 	return c->fresh + c->changed + c->same + c->gone + c->failed + c->blocked;

@@ -34,6 +34,9 @@ enum sites_order {
 void sites_sort(struct site_status *rows, uint32_t n, const struct pages *p,
                 enum sites_order by);
 
+/* A first copy: there was nothing that it could have changed from. */
+bool visit_is_first(const struct store_visit *v);
+
 /* Pages that the cycle asked for. */
 uint32_t cycle_visits(const struct store_cycle *c);
 double cycle_change_ratio(const struct store_cycle *c);

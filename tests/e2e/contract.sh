@@ -153,7 +153,8 @@ for r in "live", "r":
     assert status["visits_imported"] == sum(v["cycle"] == 0 for v in visits)
     assert status["visits_cycles"] + status["visits_live"] == sum(len(c["visits"]) for c in log)
     for c in log:
-        assert len(c["visits"]) == sum(c[k] for k in ("new", "changed", "same", "gone", "failed", "blocked")), c
+        for k in ("new", "changed", "same", "gone", "failed", "blocked"):
+            assert c[k] == sum(v["outcome"] == k for v in c["visits"]), (k, c)
     bad = sum(v["outcome"] in ("failed", "blocked") for v in visits)
     assert status["failed"] + status["blocked"] == bad == sum(s["failed"] for s in sites["by_site"])
 assert status["visits_imported"] > 100 and not log
