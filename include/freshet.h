@@ -41,7 +41,7 @@ FRESHET_API const char *freshet_error(const struct freshet *f);
 
 /* Put a page under care: 1 new, 0 known already. */
 FRESHET_API int freshet_add(struct freshet *f, const char *url);
-/* Import a URL list, CDX, CDXJ or WARC file. */
+/* Import a URL list, CDX, CDXJ or WARC file, read as the settings of the repository say. */
 FRESHET_API int freshet_import(struct freshet *f, const char *path);
 
 struct freshet_plan_options {

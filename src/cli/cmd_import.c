@@ -151,16 +151,19 @@ static int add_url(struct import *i, const char *url, struct err *err)
 static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct reporting r = { 0 };
-	struct import i = { .now = clock_now(), .report = show_bad, .arg = &r,
-	                    .pages_only = true };       /* they would want settings */
+	struct import i = { .folder = cli->common.repository, .now = clock_now(),
+	                    .report = show_bad, .arg = &r };
+	struct import_settings *as;
 	int rc = repository_open(cli, &i.store, err);
 
 	(void)opts;
 	if (rc < 0)
 		return rc;
+	rc = import_settings_load(&as, &i, err);
 	for (int k = 0; k < n_args && rc >= 0; k++)
 		rc = strcmp(args[k], "-") ? add_url(&i, args[k], err) : import_file(&i, "-", err);
 	store_close(i.store);
+	import_settings_free(as);
 	if (rc >= 0)
 		print_stats(cli, &i.stats);
 	return rc < 0 ? rc : check_some(&i.stats, err);
@@ -196,7 +199,7 @@ const struct command command_add = {
 	.summary = "put pages under care",
 	.description =
 		"A URL without a scheme is one of http; `-` reads a list from standard input, as\n"
-		"`freshet import -` does, but no archive.",
+		"`freshet import -` does.",
 	.examples = "  freshet -C crawl add https://example.org/news/\n",
 	.n_args_min = 1,
 	.n_args_max = -1,

@@ -59,10 +59,12 @@ static int import_files(struct crawling *c, struct cli *cli, int n, char **files
 	uint64_t n_warned = 0;
 	struct import i = { .store = c->store, .folder = cli->common.repository,
 	                    .now = clock_now(), .report = log_warn_few, .arg = &n_warned };
-	int rc = 0;
+	struct import_settings *as;
+	int rc = import_settings_load(&as, &i, err);
 
 	for (int k = 0; k < n && rc >= 0; k++)
 		rc = import_file(&i, files[k], err);
+	import_settings_free(as);
 	if (i.stats.n_pages)
 		log_info("%llu new pages", (unsigned long long)i.stats.n_pages);
 	return rc;

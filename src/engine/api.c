@@ -100,8 +100,13 @@ int freshet_add(struct freshet *f, const char *url)
 int freshet_import(struct freshet *f, const char *path)
 {
 	struct import i = { .store = f->store, .now = clock_or(0) };
+	struct import_settings *as;
+	int rc = import_settings_load(&as, &i, &f->err);
 
-	return import_file(&i, path, &f->err);
+	if (rc == 0)
+		rc = import_file(&i, path, &f->err);
+	import_settings_free(as);
+	return rc;
 }
 
 int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,

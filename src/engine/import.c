@@ -349,11 +349,7 @@ int import_file(struct import *i, const char *path, struct err *err)
 	if (import_is_bvgraph(path))
 		return import_bvgraph(i, path, err);
 	rc = archive_open(&reader, path, &in, &a.kind, err);
-	if (rc == 0 && i->pages_only && (a.kind == ARCHIVE_CDX || a.kind == ARCHIVE_WARC)) {
-		rc = err_set(err, E_USAGE, "%s: is %s, not a list of pages: `freshet import` reads it",
-		             path, archive_kind_name(a.kind));
-		input_close(in);
-	} else if (rc == 0 && a.kind == ARCHIVE_SITEMAP) {
+	if (rc == 0 && a.kind == ARCHIVE_SITEMAP) {
 		rc = import_sitemap(i, in, path, 0, err);       /* closes it, as the next */
 	} else if (rc == 0 && a.kind == ARCHIVE_GRAPH) {
 		rc = import_graph(i, in, path, err);

@@ -33,7 +33,6 @@ struct import {
 	const struct ignore_list *rules;
 	const char *stem;               /* language */
 	const char *word_list;          /* of indexes; NULL: words.txt beside them */
-	bool pages_only;                /* no captures: archives are refused */
 	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	/* Called now and then; may be NULL. */
@@ -41,6 +40,13 @@ struct import {
 	void *arg;
 	struct import_stats stats;
 };
+
+/* The settings of i->store for the above; to be freed, also after an error, when i has
+ * done. */
+struct import_settings;
+MUST_CHECK int import_settings_load(struct import_settings **ret, struct import *i,
+                                    struct err *err);
+void import_settings_free(struct import_settings *s);
 
 MUST_CHECK int import_file(struct import *i, const char *path, struct err *err);
 /* One URL, as a user types it; a missing scheme is http. */

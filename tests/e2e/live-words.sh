@@ -74,6 +74,24 @@ mkdir told; "$FRESHET" -C s export cdxj --extended -o told/s.cdxj
 grep -qx airport told/words.txt
 ! grep -x airports told/words.txt || exit 1
 
+# archives are read as the repository's settings say, whoever reads them
+cat s/warc/*.warc.gz > s.warc.gz
+for by in import add live; do
+	begin a.$by
+	"$FRESHET" -C a.$by set stem english
+	"$FRESHET" -C a.$by set detect tags
+	"$FRESHET" -C a.$by set ignore 'title'
+done
+expect 0 "$FRESHET" -C a.import import s.warc.gz
+expect 0 "$FRESHET" -C a.add add - < s.warc.gz
+expect 0 "$FRESHET" -C a.live live --budget 1 s.warc.gz
+for by in import add live; do
+	same "$(found a.$by sails)" /trees
+	mkdir x.$by; "$FRESHET" -C a.$by export cdxj --extended -o x.$by/x
+	grep -o '"tags".*"terms":"[^"]*"' x.$by/x > x.$by/y
+	[ -s x.$by/y ] && cmp x.import/y x.$by/y
+done
+
 # a policy that looks at words has them counted; `no` is no
 begin p
 cycle p 20230101 --policy cluster:features=content,k=2

@@ -55,10 +55,6 @@ grep -q '0 new pages, 0 captures (.* already there), 1 malformed' out || fail "i
 echo nothing >none; code $f -C r.array add - <none
 [ $rc = 3 ] || fail "nothing to add, and exit $rc"
 
-# an archive is read as the settings say: not by add, which knows none
-expect 2 $f -C r.array add - <plain
-grep -q 'is CDX, not a list of pages' err || fail "add reads archives"
-
 # one wrong clock makes no replay of ten thousand years, and one stray capture no silent one
 if run clock; then fail "a replay from year 1 to 9999"; fi
 grep -q 'wrong time; give --start and --end' clock.err || fail "clock: $(cat clock.err)"
