@@ -183,7 +183,7 @@ static void ask_sibling(struct crawl *c, uint32_t number, const char *url)
 	struct live *l = c->live;
 	struct live_probe *p = &l->probes.v[number];
 	const struct store_cycle *row = &c->report->cycle;
-	struct fetch_request q = { .page = number, .site = KIND_PROBE };
+	struct fetch_request q = { .page = number, .site = KIND_PROBE, .next = true };
 	struct err why;
 
 	buf_clear(&l->url);
@@ -272,9 +272,11 @@ static int probe_answered(struct crawl *c, const struct fetch_result *r, struct 
 
 /* ---- pages ---- */
 
+/* Before the pages that wait for the host: a test is ended before the next begins, so
+ * that little is lost with a run that is broken off, and the host's manners are known soon. */
 static void ask_body(struct crawl *c, uint32_t slot, const char *url)
 {
-	struct fetch_request q = { .page = slot, .url = url, .method = FETCH_GET };
+	struct fetch_request q = { .page = slot, .url = url, .method = FETCH_GET, .next = true };
 
 	c->live->slots.v[slot].asked = FETCH_GET;
 	fetch_add(c->fetch, &q);

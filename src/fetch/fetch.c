@@ -231,7 +231,7 @@ void fetch_add(struct fetch *f, const struct fetch_request *r)
 	else if (f->stopped)
 		job_done(f, j, FETCH_STOPPED, NULL);
 	else
-		job_place(f, j, wire_now(), false);
+		job_place(f, j, wire_now(), r->next);
 }
 
 /* ---- the loop ---- */

@@ -117,6 +117,7 @@ struct fetch_request {
 	enum fetch_method method;
 	bool second_opinion;            /* HEAD that fails is asked again by GET */
 	bool only_robots;               /* it is done when robots.txt is known */
+	bool next;                      /* before all else that waits for its host */
 	const char *etag, *last_modified;       /* verbatim, or NULL */
 };
 
