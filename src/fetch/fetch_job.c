@@ -291,7 +291,7 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 		buf_clear(&j->url);
 		buf_add(&j->url, to.data, to.size);
 		forget_answer(f, j);
-		job_place(f, j, now, false);
+		job_place(f, j, now, true);     /* what was begun is ended first */
 	}
 	buf_release(&to);
 	return true;

@@ -237,29 +237,6 @@ static void test_finds_the_living_with_few_requests(void **state)
 	}
 }
 
-/* A test that was begun is ended before many others begin: from HEAD to GET of a page
- * there are few other requests to its host, however many pages wait for it. */
-static void check_order(const struct origin_log *log, size_t n)
-{
-	size_t pairs = 0, between = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		size_t others = 0, k = i + 1;
-
-		if (strcmp(log[i].method, "HEAD"))
-			continue;
-		while (k < n && (strcmp(log[k].path, log[i].path) || strcmp(log[k].host, log[i].host)))
-			others += !strcmp(log[k++].host, log[i].host);
-		if (k < n) {
-			pairs++;
-			between += others;
-		}
-	}
-	assert_true(pairs > 100);
-	if (between > 3 * pairs)
-		fail_msg("%zu requests between HEAD and GET of %zu pages", between, pairs);
-}
-
 /* Without a target everything is tested: the verdicts are the truth. */
 static void test_every_page_rightly(void **state)
 {
@@ -279,7 +256,6 @@ static void test_every_page_rightly(void **state)
 	log = origin_read_log(s.web.origin, &n);
 	for (size_t i = 0; i < n; i++)
 		heads += !strcmp(log[i].method, "HEAD");
-	check_order(log, n);
 	free(log);
 	assert_true(heads > 100);
 	/* what the origin saw is what was counted, but for hosts where nobody listens */

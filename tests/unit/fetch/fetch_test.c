@@ -282,6 +282,56 @@ static void test_retry_after(void **state)
 	client_release(&b);
 }
 
+static void order_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	unsigned page;
+
+	(void)arg;
+	if (sscanf(q->path, "/from%u", &page) == 1) {
+		r->status = 301;
+		buf_printf(&r->headers, "Location: /to%u\n", page);
+	}
+}
+
+/* What was begun goes before what waits for the host: where a redirect leads, and what a
+ * caller asks for because of an answer. */
+static void test_what_was_begun_is_ended(void **state)
+{
+	struct fetch_request q = { .page = 99, .next = true };
+	unsigned place[12] = { 0 }, at, page, asked = 0, next = 0;
+	const struct fetch_result *r;
+	struct origin_log *log;
+	struct client b;
+	char url[64];
+	size_t n;
+
+	(void)state;
+	client_init(&b, order_answer, NULL);
+	b.opt.polite.delay = 0.02;
+	client_go(&b);
+	for (unsigned i = 0; i < 12; i++)
+		client_ask(&b, "http://127.0.0.1:%u/from%u", origin_port(b.origin), i);
+	assert_int_equal(client_take(&b)->error, FETCH_OK);
+	snprintf(url, sizeof url, "http://127.0.0.1:%u/next", origin_port(b.origin));
+	q.url = url;
+	fetch_add(b.fetch, &q);
+	while (fetch_next(b.fetch, 20, &r) == FETCH_GOT)
+		assert_int_equal(r->error, FETCH_OK);
+	log = origin_read_log(b.origin, &n);
+	for (at = 0; at < n; at++) {
+		if (!strcmp(log[at].path, "/next"))
+			next = at;
+		else if (sscanf(log[at].path, "/from%u", &page) == 1)
+			place[page] = at, asked++;
+		else if (sscanf(log[at].path, "/to%u", &page) == 1)
+			assert_true(at - place[page] <= 2);     /* /next may come between */
+	}
+	assert_int_equal(asked, 12);
+	assert_true(next && next < place[6]);
+	free(log);
+	client_release(&b);
+}
+
 static void test_stop(void **state)
 {
 	const struct fetch_result *r;
@@ -429,6 +479,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_living_world),
 		cmocka_unit_test(test_methods_redirects_validators),
+		cmocka_unit_test(test_what_was_begun_is_ended),
 		cmocka_unit_test(test_retry_after),
 		cmocka_unit_test(test_stop),
 		cmocka_unit_test(test_tls_and_connect_errors),
