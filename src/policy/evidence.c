@@ -5,11 +5,13 @@
  *
  * Order.  A sample spread evenly over the sorted URLs (1 %) opens, in which a page
  * counts by the root of the pages whose directories are alike but for numbers: versions
- * of one manual and months of one archive live and die together.  20 of its pages are
- * tested, then more until one lives, at most 0.15 % of all; later as many as the root of
+ * of one manual and months of one archive live and die together.  Ten of its pages are
+ * tested, then more until two live, at most 0.15 % of all; later as many as the root of
  * the number of chosen pages that were dead: while the choice is good there is no
  * need to look elsewhere, and the longer nothing new was found the less there is to
- * find.  (How much is alive is estimated by the engine, from a sample of its own.)
+ * find.  Where most tests miss, a fifth of them times the share that missed, which is more: the
+ * place where life is has not been met yet, and only chance can meet it.  (How much is
+ * alive is estimated by the engine, from a sample of its own.)
  * Everything else is the highest score, in batches of a tenth of what was tested and
  * at most 0.1 % of the pages, of one host at most a 500th of what was tested.
  * From single pages on: small batches matter more than any feature, and a batch that
@@ -35,12 +37,13 @@
 #define OPENING_ALIVE 2         /* living pages that end the opening */
 #define OPENING_MOST 20         /* tests at the most, or this share of all pages: */
 #define OPENING_SHARE 0.0015
+#define EXPLORE_MISSED 0.2      /* of the misses, times their share: see owed() */
 #define HOST_SHARE 0.002        /* of the tests: pages of one host in a batch */
 
 static const struct option_spec evidence_options[] = {
 	OPT_DOUBLE(evidence_opts, sample, 0.01, 0, 1, "share of pages in the sample"),
 	OPT_DOUBLE(evidence_opts, share, 1, 0, 100,
-	           "pages of it tested for the root of the chosen pages that were dead"),
+	           "how much more or less of it is tested later"),
 	OPT_DOUBLE(evidence_opts, voice, 3, 0.1, 1e9,
 	           "tests for which a directory speaks in its parent"),
 	OPT_FLAG(evidence_opts, nourl, "do not look at URLs"),
@@ -184,12 +187,21 @@ static double opening_left(const struct evidence_state *s, const struct view *v,
 	return fmax(0, least - (double)s->tests.n);
 }
 
+/* Pages of the sample that the misses so far call for and that were not tested yet. */
+static double owed(const struct evidence_state *s, const struct evidence_opts *o)
+{
+	double miss = (double)s->n_misses, share = miss / (miss + (double)s->n_alive + 1);
+
+	return fmax(0, o->share * fmax(sqrt(miss), EXPLORE_MISSED * miss * share) -
+	               (double)s->n_explored);
+}
+
 static void evidence_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	struct evidence_state *s = p->state;
 	const struct evidence_opts *o = p->opts;
 	struct view r = shown(v, o);
-	double left = opening_left(s, v, o), t = (double)s->tests.n, b, owed;
+	double left = opening_left(s, v, o), t = (double)s->tests.n, b;
 
 	if (left > 0) {
 		/* small blocks: any page may end it, and the first rows have features */
@@ -200,9 +212,8 @@ static void evidence_ask(struct policy *p, const struct view *v, struct plan *pl
 			return;
 	}
 	b = floor(fmax(1, fmin(0.1 * t, 0.001 * v->n_pages)));
-	owed = o->share * sqrt((double)s->n_misses) - (double)s->n_explored;
 	plan_limit(plan, (uint32_t)b);
-	take_sample(s, v, plan, (uint32_t)fmin(fmax(0, owed), b));
+	take_sample(s, v, plan, (uint32_t)fmin(owed(s, o), b));
 	take_best(s, &r, o, plan);
 }
 
