@@ -89,7 +89,8 @@ for by in import add live; do
 	same "$(found a.$by sails)" /trees
 	mkdir x.$by; "$FRESHET" -C a.$by export cdxj --extended -o x.$by/x
 	grep -o '"tags".*"terms":"[^"]*"' x.$by/x > x.$by/y
-	[ -s x.$by/y ] && cmp x.import/y x.$by/y
+	[ -s x.$by/y ] || fail "$by: nothing in x.$by/y"
+	cmp x.import/y x.$by/y || fail "$by reads otherwise than import"
 done
 
 # a policy that looks at words has them counted; `no` is no
