@@ -213,44 +213,42 @@ static void tables(void **state)
 	plot_release(&p);
 }
 
-/* A logarithmic axis cannot begin at 0: it is drawn evenly, and ends. */
-static void no_logarithm_of_zero(void **state)
+/* A line through 0, 1, 2 at three places of a logarithmic axis. */
+static void draw_on_logarithm(const double at[3], struct buf *ret_svg)
 {
 	struct plot p;
-	struct buf svg;
 
-	(void)state;
 	plot_init(&p, PLOT_LINES, 1, 3);
 	p.x_log = true;
 	for (size_t i = 0; i < 3; i++)
-		p.x[i] = p.series[0].y[i] = (double)i;
-	buf_init(&svg, PLOT_SVG_MAX);
-	plot_svg(&p, &svg);
-	buf_byte(&svg, 0);
-	assert_non_null(strstr((const char *)svg.data, "M76.0 372.0L356.0 212.0L636.0 52.0"));
-	buf_release(&svg);
+		p.x[i] = at[i], p.series[0].y[i] = (double)i;
+	buf_init(ret_svg, PLOT_SVG_MAX);
+	plot_svg(&p, ret_svg);
+	buf_byte(ret_svg, 0);
 	plot_release(&p);
+}
+
+/* A logarithmic axis cannot begin at 0: it is drawn evenly, and ends. */
+static void no_logarithm_of_zero(void **state)
+{
+	struct buf svg;
+
+	(void)state;
+	draw_on_logarithm((const double[]){ 0, 1, 2 }, &svg);
+	assert_non_null(strstr(svg.data, "M76.0 372.0L356.0 212.0L636.0 52.0"));
+	buf_release(&svg);
 }
 
 /* Few places of a logarithmic axis are all named, the last one, too. */
 static void places_of_a_logarithm(void **state)
 {
-	static const double at[] = { 0.5, 2, 8.3 };
-	struct plot p;
 	struct buf svg;
 
 	(void)state;
-	plot_init(&p, PLOT_LINES, 1, 3);
-	p.x_log = true;
-	for (size_t i = 0; i < 3; i++)
-		p.x[i] = at[i], p.series[0].y[i] = (double)i;
-	buf_init(&svg, PLOT_SVG_MAX);
-	plot_svg(&p, &svg);
-	buf_byte(&svg, 0);
+	draw_on_logarithm((const double[]){ 0.5, 2, 8.3 }, &svg);
 	assert_non_null(strstr(svg.data, "76.0\" y=\"392.0\" class=\"n m\">0.5<"));
 	assert_non_null(strstr(svg.data, "636.0\" y=\"392.0\" class=\"n m\">8.3<"));
 	buf_release(&svg);
-	plot_release(&p);
 }
 
 int main(void)

@@ -36,6 +36,16 @@ static void open_world(struct stage *s)
 	}
 }
 
+/* The world with the policy at the beginning of its first cycle. */
+static struct evidence_state *open_evidence(struct stage *stage)
+{
+	open_world(stage);
+	stage_play(stage, "evidence");
+	stage->e.view.cycle = 1;
+	policy_begin(stage->policy, &stage->e.view);
+	return stage->policy->state;
+}
+
 struct naive {
 	const struct evidence_state *s;
 	const struct evidence_world *w;
@@ -250,11 +260,7 @@ static void statics_are_standardised(void **state)
 	int differ = 0;
 
 	(void)state;
-	open_world(&stage);
-	stage_play(&stage, "evidence");
-	stage.e.view.cycle = 1;
-	policy_begin(stage.policy, &stage.e.view);
-	s = stage.policy->state;
+	s = open_evidence(&stage);
 	for (size_t k = 0; k < N_STATICS; k++) {
 		double sum = 0, square = 0, n = stage.r.pages.n;
 
@@ -326,11 +332,7 @@ static void doubt_is_half_a_death(void **state)
 	double was, is;
 
 	(void)state;
-	open_world(&stage);
-	stage_play(&stage, "evidence");
-	stage.e.view.cycle = 1;
-	policy_begin(stage.policy, &stage.e.view);
-	s = stage.policy->state;
+	s = open_evidence(&stage);
 	for (uint32_t i = 0; i < 15; i++)       /* before a refit */
 		evidence_learn(s, &stage.e.view, &o, i * 7, i % 2, true);
 	node = s->world.node[7];
