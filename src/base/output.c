@@ -8,6 +8,7 @@
 #include "base/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,6 +128,38 @@ static bool is_special(const char *path)
 	       !strcmp(path, "/dev/stderr");
 }
 
+int output_create(const char *name, struct err *err)
+{
+	const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int fd = open(name, flags, 0666);
+	struct stat st;
+
+	/* what a program that was killed left there is ours to replace, nothing else is */
+	if (fd < 0 && errno == EEXIST) {
+		if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode))
+			return err_set(err, E_IO, "%s: is in the way and no file of ours; remove it",
+			               name);
+		if (unlink(name) == 0)
+			fd = open(name, flags, 0666);
+	}
+	return fd < 0 ? err_errno(err, E_IO, "%s: cannot be written", name) : fd;
+}
+
+static int open_raw(struct output *o, struct err *err)
+{
+	int fd;
+
+	if (!o->part) {
+		o->raw = fopen(o->path, "we");
+	} else {
+		fd = output_create(o->part, err);
+		if (fd < 0)
+			return fd;
+		o->raw = fdopen(fd, "w");
+	}
+	return o->raw ? 0 : err_errno(err, E_IO, "%s: cannot be written", o->path);
+}
+
 int output_open(struct output **ret, const char *path, struct err *err)
 {
 	struct output *o = mem_zalloc(1, sizeof *o);
@@ -148,12 +181,12 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	o->packing = ends_with(path, ".gz") ? GZIP : ends_with(path, ".zst") ? ZSTANDARD : PLAIN;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		rc = err_set(err, E_IO, "%s: is a folder; name a file", path);
-	else if (!(o->raw = fopen(o->part ? o->part : path, "we")))
-		rc = err_errno(err, E_IO, "%s: cannot be written", path);
-	else if (o->packing == PLAIN)
-		o->file = o->raw;
 	else
+		rc = open_raw(o, err);
+	if (rc == 0 && o->packing != PLAIN)
 		rc = begin_packing(o, err);
+	else if (rc == 0)
+		o->file = o->raw;
 	if (rc < 0) {
 		output_abandon(o);
 		return rc;

@@ -18,6 +18,9 @@
 struct output;
 
 MUST_CHECK int output_open(struct output **ret, const char *path, struct err *err);
+/* Make a file that is renamed when it is whole, and return its descriptor.  Nothing is
+ * written through a link; a file that is there already is replaced. */
+MUST_CHECK int output_create(const char *name, struct err *err);
 /* Before long work: can it be written?  Leaves nothing; NULL is fine. */
 MUST_CHECK int output_check(const char *path, struct err *err);
 /* Write to this with stdio; errors are found by output_close(). */

@@ -140,6 +140,7 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	progress_start(&l->progress, "fetching", "requests", 0);
 	rc = crawl_cycle(l->store, &l->crawl, &r, err);
 	progress_end(&l->progress);
+	crawling_warn(l, &r);
 	if (r.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
 	if (r.clock_behind > CLOCK_BEHIND)

@@ -187,6 +187,7 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		progress_start(&c.progress, "looking for life", "pages", 0);
 		rc = crawl_cycle(c.store, &c.crawl, &r, err);
 		progress_end(&c.progress);
+		crawling_warn(&c, &r);
 	}
 	if (r.resumed && (rc == 0 || rc == E_STOP || rc == E_NET))
 		log_info("went on with run %u, by %s; --again starts anew", r.cycle.number, r.policy);

@@ -128,6 +128,13 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 	return 0;
 }
 
+void crawling_warn(const struct crawling *c, const struct crawl_report *r)
+{
+	if (r->n_aside)
+		log_warn("%s: %u file(s) of a broken-off cycle that the store does not know, kept "
+		         "aside as %s", c->folder, r->n_aside, r->aside);
+}
+
 void crawling_close(struct crawling *c)
 {
 	fetch_free(c->fetch);

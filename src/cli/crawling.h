@@ -70,6 +70,8 @@ MUST_CHECK int crawling_open(struct crawling *c, struct cli *cli, struct err *er
  * from here on. */
 MUST_CHECK int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
                             struct err *err);
+/* What a user should know of a cycle, whether it ended well or not. */
+void crawling_warn(const struct crawling *c, const struct crawl_report *r);
 void crawling_close(struct crawling *c);
 /* Networks with commas between, so that a setting can hold several. */
 MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);

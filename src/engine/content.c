@@ -44,17 +44,17 @@ void content_release(struct content *c)
 
 static int map_file(struct content *c, const char *path, struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
 	void *map = MAP_FAILED;
 
 	if (fd < 0)
 		return err_errno(err, E_IO, "%s", path);
-	if (fstat(fd, &st) == 0 && st.st_size > 0)
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
 		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (map == MAP_FAILED)
-		return err_set(err, E_IO, "%s: empty, or cannot be mapped", path);
+		return err_set(err, E_IO, "%s: empty, no file, or cannot be mapped", path);
 	c->map = map;
 	c->size = (size_t)st.st_size;
 	buf_str(&c->path, path);

@@ -76,7 +76,8 @@ static int open_archive(struct crawl *c, struct err *err)
 {
 	char host[65];
 	struct warc_writer_options o = { .folder = c->opts->warc_folder, .prefix = "freshet",
-		.host = host, .software = "freshet/" FRESHET_VERSION, .robots = "obey",
+		.host = host, .software = "freshet/" FRESHET_VERSION,
+		.robots = c->opts->fetch.ignore_robots ? "ignore" : "obey",
 		.user_agent = c->opts->fetch.user_agent };
 
 	if (gethostname(host, sizeof host))
@@ -221,7 +222,7 @@ static int end_archive(struct crawl *c, struct err *err)
 	if (c->is_kept)
 		return warc_writer_close(c->warc, err);
 	warc_writer_abandon(c->warc);
-	(void)!crawl_repair(c->store, c->opts->warc_folder, &second);
+	(void)!crawl_repair(c->store, c->opts->warc_folder, c->report, &second);
 	return 0;
 }
 
@@ -287,7 +288,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	struct fetch_options fo = o->fetch;
 	int rc;
 
-	if ((rc = crawl_repair(c->store, o->warc_folder, err)) < 0 ||
+	if ((rc = crawl_repair(c->store, o->warc_folder, rep, err)) < 0 ||
 	    (rc = begin_row(c, last, err)) < 0)
 		return rc;
 	fo.spend = may_spend;

@@ -66,6 +66,8 @@ struct crawl_report {
 	bool resumed;                   /* it had been begun before */
 	bool stopped;                   /* and is not at its end */
 	bool guarantee_broken;
+	uint32_t n_aside;               /* archive files that the store does not know, kept aside */
+	char aside[288];                /* the name of the last */
 	int64_t clock_behind;           /* seconds that the cycle before is ahead of the clock */
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
 	uint32_t unasked;               /* planned, but redirects had taken their share */

@@ -206,8 +206,12 @@ MUST_CHECK int crawl_discover_alias(struct crawl *c, uint32_t page,
 /* Requests of a cycle, of so many pages. */
 uint32_t crawl_budget(struct share s, uint32_t n_pages);
 
-/* What a crash left of the archive: cut it back to what the store knows. */
-MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct err *err);
+/* In crawl_repair.c.  What a crash left of the archive: cut it back to what the store
+ * knows, and keep aside what it does not know. */
+MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct crawl_report *report,
+                            struct err *err);
+/* With each batch: how long the open file is. */
+MUST_CHECK int crawl_state_save(struct crawl *c, struct err *err);
 /* A batch; others may have written since the last. */
 MUST_CHECK int crawl_begin(struct crawl *c, struct err *err);
 /* The archive to the disk, then the tables: the batch is safe. */

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crawl_keep.c - one outcome into archive and store, and the batches of them.
- *
- * After a crash the archive may be longer than the store knows.  The setting
- * state.warc, written with each batch, says how long the open file was then;
- * the rest is cut off, and the file gets its final name.
  */
 #include "engine/crawl_inner.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +13,6 @@
 #include "engine/keep.h"
 #include "engine/live_inner.h"
 
-#define STATE_KEY "state.warc"
 /* Between two batches others may write: pages are put under care, settings are changed
  * while a cycle goes on.  Who waits for SQLite looks every 100 ms. */
 #define PAUSE_EVERY 5           /* seconds; and a cycle that takes less has none */
@@ -173,18 +166,14 @@ int crawl_begin(struct crawl *c, struct err *err)
 
 int crawl_commit(struct crawl *c, struct err *err)
 {
-	char state[320];
 	int rc = crawl_robots_check(c, err);
 
 	if (rc == 0)
 		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
 	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
 		crawl_counted(c);
-	if (rc == 0 && c->last.length) {
-		snprintf(state, sizeof state, "%s %llu", c->last.filename,
-		         (unsigned long long)c->last.end);
-		rc = store_setting_put(c->store, STATE_KEY, state, err);
-	}
+	if (rc == 0)
+		rc = crawl_state_save(c, err);
 	if (rc == 0)
 		rc = import_words_keep(&c->words, c->store, err);
 	if (rc == 0)
@@ -201,52 +190,4 @@ int crawl_commit(struct crawl *c, struct err *err)
 		c->pause_began = crawl_seconds();
 	}
 	return crawl_begin(c, err);
-}
-
-/* Cut a file back to `size`, or remove it if nothing of it is known. */
-static int cut_back(const char *path, const char *final, off_t size, struct err *err)
-{
-	struct stat st;
-
-	if (stat(path, &st))
-		return 0;
-	if (!size)
-		return unlink(path) ? err_errno(err, E_IO, "%s", path) : 0;
-	if (st.st_size > size && truncate(path, size))
-		return err_errno(err, E_IO, "%s", path);
-	if (strcmp(path, final) && rename(path, final))
-		return err_errno(err, E_IO, "%s", path);
-	return 0;
-}
-
-int crawl_repair(struct store *s, const char *folder, struct err *err)
-{
-	char *state = NULL, name[256] = "", path[4400], final[4400];
-	unsigned long long size = 0;
-	struct dirent *e;
-	DIR *d = opendir(folder);
-	int rc = store_setting_get(s, STATE_KEY, &state, err);
-
-	if (rc > 0 && sscanf(state, "%255s %llu", name, &size) != 2)
-		name[0] = '\0';
-	free(state);
-	if (!d)
-		return rc < 0 ? rc : err_errno(err, E_IO, "%s", folder);
-	rc = rc < 0 ? rc : 0;
-	if (name[0]) {                  /* finished, but not committed to the end */
-		snprintf(final, sizeof final, "%.4000s/%s", folder, name);
-		rc = cut_back(final, final, (off_t)size, err);
-	}
-	while (rc == 0 && (e = readdir(d))) {
-		size_t n = strlen(e->d_name);
-
-		if (n <= 5 || n > 250 || strcmp(e->d_name + n - 5, WARC_OPEN_END))
-			continue;
-		snprintf(path, sizeof path, "%.4000s/%s", folder, e->d_name);
-		snprintf(final, sizeof final, "%.4000s/%.*s", folder, (int)n - 5, e->d_name);
-		rc = cut_back(path, final, n - 5 == strlen(name) &&
-		              !memcmp(name, e->d_name, n - 5) ? (off_t)size : 0, err);
-	}
-	closedir(d);
-	return rc;
 }

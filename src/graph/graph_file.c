@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 
 #define MAGIC "FRESHGRF"
 #define VERSION 1u
@@ -94,13 +95,16 @@ int graph_file_save(const struct graph *g, const char *path, struct err *err)
 		whole.offsets = &none;
 	h.data_sum = sum_graph(&whole);
 	h.header_sum = sum_header(&h);
-	snprintf(temporary, sizeof temporary, "%s.tmp", path);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if ((size_t)snprintf(temporary, sizeof temporary, "%s.tmp", path) >= sizeof temporary)
+		return err_set(err, E_USAGE, "%s: the name is too long", path);
+	fd = output_create(temporary, err);
 	if (fd < 0)
-		return err_errno(err, E_IO, "%s", temporary);
+		return fd;
 	if (!write_all(fd, &h, sizeof h) ||
 	    !write_all(fd, whole.offsets, ((size_t)g->n_nodes + 1) * sizeof *g->offsets) ||
 	    !write_all(fd, whole.targets, g->n_links * sizeof *g->targets))
+		r = err_errno(err, E_IO, "%s: cannot be written", temporary);
+	if (!r && fdatasync(fd))
 		r = err_errno(err, E_IO, "%s: cannot be written", temporary);
 	if (close(fd) && !r)
 		r = err_errno(err, E_IO, "%s: cannot be written", temporary);

@@ -31,10 +31,22 @@ int warc_file_init(struct warc_writer *w, struct err *err)
 	return 0;
 }
 
+static void open_name_of(const struct warc_writer *w, char ret[WARC_OPEN_SIZE])
+{
+	snprintf(ret, WARC_OPEN_SIZE, "%s" WARC_OPEN_END, w->name);
+}
+
+/* Nobody can know of a file of which nothing was ever synced. */
 void warc_file_release(struct warc_writer *w)
 {
-	if (w->fd >= 0)
+	char open_name[WARC_OPEN_SIZE];
+
+	if (w->fd >= 0) {
 		close(w->fd);
+		open_name_of(w, open_name);
+		if (!w->synced)
+			(void)unlinkat(w->folder_fd, open_name, 0);
+	}
 	if (w->folder_fd >= 0)
 		close(w->folder_fd);
 	buf_release(&w->out);
@@ -78,18 +90,19 @@ int warc_writer_sync(struct warc_writer *w, struct err *err)
 	if (rc == 0 && fdatasync(w->fd))
 		return err_errno(err, E_IO, "%s/%s.open: cannot write", w->options.folder,
 		                 w->name);
+	w->synced = w->synced || (rc == 0 && w->written);
 	return rc;
 }
 
 /* The file is whole: give it its name. */
 static int complete(struct warc_writer *w, struct err *err)
 {
-	char open_name[sizeof w->name + 8];
+	char open_name[WARC_OPEN_SIZE];
 	int rc = warc_writer_sync(w, err);
 
 	if (rc < 0 || w->fd < 0)
 		return rc;
-	snprintf(open_name, sizeof open_name, "%s" WARC_OPEN_END, w->name);
+	open_name_of(w, open_name);
 	if (w->written == 0) {                  /* nothing ever got there */
 		close(w->fd);
 		w->fd = -1;
@@ -113,13 +126,13 @@ int warc_file_make_room(struct warc_writer *w, uint64_t size, struct err *err)
 int warc_file_create(struct warc_writer *w, int64_t time, struct err *err)
 {
 	const struct warc_writer_options *o = &w->options;
-	char digits[15], open_name[sizeof w->name + 8];
+	char digits[15], open_name[WARC_OPEN_SIZE];
 
 	when_digits(time, digits);
 	for (; w->serial < SERIAL_MAX; w->serial++) {
 		snprintf(w->name, sizeof w->name, "%s-%s-%05u-%s.warc.gz", o->prefix, digits,
 		         w->serial, o->host);
-		snprintf(open_name, sizeof open_name, "%s" WARC_OPEN_END, w->name);
+		open_name_of(w, open_name);
 		if (faccessat(w->folder_fd, w->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;               /* never over an older file */
 		w->fd = openat(w->folder_fd, open_name,
@@ -131,6 +144,10 @@ int warc_file_create(struct warc_writer *w, int64_t time, struct err *err)
 		return err_errno(err, E_IO, "%s/%s: cannot create", o->folder, open_name);
 	w->serial++;
 	w->file_size = w->written = 0;
+	w->synced = false;
+	/* its name must last, too: the store will count on it */
+	if (fsync(w->folder_fd))
+		return err_errno(err, E_IO, "%s: cannot write", o->folder);
 	return 0;
 }
 

@@ -9,10 +9,14 @@
 #include "base/buf.h"
 #include "warc/warc_write.h"
 
+#define WARC_NAME_SIZE 256
+#define WARC_OPEN_SIZE (WARC_NAME_SIZE + sizeof WARC_OPEN_END)
+
 struct warc_writer {
 	struct warc_writer_options options;     /* strings are copies */
 	int folder_fd, fd;                      /* fd -1: no file open */
-	char name[256];                         /* final name of the open file */
+	char name[WARC_NAME_SIZE];              /* final name of the open file */
+	bool synced;                            /* some of it was */
 	bool broken;                            /* could not be written */
 	unsigned serial;
 	uint64_t n_ids;

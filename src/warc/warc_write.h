@@ -61,7 +61,8 @@ MUST_CHECK int warc_write_record(struct warc_writer *w, const struct warc_out *r
 MUST_CHECK int warc_writer_sync(struct warc_writer *w, struct err *err);
 /* Complete the open file, if there is one, and free; NULL is fine. */
 MUST_CHECK int warc_writer_close(struct warc_writer *w, struct err *err);
-/* Free without completing: the file stays under its open name. */
+/* Free without completing: the file stays under its open name, or goes if nothing of it
+ * was ever synced. */
 void warc_writer_abandon(struct warc_writer *w);
 
 #endif

@@ -75,6 +75,14 @@ assert kinds["revisit"] == 4 + 2 + 3 + 3, kinds
 assert kinds["request"] == kinds["response"] + kinds["revisit"], kinds
 PY
 
+# the archive says by which rule it was made
+expect 0 $cycle $allow --now 2023010612 --ignore-robots
+python3 - r/warc <<'PY'
+import gzip, os, sys
+rules = [[l for l in gzip.open(os.path.join(sys.argv[1], n)) if l.startswith(b"robots: ")] for n in sorted(os.listdir(sys.argv[1]))]
+assert rules[:-1] == [[b"robots: obey\r\n"]] * (len(rules) - 1) and rules[-1] == [b"robots: ignore\r\n"], rules
+PY
+
 # redirects count: a budget of 2 is two requests
 : > log
 expect 0 $cycle $allow --now 20230107 --budget 2 --policy oldest
