@@ -129,7 +129,8 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 			printf("%s%u %s", between, r->reasons[i],
 			       i == FETCH_OK ? "with an error as answer (404, 500, ...)" :
 			       i == FETCH_GATE ?
-			       "for an address that is not public (--allow-net opens your own)" :
+			       "for an address that is not public (--allow-net opens your own), or a port "
+			       "of another protocol" :
 			       fetch_error_name((enum fetch_error)i));
 			between = ", ";
 		}

@@ -176,6 +176,10 @@ bool job_place(struct fetch *f, struct job *j, double now, bool first)
 		vec_push(&f->places, ((struct place){ .parked = { NONE, NONE } }));
 	j->host = host;
 	j->pins_tried = 0;
+	if (gate_refuses_port(p->port)) {
+		job_done(f, j, FETCH_GATE, "port %u is not for web servers", p->port);
+		return false;
+	}
 	if (!j->is_robots) {
 		bool is_new;
 

@@ -25,14 +25,20 @@ struct list { uint32_t first, last; };          /* of jobs */
 
 enum known { UNKNOWN, ASKED, KNOWN };
 
+/* A checked address of a host. */
+struct pin {
+	char text[GATE_TEXT];           /* [] around IPv6 */
+	uint32_t address;               /* its number in polite */
+};
+
 /* A host, by its number in polite; robots.txt and ports come on top. */
 struct place {
 	enum known known;
 	double until;                   /* true that long */
 	enum fetch_error error;         /* of resolving, or FETCH_OK */
 	char *why;
-	char (*pins)[GATE_TEXT];        /* checked addresses, [] around IPv6 */
-	unsigned n_pins, pin;           /* the one in use */
+	struct pin *pins;
+	unsigned n_pins, pin;           /* the one in use: polite knows it */
 	struct list parked;
 };
 
@@ -59,7 +65,8 @@ struct job {
 	struct url_parts parts;
 	uint32_t host, origin;          /* robots: origin it is fetched for */
 	VEC(struct fetch_hop) hops;
-	unsigned requests, tries, pins_tried;
+	unsigned requests, tries;
+	unsigned pin, pins_tried;       /* the last it went to; how many */
 	int64_t time;
 	uint64_t bytes;
 	struct transfer *transfer;      /* of the last answer, when done */

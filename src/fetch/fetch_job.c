@@ -6,7 +6,7 @@
  * resolved and every address of it pass the gate (one that does not refuses the
  * host, whatever the others are), or, behind a proxy, the name itself must look
  * public.  The connection then goes to one of the checked addresses; if that one
- * cannot be reached, to the next.
+ * cannot be reached, the job queues again for the next, at that address' pace.
  *
  * After: 429 and 503 put the host to rest; redirects go on as a new hop, from
  * the first line again; HEAD that failed may be asked again by GET.
@@ -47,6 +47,15 @@ static void place_set(struct place *p, enum fetch_error error, const char *why)
 	p->why = why ? mem_strdup(why) : NULL;
 }
 
+/* The host is asked at this address from now on, and at its pace. */
+static void place_use(struct fetch *f, uint32_t host, unsigned pin)
+{
+	struct place *p = &f->places.v[host];
+
+	p->pin = pin;
+	polite_set_address(f->polite, host, p->pins[pin].address);
+}
+
 /* Check all addresses, keep them as text, tell polite where the host is. */
 static void place_addresses(struct fetch *f, uint32_t host, const struct sockaddr_storage *a,
                             int n)
@@ -60,6 +69,8 @@ static void place_addresses(struct fetch *f, uint32_t host, const struct sockadd
 		const struct sockaddr *sa = (const struct sockaddr *)&a[i];
 		const char *why = gate_refuses(f->opt.gate, sa);
 		char text[GATE_TEXT], line[160];
+		uint8_t party[GATE_PARTY];
+		struct pin *pin;
 
 		gate_text(sa, text);
 		if (why) {
@@ -67,12 +78,13 @@ static void place_addresses(struct fetch *f, uint32_t host, const struct sockadd
 			place_set(p, FETCH_GATE, line);
 			return;
 		}
-		snprintf(p->pins[p->n_pins++], GATE_TEXT,
+		pin = &p->pins[p->n_pins++];
+		snprintf(pin->text, sizeof pin->text,
 		         sa->sa_family == AF_INET6 ? "[%.45s]" : "%s", text);
+		pin->address = polite_address(f->polite, party, gate_party(sa, party));
 	}
 	place_set(p, FETCH_OK, NULL);
-	polite_set_address(f->polite, host,
-		polite_address(f->polite, p->pins[0], strlen(p->pins[0])));
+	place_use(f, host, 0);
 }
 
 void place_resolved(struct fetch *f, const struct resolve_answer *a, double now)
@@ -158,7 +170,8 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		if (!place_ask(f, j, now))
 			return;
 		p = &f->places.v[j->host];
-		r.pin = p->pins[p->pin];
+		j->pin = p->pin;
+		r.pin = p->pins[p->pin].text;
 	}
 	if (f->opt.head && !j->is_robots && !j->requests && j->method == FETCH_HEAD) {
 		f->opt.head(f->opt.arg, j->page, &j->method, &j->second_opinion);
@@ -298,7 +311,7 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 }
 
 /* Nothing listens at this address; has the host another?  Then no request has
- * been made yet. */
+ * been made yet, and polite decides when the next address may be tried. */
 static bool next_pin(struct fetch *f, struct job *j, const struct transfer *t, double now)
 {
 	struct place *p = &f->places.v[j->host];
@@ -306,7 +319,8 @@ static bool next_pin(struct fetch *f, struct job *j, const struct transfer *t, d
 	if ((t->error != FETCH_CONNECT && t->error != FETCH_TIMEOUT) || t->received ||
 	    t->connect_seconds > 0 || p->n_pins < 2 || ++j->pins_tried >= p->n_pins)
 		return false;
-	p->pin = (p->pin + 1) % p->n_pins;
+	if (j->pin == p->pin)           /* else another job has moved the host */
+		place_use(f, j->host, (p->pin + 1) % p->n_pins);
 	polite_cancel(f->polite, j->host);
 	polite_add_first(f->polite, j->host, j->number, now);
 	return true;

@@ -254,6 +254,40 @@ const char *gate_refuses_name(const struct gate *g, const char *host)
 	return NULL;
 }
 
+bool gate_refuses_port(unsigned port)
+{
+	static const uint16_t bad[] = {
+		1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87,
+		95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139,
+		143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548,
+		554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659,
+		4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+		10080,
+	};
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (bad[i] == port)
+			return true;
+	return false;
+}
+
+size_t gate_party(const struct sockaddr *sa, uint8_t out[GATE_PARTY])
+{
+	uint8_t a[16];
+	bool v4;
+
+	if (!address_bytes(sa, a))
+		return 0;
+	v4 = !memcmp(a, net_mapped, 12) || !memcmp(a, net_nat64, 12);
+	if (v4)
+		memcpy(out, a + 12, 4);
+	else if ((v4 = !memcmp(a, net_6to4, 2)))
+		memcpy(out, a + 2, 4);
+	else
+		memcpy(out, a, 8);
+	return v4 ? 4 : 8;
+}
+
 const char *gate_text(const struct sockaddr *sa, char out[GATE_TEXT])
 {
 	uint8_t a[16];

@@ -51,6 +51,16 @@ bool gate_literal(const char *host, struct sockaddr_storage *ret);
  * the text, addresses and the names of this machine (localhost). */
 const char *gate_refuses_name(const struct gate *g, const char *host);
 
+/* Ports of other protocols, which a request could be abused to talk to (the list of bad
+ * ports of the fetch standard); no allow list opens them. */
+bool gate_refuses_port(unsigned port);
+
+/* Whose address is it, for counting what one party is asked: an IPv4 address stands for
+ * itself, also inside NAT64 and 6to4, an IPv6 address for its /64, which is what one
+ * machine is given.  Returns the bytes of *out; 0: no internet address. */
+#define GATE_PARTY 8
+size_t gate_party(const struct sockaddr *sa, uint8_t out[GATE_PARTY]);
+
 /* The address as text, without port; "" if it has none. */
 #define GATE_TEXT 48
 const char *gate_text(const struct sockaddr *sa, char out[GATE_TEXT]);

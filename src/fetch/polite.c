@@ -26,11 +26,12 @@ struct host {
 	double delay;
 	double blocked_until;
 	double last_incident;           /* when the last block ended */
-	uint32_t address, open, failures, incidents;
+	uint32_t address, moves_to;     /* moves_to: when its slots are free */
+	uint32_t open, failures, incidents;
 	uint32_t first, last;           /* its jobs, by number of node */
 	uint32_t next_at_address, next_drained;
 	enum place place;
-	bool draining;
+	bool draining, moving;
 };
 
 struct address {
@@ -145,7 +146,8 @@ static void list_host(struct polite *p, uint32_t i)
 
 	if (h->place == PLACE_ADDRESS)
 		return;
-	if (h->first != POLITE_NONE && h->open < p->opt.host_connections && !h->draining) {
+	if (h->first != POLITE_NONE && h->open < p->opt.host_connections && !h->draining &&
+	    !h->moving) {
 		heap_set(&p->host_heap, i, -moment(h));
 		h->place = PLACE_HEAP;
 	} else {
@@ -187,8 +189,12 @@ void polite_set_address(struct polite *p, uint32_t host, uint32_t address)
 {
 	struct host *h = &p->hosts.v[host];
 
-	if (h->address == address || h->open)
+	h->moving = h->open && h->address != address;
+	h->moves_to = address;
+	if (h->moving || h->address == address) {
+		list_host(p, host);
 		return;
+	}
 	if (h->place == PLACE_ADDRESS) {        /* rare: it moved while it waited */
 		struct address *a = &p->addresses.v[h->address];
 		uint32_t *link = &a->first, before = POLITE_NONE;
@@ -320,7 +326,7 @@ bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret
 		struct host *h = &p->hosts.v[host];
 
 		/* Blocked, emptied or filled up while it stood here? */
-		if (h->first == POLITE_NONE || moment(h) > now || h->draining ||
+		if (h->first == POLITE_NONE || moment(h) > now || h->draining || h->moving ||
 		    h->open >= p->opt.host_connections) {
 			list_host(p, host);
 			continue;
@@ -340,6 +346,8 @@ static void close_slot(struct polite *p, uint32_t host)
 		p->addresses.v[h->address].open--;
 		list_address(p, h->address);
 	}
+	if (h->moving && !h->open)
+		polite_set_address(p, host, h->moves_to);
 }
 
 void polite_cancel(struct polite *p, uint32_t host)

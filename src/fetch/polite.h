@@ -12,7 +12,8 @@
  * answer and the next request (with several connections: between starts) at
  * least max(delay, Crawl-delay up to max_crawl_delay).  Per network address,
  * where many hosts share one: address_connections, and address_delay between
- * starts.  A host that says 429 or 503 is left alone, all of it, for what
+ * starts.  A job is handed out for the address that its host has at that moment, and
+ * must go there: who wants another address says so and queues again.  A host that says 429 or 503 is left alone, all of it, for what
  * Retry-After says or for a time that doubles with each incident.  If that is
  * longer than max_wait its jobs are given back, for the budget to go elsewhere.
  */
@@ -54,7 +55,7 @@ void polite_free(struct polite *p);             /* NULL is fine */
 uint32_t polite_host(struct polite *p, const char *name, size_t size);
 uint32_t polite_address(struct polite *p, const void *bytes, size_t size);
 /* Where a host is; POLITE_NONE (at first): unknown, no address rule applies.
- * Ignored while the host has slots taken. */
+ * A host that has slots taken moves when they are free; until then next() passes it by. */
 void polite_set_address(struct polite *p, uint32_t host, uint32_t address);
 /* < 0: robots.txt does not say. */
 void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds);

@@ -146,7 +146,8 @@ static void note_socket(struct lane *w, int fd, bool is_ours)
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *t = arg;
-	const char *why = gate_refuses(t->lane->opt.gate, &a->addr);
+	/* the user has chosen the proxy; the list of allowed networks is for pages */
+	const char *why = t->proxied ? NULL : gate_refuses(t->lane->opt.gate, &a->addr);
 	char text[GATE_TEXT], line[160];
 	int fd;
 

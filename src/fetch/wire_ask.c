@@ -6,7 +6,7 @@
  * they change.  libcurl keeps the connections alive between exchanges;
  * CURLOPT_CONNECT_TO pins each to the address that was checked, and the open-socket
  * callback asks the gate about the address that the kernel will really be given,
- * proxies included.
+ * unless it is that of the proxy, which the user has chosen.
  *
  * At tens of thousands of pages a second libcurl's own work is what counts, and a
  * third of it was putting text together byte by byte.  So the origin of a URL is parsed

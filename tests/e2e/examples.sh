@@ -45,7 +45,7 @@ unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy
 mkdir bin
 cat > bin/freshet <<EOF2
 #!/bin/sh
-web="--proxy http://127.0.0.1:$(cat port) --ca-file $TMP/ca.pem --allow-net 127.0.0.1/32 --delay 0"
+web="--proxy http://127.0.0.1:$(cat port) --ca-file $TMP/ca.pem --delay 0"
 command=
 for a; do case "\$a" in cycle|run|live|replay|world|demo|rank) command=\$a; break ;; set|get|help|export) break ;; esac; done
 case \$command in

@@ -162,7 +162,7 @@ static int lookup(void *arg, const char *host, struct sockaddr_storage *ret)
 	int count = 0;
 
 	__sync_fetch_and_add(&n->calls, 1);
-	if (!strcmp(host, "good.test"))
+	if (!strcmp(host, "good.test") || !strcmp(host, "direct.test"))
 		list[0] = "127.0.0.1";
 	else if (!strcmp(host, "mixed.test"))
 		list[0] = "127.0.0.1", list[1] = "10.0.0.1";
@@ -244,10 +244,14 @@ static void test_names_and_rebinding(void **state)
 static void proxy_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
 {
 	(void)arg;
-	if (strstr(q->path, "/robots.txt"))
+	if (strstr(q->path, "/robots.txt")) {
 		r->status = 404;
-	else
+	} else if (strstr(q->path, "/to-this-machine")) {
+		r->status = 302;
+		buf_str(&r->headers, "Location: http://127.0.1.1/admin\n");
+	} else {
 		buf_printf(&r->body, "%s %s", q->host, q->path);
+	}
 }
 
 static void test_behind_a_proxy(void **state)
@@ -278,13 +282,31 @@ static void test_behind_a_proxy(void **state)
 	}
 	assert_int_equal(client_count(&b, NULL, NULL), 2);
 	fetch_free(b.fetch);
-	/* The proxy itself must be allowed: its address is the one we connect to. */
+	/* Naming the proxy allows its address, and nothing but the proxy: neither a page
+	 * nor a redirect gets to this machine, whether it goes through the proxy or not. */
 	gate_release(&b.gate);
+	b.opt.no_proxy = "direct.test,127.0.0.0/8";
 	client_go(&b);
 	client_ask(&b, "http://www.example.org/other");
 	r = client_take(&b);
+	assert_int_equal(r->error, FETCH_OK);
+	assert_int_equal(client_count(&b, NULL, NULL), 4);
+	for (int i = 0; i < 3; i++) {
+		client_ask(&b, "%s", (const char *[]){ "http://127.0.1.1/", "http://direct.test/",
+			"http://www.example.org/to-this-machine" }[i]);
+		r = client_take(&b);
+		assert_int_equal(r->error, FETCH_GATE);
+		assert_int_equal(r->n_hops, i == 2);
+	}
+	assert_int_equal(client_count(&b, NULL, NULL), 5);
+	fetch_free(b.fetch);
+	b.opt.no_proxy = "";
+	client_go(&b);
+	client_ask(&b, "http://www.example.org/to-this-machine");
+	r = client_take(&b);
 	assert_int_equal(r->error, FETCH_GATE);
-	assert_int_equal(client_count(&b, NULL, NULL), 2);
+	assert_int_equal(r->n_hops, 1);
+	assert_int_equal(client_count(&b, NULL, NULL), 7);
 	client_release(&b);
 }
 

@@ -214,6 +214,64 @@ static void test_literals_and_names(void **state)
 	assert_false(gate_literal("[]", &sa));
 }
 
+/* The list of the fetch standard, typed in again as ranges. */
+static void test_ports(void **state)
+{
+	static const uint16_t ranges[][2] = { { 1, 1 }, { 7, 7 }, { 9, 9 }, { 11, 11 },
+		{ 13, 13 }, { 15, 15 }, { 17, 17 }, { 19, 23 }, { 25, 25 }, { 37, 37 },
+		{ 42, 43 }, { 53, 53 }, { 69, 69 }, { 77, 77 }, { 79, 79 }, { 87, 87 },
+		{ 95, 95 }, { 101, 104 }, { 109, 111 }, { 113, 113 }, { 115, 115 },
+		{ 117, 117 }, { 119, 119 }, { 123, 123 }, { 135, 135 }, { 137, 137 },
+		{ 139, 139 }, { 143, 143 }, { 161, 161 }, { 179, 179 }, { 389, 389 },
+		{ 427, 427 }, { 465, 465 }, { 512, 515 }, { 526, 526 }, { 530, 532 },
+		{ 540, 540 }, { 548, 548 }, { 554, 554 }, { 556, 556 }, { 563, 563 },
+		{ 587, 587 }, { 601, 601 }, { 636, 636 }, { 989, 990 }, { 993, 993 },
+		{ 995, 995 }, { 1719, 1720 }, { 1723, 1723 }, { 2049, 2049 },
+		{ 3659, 3659 }, { 4045, 4045 }, { 4190, 4190 }, { 5060, 5061 },
+		{ 6000, 6000 }, { 6566, 6566 }, { 6665, 6669 }, { 6679, 6679 },
+		{ 6697, 6697 }, { 10080, 10080 } };
+	unsigned refused = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		for (unsigned port = ranges[i][0]; port <= ranges[i][1]; port++) {
+			assert_true(gate_refuses_port(port));
+			refused++;
+		}
+	for (unsigned port = 1; port <= 65535; port++)
+		refused -= gate_refuses_port(port);
+	assert_int_equal(refused, 0);
+	assert_false(gate_refuses_port(80) || gate_refuses_port(443) || gate_refuses_port(8080));
+}
+
+/* Equal text in the second column: one party. */
+static void test_parties(void **state)
+{
+	static const char *const same[][2] = {
+		{ "192.0.2.1", "192.0.2.1" }, { "::ffff:192.0.2.1", "192.0.2.1" },
+		{ "64:ff9b::c000:201", "192.0.2.1" }, { "2002:c000:201::1", "192.0.2.1" },
+		{ "2002:c000:201:5::1", "192.0.2.1" }, { "64:ff9b::c000:202", "192.0.2.2" },
+		{ "2001:db8:1:2::1", "a" }, { "2001:db8:1:2:ffff::1", "a" },
+		{ "2001:db8:1:3::1", "b" }, { "::1", "here" }, { "192.0.2.2", "192.0.2.2" },
+	};
+	const size_t n = sizeof same / sizeof *same;
+
+	(void)state;
+	for (size_t i = 0; i < n * n; i++) {
+		const char *const *x = same[i / n], *const *y = same[i % n];
+		struct sockaddr_storage sx, sy;
+		uint8_t px[GATE_PARTY], py[GATE_PARTY];
+		size_t nx, ny;
+
+		assert_true(gate_literal(x[0], &sx) && gate_literal(y[0], &sy));
+		nx = gate_party((struct sockaddr *)&sx, px);
+		ny = gate_party((struct sockaddr *)&sy, py);
+		assert_true(nx && ny);
+		if ((nx == ny && !memcmp(px, py, nx)) != !strcmp(x[1], y[1]))
+			fail_msg("%s and %s", x[0], y[0]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +280,8 @@ int main(void)
 		cmocka_unit_test(test_v6_networks),
 		cmocka_unit_test(test_other_families),
 		cmocka_unit_test(test_allow_list),
+		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_parties),
 		cmocka_unit_test(test_literals_and_names),
 	};
 

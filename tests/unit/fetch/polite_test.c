@@ -213,7 +213,8 @@ static void test_blocked_jobs_come_back(void **state)
 
 /*
  * A random world: hosts over few addresses, answers after random times, some
- * throttled.  The checker keeps its own plain arrays and knows only the rules.
+ * throttled; hosts move to other addresses, while they wait and while they are asked.
+ * The checker keeps its own plain arrays and knows only the rules.
  */
 #define N_HOSTS 60
 #define N_ADDRESSES 7
@@ -248,7 +249,7 @@ static void run_world(uint64_t seed, unsigned host_connections)
 		.forgive_after = 60, .jitter = 0.1, .failure_limit = 3 };
 	struct polite *p = polite_new(&o);
 	struct flight flights[256];
-	uint32_t host[N_HOSTS], addr_of[N_HOSTS], h, j, n_flights = 0;
+	uint32_t host[N_HOSTS], addr_of[N_HOSTS], moves_to[N_HOSTS], h, j, n_flights = 0;
 	struct seen s;
 	struct rng r;
 	double t = 0;
@@ -267,6 +268,7 @@ static void run_world(uint64_t seed, unsigned host_connections)
 		s.delay[i] = fmax(1, fmin(5, crawl_delay));
 		s.last_end[i] = s.last_start[i] = s.blocked[i] = -1e9;
 		s.open[i] = 0;
+		moves_to[i] = addr_of[i];
 	}
 	for (int i = 0; i < N_ADDRESSES; i++)
 		s.addr_start[i] = -1e9, s.addr_open[i] = 0;
@@ -283,6 +285,7 @@ static void run_world(uint64_t seed, unsigned host_connections)
 		while (polite_next(p, t, &h, &j)) {
 			uint32_t a = addr_of[h];
 
+			assert_int_equal(moves_to[h], a);
 			check_start(&s, &o, h, a, t);
 			if (rng_below(&r, 10) == 0) {           /* as robots.txt would */
 				polite_cancel(p, h);
@@ -298,6 +301,11 @@ static void run_world(uint64_t seed, unsigned host_connections)
 				t + rng_next_unit(&r) * 3, h, a };
 			given++;
 		}
+		h = (uint32_t)rng_below(&r, N_HOSTS);
+		moves_to[h] = (uint32_t)rng_below(&r, N_ADDRESSES);
+		polite_set_address(p, h, polite_address(p, &moves_to[h], 4));
+		if (!s.open[h])
+			addr_of[h] = moves_to[h];
 		wait = polite_wait(p, t);
 		wake = wait < 0 ? 1e9 : t + wait;
 		for (uint32_t i = 0; i < n_flights; i++)
@@ -318,7 +326,8 @@ static void run_world(uint64_t seed, unsigned host_connections)
 			assert_true(blocked >= retry);
 			s.blocked[f.host] = fmax(s.blocked[f.host], t + blocked);
 			s.last_end[f.host] = t;
-			s.open[f.host]--;
+			if (!--s.open[f.host])
+				addr_of[f.host] = moves_to[f.host];
 			if (f.addr < N_ADDRESSES)
 				s.addr_open[f.addr]--;
 		}

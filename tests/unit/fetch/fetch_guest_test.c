@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What others see of us when a site plays with names, ports and redirects. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "../../lib/origin_client.h"
+#include "../../lib/origin_tape.h"
+#include "fetch/wire.h"
+
+/* ---- the pace of an address that is not the first ---- */
+
+#define HOSTS 24
+#define PACE 0.05               /* seconds */
+
+struct victim { double times[2 * HOSTS]; size_t n; };
+
+static void victim_answer(void *arg, const char *path, const char *request, struct buf *head,
+                          struct buf *body)
+{
+	struct victim *v = arg;
+
+	(void)path;
+	(void)request;
+	if (v->n < 2 * HOSTS)
+		v->times[v->n++] = wire_now();
+	buf_str(head, "HTTP/1.1 200 OK\r\nConnection: close\r\n");
+	buf_str(body, "page");
+}
+
+static void set_v4(struct sockaddr_storage *a, const char *text)
+{
+	struct sockaddr_in *s = (void *)a;
+
+	memset(a, 0, sizeof *a);
+	s->sin_family = AF_INET;
+	inet_pton(AF_INET, text, &s->sin_addr);
+}
+
+/* h7.test: first 127.0.7.7, where nobody listens, then the victim. */
+static int two_addresses(void *arg, const char *host, struct sockaddr_storage *ret)
+{
+	char dead[32];
+	unsigned i;
+
+	(void)arg;
+	if (sscanf(host, "h%u.test", &i) != 1)
+		return -1;
+	snprintf(dead, sizeof dead, "127.0.7.%u", i + 1);
+	set_v4(&ret[0], dead);
+	set_v4(&ret[1], "127.0.0.1");
+	return 2;
+}
+
+/* Many names with a dead first address share the second: it sees its own pace. */
+static void test_pace_of_the_second_address(void **state)
+{
+	struct victim v = { .n = 0 };
+	struct origin_tape *tape = origin_tape_start(victim_answer, &v);
+	const struct fetch_result *r;
+	struct client b;
+
+	(void)state;
+	client_init(&b, NULL, NULL);
+	b.opt.ignore_robots = true;
+	b.opt.resolve = two_addresses;
+	b.opt.polite.address_delay = PACE;
+	client_go(&b);
+	for (int round = 0; round < 2; round++)
+		for (unsigned i = 0; i < HOSTS; i++)
+			client_ask(&b, "http://h%u.test:%u/%d", i, origin_tape_port(tape), round);
+	for (unsigned i = 0; i < 2 * HOSTS; i++) {
+		r = client_take(&b);
+		if (r->error != FETCH_OK)
+			fail_msg("%s: %s %s", r->url, fetch_error_name(r->error), r->why);
+		assert_string_equal(r->ip, "127.0.0.1");
+		assert_int_equal(r->requests, 1);
+	}
+	client_release(&b);
+	origin_tape_stop(tape);
+	assert_int_equal(v.n, 2 * HOSTS);
+	/* The starts lie PACE apart; arrivals may be held up by a busy machine, so over
+	 * all of them half of that will do.  Without the pace it is a few milliseconds. */
+	if (v.times[v.n - 1] - v.times[0] < (2 * HOSTS - 1) * PACE / 2)
+		fail_msg("%d requests in %.3f s", 2 * HOSTS, v.times[v.n - 1] - v.times[0]);
+}
+
+/* ---- ports ---- */
+
+static void port_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	(void)arg;
+	if (!strcmp(q->path, "/robots.txt") && !strcmp(q->host, "127.0.3.2")) {
+		r->status = 302;
+		buf_str(&r->headers, "Location: http://127.0.3.1:25/robots.txt\n");
+	} else if (!strcmp(q->path, "/robots.txt")) {
+		r->status = 404;
+	} else {
+		r->status = 302;
+		buf_str(&r->headers, "Location: http://127.0.3.1:22/\n");
+	}
+}
+
+
+static void test_ports_of_other_protocols(void **state)
+{
+	static const struct { const char *url; int hops, requests; } cases[] = {
+		{ "http://127.0.3.1:22/", 0, 0 }, { "https://127.0.3.1:25/", 0, 0 },
+		{ "http://www.example.org:6667/x", 0, 0 },
+		{ "http://127.0.3.1:%u/away", 1, 1 },
+		{ "http://127.0.3.2:%u/closed-by-robots", 0, 0 },
+	};
+	const struct fetch_result *r;
+	struct fetch_stats stats;
+	struct client b;
+
+	(void)state;
+	client_init(&b, port_answer, NULL);
+	client_go(&b);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char url[128];
+
+		snprintf(url, sizeof url, cases[i].url, origin_port(b.origin));
+		client_ask(&b, "%s", url);
+		r = client_take(&b);
+		if (r->error != FETCH_GATE || !strstr(r->why, "port 2") == (i != 2) ||
+		    (int)r->n_hops != cases[i].hops || (int)r->requests != cases[i].requests)
+			fail_msg("%s: %s %s", url, fetch_error_name(r->error), r->why);
+	}
+	fetch_stats(b.fetch, &stats);
+	assert_int_equal(stats.requests, 1);
+	assert_int_equal(client_count(&b, NULL, NULL), 3);      /* and two robots.txt */
+	client_release(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pace_of_the_second_address),
+		cmocka_unit_test(test_ports_of_other_protocols),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
