@@ -36,8 +36,8 @@ struct cycle_opts {
 	SETTING(cycle_opts, "max_age", max_age, OPTION_DURATION, NULL, "DURATION", \
 	        "no page stays unvisited longer"), \
 	SETTING(cycle_opts, "site_share", site_share, OPTION_SHARE, NULL, "N|N%", \
-	        "no site gets more of a cycle, unless it has more of the pages; default: " \
-	        "50% if there are 20 sites or more"), \
+	        "no domain gets more of a cycle, unless it has more of the pages; default: " \
+	        "its share of the pages and half of the rest"), \
 	SETTING(cycle_opts, "detect", detect, OPTION_TEXT, "bytes", "HOW", \
 	        "what counts as a change: bytes, text, tags, near:BITS"), \
 	SETTING_RANGED(cycle_opts, "confirmations", confirmations, OPTION_INT, "2", 1, 100, \

@@ -32,8 +32,8 @@ enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
 	  .help = "no page stays unvisited longer" }, \
 	{ .name = "site-share", .type = OPTION_SHARE, .arg = "N|N%", \
 	  .offset = offsetof(struct plan_opts, site_share), .setting = true, \
-	  .help = "no site gets more of a cycle, unless it has more of the pages; default: " \
-	          "50% if there are 20 sites or more" }, \
+	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: " \
+	          "its share of the pages and half of the rest" }, \
 	OPT_CHOICE(plan_opts, goal, "changed|alive", "changed", "what counts as a hit"), \
 	OPT_TIME(plan_opts, now, NULL, "plan as if it were this time")
 

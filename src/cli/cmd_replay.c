@@ -64,8 +64,8 @@ static const struct option_spec replay_options[] = {
 	         "no page stays unvisited longer: a duration, or a number of cycles"),
 	{ .name = "site-share", .type = OPTION_SHARE, .arg = "N|N%",
 	  .offset = offsetof(struct replay_cli_opts, site_share),
-	  .help = "no site gets more of a cycle, unless it has more of the pages; default: no "
-	          "such ceiling, which live cycles have (50% if there are 20 sites or more)" },
+	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: no "
+	          "such ceiling, though live cycles have one" },
 	OPT_TIME(replay_cli_opts, start, NULL, "start; default: first midnight of the history"),
 	OPT_TIME(replay_cli_opts, end, NULL, "end; default: midnight behind the last capture"),
 	OPT_CHOICE(replay_cli_opts, site_by, "host|domain", "host", "what a site is"),

@@ -94,14 +94,16 @@ int crawl_counts_load(struct crawl *c, struct err *err)
 void crawl_counts_ceiling(struct crawl *c)
 {
 	struct ceiling *ceiling = &c->resumed->engine.ceiling;
-	const struct strtab *names = &c->resumed->loaded.pages.site_names;
+	struct buf name;
 
 	if (!ceiling->n_excess)
 		return;
 	c->report->given_up += ceiling->n_excess;
 	ceiling->n_excess = 0;          /* it is counted */
-	snprintf(c->report->full_site, sizeof c->report->full_site, "%.*s",
-	         (int)strtab_size(names, ceiling->worst), strtab_get(names, ceiling->worst));
+	buf_init(&name, BUF_NO_LIMIT);
+	ceiling_worst(ceiling, &c->resumed->engine.view, &name);
+	snprintf(c->report->full_site, sizeof c->report->full_site, "%s", buf_text(&name));
+	buf_release(&name);
 }
 
 void crawl_counts_end(struct crawl *c)

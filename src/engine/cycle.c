@@ -212,10 +212,12 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		.score = o->score, .probability = o->probability, .reason = o->reason,
 		.round = e->view.round,
 	};
+	uint32_t requests = d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
 
 	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
 	e->seen[e->n_seen++] = seen;
-	e->n_spent += d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
+	e->n_spent += requests;
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, o->page, requests);
 	if (!d->first)
 		policy_tell(e->policy, &e->view, &seen);
 	e->n_sample_known += seen.known && o->reason == REASON_RANDOM;
@@ -366,7 +368,8 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 			e->view.round++;
 			if (!e->plan.n_taken && !e->no_fill)
 				ask_fill(e);
-			if (!e->plan.n_taken)
+			if (!e->plan.n_taken &&
+			    !ceiling_lift(&e->ceiling, &e->view, e->visits.state))
 				break;
 		}
 		/* what is given up is asked of others in the next round */

@@ -82,6 +82,10 @@ void url_surt(const char *url, size_t size, struct buf *out);
 /* Append the site: host[:port], or with by_domain the registrable domain by
  * the public suffix list (the host itself for addresses and bare suffixes). */
 void url_site(const char *url, size_t size, bool by_domain, struct buf *out);
+/* Append whom a host belongs to, whatever the port: its registrable domain by the public
+ * suffix list, the section of private suffixes included (two names under github.io are
+ * strangers); else the host itself, if it is an address or a suffix. */
+void url_domain(const char *url, size_t size, struct buf *out);
 
 /* Number of '/' in the path: 1 for "http://a/", 2 for "http://a/b/c". */
 unsigned url_depth(const char *url, size_t size);

@@ -201,13 +201,24 @@ bool url_host_is_ip(const char *host, size_t size)
 
 void url_site(const char *url, size_t size, bool by_domain, struct buf *out)
 {
+	struct url_parts p;
+
+	url_split(url, size, &p);
+	if (by_domain && !p.ip)
+		url_domain(url, size, out);
+	else
+		buf_add(out, url + p.host, p.path - p.host);
+}
+
+void url_domain(const char *url, size_t size, struct buf *out)
+{
 	char host[URL_HOST_MAX + 1];
 	struct url_parts p;
 	const char *domain;
 
 	url_split(url, size, &p);
-	if (!by_domain || p.ip) {
-		buf_add(out, url + p.host, p.path - p.host);
+	if (p.ip) {
+		buf_add(out, url + p.host, p.host_end - p.host);
 		return;
 	}
 	memcpy(host, url + p.host, p.host_end - p.host);

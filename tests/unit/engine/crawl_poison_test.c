@@ -210,7 +210,7 @@ static void test_a_fickle_site_has_its_part(void **state)
 			s.bed.opts.policy = policies[p];
 			next_day(&s);
 			s.bed.opts.budget = (struct share){ 20, false };
-			s.bed.opts.site_share = (struct share){ bound ? 40 : 0, true };
+			s.bed.opts.site_share = (struct share){ bound ? 40 : 100, true };
 			asked(&s, FICKLE, &from);
 			for (int i = 0; i < 12; i++) {
 				struct crawl_report r = next_day(&s);
