@@ -9,8 +9,10 @@
 #ifndef ENGINE_CRAWL_INNER_H
 #define ENGINE_CRAWL_INNER_H
 
+#include <string.h>
 #include <time.h>
 
+#include "base/cause.h"
 #include "base/line.h"
 #include "base/map.h"
 #include "engine/analyse.h"
@@ -109,6 +111,14 @@ struct crawl_made {
 static inline bool crawl_is_blocked(const struct fetch_result *r)
 {
 	return r->error != FETCH_OK && !r->requests && r->error != FETCH_DNS;
+}
+
+/* Of a visit that failed or was blocked; CAUSE_NONE: there was an answer. */
+static inline enum cause crawl_cause(enum fetch_error e)
+{
+	const char *name = fetch_error_name(e);
+
+	return e == FETCH_OK ? CAUSE_NONE : cause_find(name, strlen(name));
 }
 
 /* Pages that were asked for and have not come to the store. */

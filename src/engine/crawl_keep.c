@@ -106,7 +106,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 {
 	struct kept_visit v = {
 		.page = o->page, .cycle = c->report->cycle.number, .status = a->result.status,
-		.time = a->time, .outcome = a->outcome,
+		.time = a->time, .outcome = a->outcome, .cause = crawl_cause(a->result.error),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
 		.order = order,
 	};

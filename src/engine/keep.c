@@ -132,6 +132,8 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 		}
 	}
 	row.outcome = (uint8_t)o;
+	if (o >= OUTCOME_FAILED)
+		row.cause = (uint8_t)(v->cause == CAUSE_NONE && v->status ? CAUSE_STATUS : v->cause);
 	if ((rc = store_page_update(s, &p, err)) < 0 || (rc = store_visit_add(s, &row, err)) < 0)
 		return rc;
 	*ret_outcome = o;

@@ -9,6 +9,7 @@
 #ifndef ENGINE_KEEP_H
 #define ENGINE_KEEP_H
 
+#include "base/cause.h"
 #include "base/map.h"
 #include "policy/policy.h"
 #include "repo/store.h"
@@ -18,6 +19,7 @@ struct kept_visit {
 	int64_t time;
 	enum outcome outcome;           /* GONE: the server said so just now */
 	int32_t status;
+	enum cause cause;               /* of FAILED or BLOCKED; NONE: the status says it */
 	float score, probability;
 	uint8_t reason;
 	uint32_t order;                 /* place in the cycle, from 1; 0: the next */
@@ -52,10 +54,11 @@ MUST_CHECK int keep_next_cycle(struct store *s, uint32_t *ret_number, uint32_t *
 MUST_CHECK int keep_lock(const char *folder, int *ret_fd, struct err *err);
 
 /* Outcomes told by another crawler, JSON Lines:
- *   {"url":U, "outcome":"same|changed|gone|failed", "status":N, "digest":D,
- *    "time":T, "score":x, "probability":x, "reason":R}
+ *   {"url":U, "outcome":"same|changed|gone|failed|blocked", "status":N, "digest":D,
+ *    "cause":C, "time":T, "score":x, "probability":x, "reason":R}
  * url and one of outcome and status are needed; without an outcome it follows
- * from status and digest.  All lines of a file are one cycle, and are kept together or not
+ * from status and digest.  A cause is kept of what failed or was blocked; one that
+ * base/cause.def does not know becomes `other`.  All lines of a file are one cycle, and are kept together or not
  * at all. */
 /* A cycle that is told visits a page once; one that failed may be tried again.  False:
  * it was told of before.  had: the outcomes so far, by page. */

@@ -138,6 +138,8 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	struct store_page known;
 	int rc = 0;
 
+	if (outcome >= OUTCOME_FAILED)
+		v.cause = (uint8_t)(error == FETCH_OK ? CAUSE_STATUS : crawl_cause(error));
 	if (lives && end) {             /* where it leads may be a page of the list itself */
 		rc = store_page_find(c->store, (struct text){ end, strlen(end) }, &known, err);
 		if (rc < 0)

@@ -23,6 +23,7 @@ struct line {
 	int32_t status;
 	float score, probability;
 	uint8_t reason;
+	enum cause cause;
 };
 
 static bool is_key(const struct json_member *m, const char *key)
@@ -77,6 +78,11 @@ static const char *read_member(struct line *l, const struct json_member *m)
 		if (!(v >= 100 && v <= 999))
 			return "status is not an HTTP status";
 		l->status = (int32_t)v;
+	} else if (is_key(m, "cause")) {
+		n = m->type == JSON_STRING ? json_unescape(m, text) : m->type == JSON_NULL ? 0 : -1;
+		if (n < 0)
+			return "cause is not a text";
+		l->cause = n ? cause_find(text, (size_t)n) : CAUSE_NONE;
 	} else if (is_key(m, "time")) {
 		if (!when_parse(m->value, m->value_size, &l->time))
 			return "time is not a time";
@@ -109,6 +115,7 @@ static const char *parse_line(struct line *l, const char *s, size_t size)
 	l->status = 0;
 	l->score = l->probability = NAN;
 	l->reason = REASON_NONE;
+	l->cause = CAUSE_NONE;
 	if (!size || *s != '{')
 		return "not a JSON object";
 	while (!why && (rc = json_next(&s, end, &m)) > 0)
@@ -161,7 +168,8 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 	                           .outlinks = -1, .offset = -1, .size = -1 };
 	struct kept_visit v = { .cycle = t->cycle, .time = l->time ? l->time : t->now,
 	                        .status = l->status, .score = l->score,
-	                        .probability = l->probability, .reason = l->reason };
+	                        .probability = l->probability, .reason = l->reason,
+	                        .cause = l->cause };
 	struct store_page p;
 	enum outcome o;
 	bool first;

@@ -23,7 +23,7 @@
 
 #include "base/err.h"
 
-#define STORE_SCHEMA 5          /* version of the tables */
+#define STORE_SCHEMA 6          /* version of the tables */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
@@ -72,6 +72,7 @@ struct store_visit {
 	int64_t time;
 	uint8_t outcome;                /* as the engine numbers them */
 	uint8_t reason;
+	uint8_t cause;                  /* enum cause, if it failed or was blocked */
 	int32_t status;
 	bool hit;
 	float score, probability;       /* NAN: unknown */

@@ -77,6 +77,9 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"INSERT INTO bodies (key, body) SELECT key, body FROM bodies_by_key;"
 	"CREATE UNIQUE INDEX bodies_key ON bodies (key);"
 	"DROP TABLE bodies_by_key;",
+	"ALTER TABLE visits ADD COLUMN cause INTEGER NOT NULL DEFAULT 0;"
+	/* failed or blocked, and there was an answer: CAUSE_STATUS */
+	"UPDATE visits SET cause = 1 WHERE outcome >= 3 AND status > 0;",
 };
 
 int sql_error(struct store_sqlite *s, struct err *err)

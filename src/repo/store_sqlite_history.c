@@ -267,6 +267,7 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 		sqlite3_bind_null(q, 11);
 	sqlite3_bind_int64(q, 12, (int64_t)v->cycle << 32);
 	sqlite3_bind_int64(q, 13, ((int64_t)v->cycle + 1) << 32);
+	sqlite3_bind_int64(q, 14, v->cause);
 	return sql_run(s, q, err);
 }
 
@@ -321,6 +322,7 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 			.hit = sqlite3_column_int(q, 6) != 0,
 			.score = real(q, 7), .probability = real(q, 8),
 			.capture = (uint64_t)sqlite3_column_int64(q, 9),
+			.cause = (uint8_t)sqlite3_column_int(q, 11),
 		};
 		int64_t id = sqlite3_column_int64(q, 10);
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/cause.h"
 #include "base/mem.h"
 #include "repo/store.h"
 #include "../../lib/scratch.h"
@@ -177,7 +178,7 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	struct store_visit in[4] = {
 		{ .cycle = 0, .page = 1, .time = 5, .score = NAN, .probability = NAN },
 		{ .cycle = 1, .page = 1, .time = 9, .outcome = 1, .hit = true, .score = 0.5f,
-		  .probability = 0.25f, .reason = 3, .status = 200, .capture = 8 },
+		  .probability = 0.25f, .reason = 3, .status = 200, .capture = 8, .cause = 250 },
 		{ .cycle = 1, .page = 0, .time = 9, .score = NAN, .probability = NAN },
 		{ .cycle = 2, .page = 0, .time = 11, .score = NAN, .probability = NAN },
 	}, out[5];
@@ -196,6 +197,8 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	assert_true(out[0].hit && out[0].score > 0.49f && out[0].probability < 0.26f);
 	assert_int_equal(out[0].reason, 3);
 	assert_int_equal(out[0].capture, 8);
+	assert_int_equal(out[0].cause, 250);
+	assert_int_equal(out[1].cause, 0);
 	assert_true(isnan(out[1].score));
 	assert_int_equal(store_visits_forget(s, 1, &err), 0);
 	for (int i = 0; i < 5; i++)
@@ -379,27 +382,31 @@ static int count_open(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* As schemas 1 to 4 had it: what was there stays, what is new has a
+/* As schemas 1 to 5 had it: what was there stays, what is new has a
  * value that says nothing. */
 static void test_an_old_database_is_brought_up(void **state)
 {
 	struct store *s = *state;
 	struct err err;
 
-	for (int version = 1; version <= 4; version++) {
+	for (int version = 1; version <= 5; version++) {
 		struct store_hint h = { 9, 9, 9, 9, 9 };
 		struct store_robots robots;
 		uint32_t open = 0;
 		struct store_capture c;
+		struct store_visit visits[5];
 		struct store_page p;
 
 		store_close(s);
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("DROP TABLE bodies; CREATE TABLE bodies (key INTEGER PRIMARY KEY, body TEXT "
-		        "NOT NULL); INSERT INTO bodies VALUES (-7, '/new /old'), (9, 'w:1'); "
-		        "PRAGMA user_version = 4");
+		execute("ALTER TABLE visits DROP COLUMN cause; PRAGMA user_version = 5;"
+		        "INSERT INTO bodies (key, body) VALUES (-7, '/new /old'), (9, 'w:1')");
+		if (version < 5)
+			execute("CREATE TABLE old (key INTEGER PRIMARY KEY, body TEXT NOT NULL);"
+			        "INSERT INTO old SELECT key, body FROM bodies; DROP TABLE bodies;"
+			        "ALTER TABLE old RENAME TO bodies; PRAGMA user_version = 4");
 		if (version < 4)
 			execute("DROP TABLE robots; ALTER TABLE captures DROP COLUMN robots;"
 			        "ALTER TABLE hints DROP COLUMN doubt; PRAGMA user_version = 3");
@@ -418,7 +425,11 @@ static void test_an_old_database_is_brought_up(void **state)
 		        " changed, same, gone, failed, blocked, seconds_plan, seconds_total) VALUES"
 		        " (1, 1, 1, 'tide', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0),"
 		        " (2, 2, 1, 'told', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0),"
-		        " (3, 3, 1, 'tide', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0)");
+		        " (3, 3, 1, 'tide', 1, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0);"
+		        /* the same, failed with a status, failed without, blocked */
+		        "INSERT INTO visits (cycle, page, time, outcome, reason, status, hit, capture) "
+		        "VALUES (3, 0, 4, 0, 1, 200, 0, 1), (3, 1, 5, 3, 1, 503, 0, 0),"
+		        " (3, 2, 6, 3, 1, 0, 0, 0), (3, 3, 7, 4, 1, 0, 0, 0)");
 		open_at_once();
 		assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
 		*state = s;
@@ -438,6 +449,13 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_int_equal(store_robots_get(s, text("http://old.example"), &robots, &err), 0);
 		assert_int_equal(store_cycles(s, count_open, &open, &err), 0);
 		assert_int_equal(open, version < 4 ? 1 << 3 : 7 << 1);
+		for (int i = 0; i < 5; i++)
+			visits[i].page = UINT32_MAX;
+		assert_int_equal(store_visits(s, STORE_NONE, 3, 4, collect_visit, visits, &err), 0);
+		for (unsigned i = 0; i < 4; i++) {
+			assert_int_equal(visits[i].page, i);
+			assert_int_equal(visits[i].cause, i == 1 ? CAUSE_STATUS : CAUSE_NONE);
+		}
 		assert_int_equal(store_check(s, &err), 0);
 	}
 }
