@@ -16,6 +16,7 @@ static void ask(const char *data, size_t size, bool cut, const struct buf *url)
 	struct robots r;
 	const char *rule;
 	bool allowed;
+	size_t steps;
 
 	robots_parse(&r, data, size, cut, "freshet");
 	MUST(!r.text.full && r.sitemaps.n <= ROBOTS_SITEMAPS_MAX);
@@ -25,10 +26,16 @@ static void ask(const char *data, size_t size, bool cut, const struct buf *url)
 
 		MUST(a->size && a->pattern + a->size < r.text.size);
 		MUST(strlen(r.text.data + a->pattern) == a->size);
-		MUST(!i || a[-1].octets >= a->octets);
+		MUST(a->wild == (i >= r.n_plain) && a->key <= a->size);
+		if (a->wild)
+			MUST(i == r.n_plain || a[-1].octets >= a->octets);
+		else
+			MUST((a->parent == UINT32_MAX || a->parent < i) && a->best <= i);
 	}
 	allowed = robots_allows(&r, url->data, url->size, &rule);
 	MUST(allowed || rule);
+	/* with less time it is never more open */
+	MUST(!robots_allows_within(&r, 2, url->data, url->size, &rule, &steps) || allowed);
 	robots_release(&r);
 }
 

@@ -37,7 +37,7 @@ struct web_opts {
 	SETTING_RANGED(S, "delay", web.delay, OPTION_SECONDS, "1s", 0, 3600, "DURATION", \
 	               "pause between requests to one host"), \
 	SETTING_RANGED(S, "crawl_delay", web.crawl_delay, OPTION_SECONDS, "30s", 0, 3600, \
-	               "DURATION", "robots.txt may ask for a pause up to this"), \
+	               "DURATION", "longest pause that robots.txt may ask for; sites that want more are skipped"), \
 	SETTING_RANGED(S, "connections", web.connections, OPTION_INT, "128", 1, 10000, "N", \
 	               "connections at a time, to all hosts together"), \
 	SETTING(S, "proxy", web.proxy, OPTION_TEXT, NULL, "URL", \

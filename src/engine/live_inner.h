@@ -73,7 +73,7 @@ void live_fetch_options(struct fetch_options *o);
 static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
 {
 	return !s->requests && (e == FETCH_BAD_URL || e == FETCH_GATE || e == FETCH_ROBOTS ||
-	                        e == FETCH_TOO_LARGE);
+	                        e == FETCH_CRAWL_DELAY || e == FETCH_TOO_LARGE);
 }
 /* End a slot without a verdict: its page was not tested. */
 void live_drop(struct live *l, uint32_t slot);

@@ -47,6 +47,15 @@ static void ask_for(struct fetch *f, uint32_t number, const struct job *page, do
 
 static bool remember(struct fetch *f, const struct job *page, double now);
 
+/* Does it ask for a longer pause than we would keep?  Then its pages are not asked. */
+static bool is_too_slow(const struct fetch *f, const struct origin *o)
+{
+	const struct polite_options *p = &f->opt.polite;
+
+	return o->rules && o->rules->crawl_delay > p->max_crawl_delay &&
+		o->rules->crawl_delay > p->delay;
+}
+
 bool robots_ask(struct fetch *f, struct job *j, double now)
 {
 	struct origin *o = &f->origins.v[j->origin];
@@ -63,13 +72,17 @@ bool robots_ask(struct fetch *f, struct job *j, double now)
 			ask_for(f, j->origin, j, now);
 		return false;
 	}
-	if (o->error == FETCH_OK &&
+	if (o->error == FETCH_OK && !is_too_slow(f, o) &&
 	    (!o->rules || robots_allows(o->rules, j->url.data, j->url.size, &rule)))
 		return true;
 	polite_cancel(f->polite, j->host);
 	j->blocked = polite_blocked(f->polite, j->host, now);
 	if (o->error != FETCH_OK)
 		job_done(f, j, o->error, "robots.txt: %s", o->why ? o->why : "");
+	else if (is_too_slow(f, o))
+		job_done(f, j, FETCH_CRAWL_DELAY, "robots.txt: Crawl-delay: %.10g is more than "
+		         "the %.10g s of --crawl-delay", o->rules->crawl_delay,
+		         f->opt.polite.max_crawl_delay);
 	else
 		job_done(f, j, FETCH_ROBOTS, "robots.txt: Disallow: %.200s", rule ? rule : "");
 	return false;
@@ -293,5 +306,6 @@ bool fetch_allows(const struct fetch *f, const char *url, size_t size)
 	const struct origin *o = find_origin(f, url, size);
 
 	return f->opt.ignore_robots ||
-	       (o && o->error == FETCH_OK && (!o->rules || robots_allows(o->rules, url, size, NULL)));
+	       (o && o->error == FETCH_OK && !is_too_slow(f, o) &&
+	        (!o->rules || robots_allows(o->rules, url, size, NULL)));
 }

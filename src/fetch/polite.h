@@ -10,7 +10,8 @@
  *
  * Rules, per host: at most `host_connections` at a time; between the end of one
  * answer and the next request (with several connections: between starts) at
- * least max(delay, Crawl-delay up to max_crawl_delay).  Per network address,
+ * least max(delay, Crawl-delay up to max_crawl_delay; the fetcher does not ask hosts that
+ * want more).  Per network address,
  * where many hosts share one: address_connections, and address_delay between
  * starts.  A job is handed out for the address that its host has at that moment, and
  * must go there: who wants another address says so and queues again.  A host that says 429 or 503 is left alone, all of it, for what

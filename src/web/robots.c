@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * robots.c - parsing and matching of robots.txt; robots.h is the manual.
+ * robots.c - reading robots.txt; robots.h is the manual, robots_match.c asks the rules.
  *
  * One percent-encoding.  Unreserved bytes stand for themselves; '/' and '?' too,
  * and in the query also when they were written %2F and %3F; every other byte is
@@ -9,19 +9,9 @@
  *
  * Length.  "Most octets" is counted on decoded octets, so that a rule does not
  * win by being written in triplets.
- *
- * Matching.  A pattern is literal pieces between stars: the first must begin the
- * path, each next is searched behind the one before (leftmost is always right),
- * after '$' the last must end it.  memmem() is linear, and so is the whole.
- *
- * Cost of a question: one pass over the rules, longest first, stopping at the
- * first that matches; most differ from the path in their first bytes.  A hostile
- * file of 40,000 rules that begin with a star costs its own host some 50 ms a
- * question at most, and nobody else.
  */
-#include "web/robots.h"
+#include "web/robots_inner.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "web/url_put.h"
@@ -38,9 +28,7 @@ struct parser {
 	double delay[3];                /* by FOR_ALL, FOR_US */
 };
 
-/* Write s in the one encoding to d, which has room for 3 * size.  In a pattern
- * '*' and a final '$' are kept.  *ret_octets counts what it stands for. */
-static size_t normalise(const char *s, size_t size, bool pattern, char *d,
+size_t robots_normalise(const char *s, size_t size, bool pattern, char *d,
                         uint32_t *ret_octets)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -74,64 +62,6 @@ static size_t normalise(const char *s, size_t size, bool pattern, char *d,
 	return (size_t)(d - begin);
 }
 
-static bool pattern_matches(const char *p, size_t size, const char *s, size_t n)
-{
-	const char *end = p + size, *s_end = s + n, *star;
-	bool anchored = size && end[-1] == '$';
-
-	if (anchored)
-		end--;
-	star = memchr(p, '*', (size_t)(end - p));
-	size = (size_t)((star ? star : end) - p);
-	if (size > n || memcmp(p, s, size))
-		return false;
-	s += size;
-	if (!star)
-		return !anchored || s == s_end;
-	for (p = star + 1;; p = star + 1) {
-		star = memchr(p, '*', (size_t)(end - p));
-		size = (size_t)((star ? star : end) - p);
-		if (!star && anchored)
-			return (size_t)(s_end - s) >= size && !memcmp(s_end - size, p, size);
-		if (size) {
-			s = memmem(s, (size_t)(s_end - s), p, size);
-			if (!s)
-				return false;
-			s += size;
-		}
-		if (!star)
-			return true;
-	}
-}
-
-bool robots_allows(const struct robots *r, const char *url, size_t size,
-                   const char **ret_rule)
-{
-	char path[3 * URL_SIZE_MAX];
-	struct url_parts u;
-	uint32_t octets;
-	size_t n;
-
-	if (ret_rule)
-		*ret_rule = NULL;
-	if (!r->rules.n || size > URL_SIZE_MAX)
-		return !r->rules.n;
-	url_split(url, size, &u);
-	n = normalise(url + u.path, u.end - u.path, false, path, &octets);
-	if (n == 11 && !memcmp(path, "/robots.txt", 11))
-		return true;
-	for (size_t i = 0; i < r->rules.n; i++) {
-		const struct robots_rule *rule = &r->rules.v[i];
-
-		if (pattern_matches(r->text.data + rule->pattern, rule->size, path, n)) {
-			if (ret_rule)
-				*ret_rule = r->text.data + rule->pattern;
-			return rule->allow;
-		}
-	}
-	return true;
-}
-
 static void add_rule(struct parser *p, bool allow, const char *s, size_t size, bool cut)
 {
 	struct robots *r = p->r;
@@ -158,9 +88,8 @@ static void add_rule(struct parser *p, bool allow, const char *s, size_t size, b
 	rule.pattern = (uint32_t)r->text.size;
 	if (add_slash)
 		*d++ = '/';
-	rule.size = (uint32_t)normalise(s, size, true, d, &rule.octets) + add_slash;
+	rule.size = (uint32_t)robots_normalise(s, size, true, d, &rule.octets) + add_slash;
 	rule.octets += add_slash;
-	rule.number = (uint32_t)r->rules.n;
 	r->text.size += rule.size;
 	r->text.data[r->text.size++] = '\0';
 	vec_push(&r->rules, rule);
@@ -283,18 +212,7 @@ static void parse_line(struct parser *p, const char *s, const char *end, bool cu
 		sitemap_line(p->r, value, size);
 }
 
-static int compare_rules(const void *x, const void *y)
-{
-	const struct robots_rule *a = x, *b = y;
-
-	if (a->octets != b->octets)
-		return a->octets < b->octets ? 1 : -1;
-	if (a->allow != b->allow)
-		return a->allow ? -1 : 1;
-	return a->number < b->number ? -1 : 1;
-}
-
-/* Keep the rules of the groups that bind us and put them in order. */
+/* Keep the rules of the groups that bind us. */
 static void settle(struct parser *p)
 {
 	struct robots *r = p->r;
@@ -311,8 +229,7 @@ static void settle(struct parser *p)
 		if (r->rules.v[i].groups & keep)
 			r->rules.v[n++] = r->rules.v[i];
 	r->rules.n = n;
-	if (n)
-		qsort(r->rules.v, n, sizeof *r->rules.v, compare_rules);
+	robots_index(r);
 }
 
 void robots_parse(struct robots *r, const char *data, size_t size, bool cut,

@@ -5,7 +5,7 @@
  * robots_parse() keeps only the rules that bind the given product token: those
  * of all its groups together, or of the "*" groups if it has none.  The most
  * octets win, allow wins a tie; '*' and a final '$' are special, in patterns of
- * any number of wildcards, in linear time.  Pattern and URL are brought to one
+ * any number of wildcards.  Pattern and URL are brought to one
  * percent-encoding before they are compared, so "~", "%7E" and "%7e" are one.
  *
  * When in doubt a line is read towards less access: a file longer than
@@ -34,6 +34,7 @@
 
 #define ROBOTS_SIZE_MAX        (500 * 1024)     /* RFC 9309 section 2.5 */
 #define ROBOTS_LINE_MAX        (16 * 1024)
+#define ROBOTS_STEPS_MAX       (512 * 1024)     /* bytes looked at for one question */
 #define ROBOTS_SITEMAPS_MAX    100
 #define ROBOTS_DELAY_MAX       86400.0          /* seconds; the fetcher caps lower */
 #define ROBOTS_UNREACHABLE_MAX (30 * 86400)     /* seconds, section 2.3.1.4 */
@@ -41,14 +42,18 @@
 struct robots_rule {
 	uint32_t pattern, size;         /* normalised, in text */
 	uint32_t octets;                /* decides among the rules that match */
-	uint32_t number;                /* place in the file; for stable order */
+	uint32_t key;                   /* bytes before the first star that matters */
+	uint32_t parent, best;          /* of plain rules; see robots_match.c */
+	uint16_t gram;                  /* of wild ones */
 	uint8_t allow, groups;          /* groups: bits of who is bound */
+	bool wild;
 };
 
 /* Zeroed, it is a valid one that allows everything. */
 struct robots {
 	struct buf text;
-	VEC(struct robots_rule) rules;  /* longest first, allow before disallow */
+	VEC(struct robots_rule) rules;  /* plain ones by their bytes, then the wild ones, */
+	size_t n_plain;                 /* most octets first, allow before disallow */
 	VEC(uint32_t) sitemaps;         /* canonical URLs, NUL-terminated, in text */
 	double crawl_delay;             /* seconds; 0: none asked */
 	bool own_group;                 /* the file names our token */
@@ -67,6 +72,12 @@ void robots_release(struct robots *r);
  * always be fetched. */
 bool robots_allows(const struct robots *r, const char *url, size_t size,
                    const char **ret_rule);
+
+/* The same with another limit than ROBOTS_STEPS_MAX, and what was needed of it.  A question
+ * that would take more is answered towards less access: rules with wildcards that are left
+ * then open nothing, and close all that begins as they do. */
+bool robots_allows_within(const struct robots *r, size_t steps, const char *url, size_t size,
+                          const char **ret_rule, size_t *ret_steps);
 
 static inline const char *robots_sitemap(const struct robots *r, size_t i)
 {

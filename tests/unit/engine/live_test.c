@@ -149,7 +149,7 @@ static void setup(struct stage *s, uint64_t seed)
 		unsigned h = i / (DIRS * PAGES), d = i / PAGES % DIRS, p = i % PAGES;
 		char url[100];
 		int n = snprintf(url, sizeof url, "http://127.0.2.%u:%u/d%u/p%u.html", h + 1,
-		                 manner_of(h) == SILENT ? 1 : origin_port(s->web.origin), d, p);
+		                 manner_of(h) == SILENT ? 2 : origin_port(s->web.origin), d, p);
 
 		bed_add(&s->bed, "%s", url);
 		strtab_intern(&s->urls, url, (size_t)n, NULL);

@@ -140,11 +140,64 @@ static void test_ports_of_other_protocols(void **state)
 	client_release(&b);
 }
 
+/* ---- a Crawl-delay that we would not keep ---- */
+
+static void slow_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	unsigned host = 0;
+
+	sscanf(q->host, "127.0.3.%u", &host);
+	if (!strcmp(q->path, "/robots.txt"))
+		buf_printf(&r->body, "User-agent: *\nCrawl-delay: 0.%u\n", host);
+	else if (!strcmp(q->path, "/away")) {
+		r->status = 302;
+		buf_printf(&r->headers, "Location: http://127.0.3.2:%u/\n", *(unsigned *)arg);
+	}
+}
+
+static void test_crawl_delay_too_long(void **state)
+{
+	static const enum fetch_error want[] = { FETCH_OK, FETCH_CRAWL_DELAY, FETCH_CRAWL_DELAY };
+	static const char *const paths[] = { "1:%u/", "2:%u/", "1:%u/away" };
+	const struct fetch_result *r;
+	struct client b;
+	unsigned port;
+
+	(void)state;
+	client_init(&b, slow_answer, &port);
+	port = origin_port(b.origin);
+	b.opt.polite.max_crawl_delay = 0.15;
+	client_go(&b);
+	for (int i = 0; i < 3; i++) {
+		char url[64], rest[32];
+
+		snprintf(rest, sizeof rest, paths[i], port);
+		snprintf(url, sizeof url, "http://127.0.3.%s", rest);
+		client_ask(&b, "%s", url);
+		r = client_take(&b);
+		assert_int_equal(r->error, want[i]);
+		assert_int_equal(r->n_hops, i == 2);
+		if (i)
+			assert_non_null(strstr(r->why, "Crawl-delay: 0.2 is more than the 0.15 s"));
+		if (i < 2)
+			assert_int_equal(fetch_allows(b.fetch, url, strlen(url)), i == 0);
+	}
+	assert_int_equal(client_count(&b, "127.0.3.2", "/"), 0);
+	fetch_free(b.fetch);
+	/* Who is slower by his own choice keeps it. */
+	b.opt.polite.delay = 0.25;
+	client_go(&b);
+	client_ask(&b, "http://127.0.3.2:%u/", port);
+	assert_int_equal(client_take(&b)->error, FETCH_OK);
+	client_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pace_of_the_second_address),
 		cmocka_unit_test(test_ports_of_other_protocols),
+		cmocka_unit_test(test_crawl_delay_too_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void load_answer(void *arg, const struct origin_request *q, struct origin
 		if (host % 4 == 0 && host)
 			buf_printf(&r->body, "Crawl-delay: %.2f\n", CRAWL_DELAY);
 		if (host % 4 == 1)
-			buf_str(&r->body, "Crawl-delay: 1000\n");
+			buf_printf(&r->body, "Crawl-delay: %.2f\n", CRAWL_DELAY_CAP);
 		return;
 	}
 	buf_str(&r->body, "page");

@@ -321,61 +321,144 @@ static bool naive_match(const char *p, const char *s)
 	return *p == *s && naive_match(p + 1, s + 1);
 }
 
+#define MANY 120
+
+struct drawn { char text[16]; bool allow; };
+
+static void draw_rule(struct rng *rng, const char *letters, struct drawn *rule)
+{
+	size_t len = 1 + rng_below(rng, 8), n = strlen(letters);
+
+	for (size_t k = 0; k < len; k++) {
+		rule->text[k] = k ? letters[rng_below(rng, n)] : "/*"[rng_below(rng, 2)];
+		if (k && rule->text[k - 1] == '$')      /* special only at the end */
+			rule->text[k - 1] = 'a';
+	}
+	rule->text[len] = '\0';
+	rule->allow = rng_below(rng, 2);
+}
+
+/* What the naive matcher says; *ret_best: octets of the rule that decides. */
+static bool naive_allows(const struct drawn *rules, size_t n, const char *path, size_t *ret_best)
+{
+	bool want = true;
+
+	*ret_best = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t octets = strlen(rules[i].text);
+
+		if (octets < *ret_best || !naive_match(rules[i].text, path))
+			continue;
+		want = rules[i].allow || (octets == *ret_best && want);
+		*ret_best = octets;
+	}
+	return want;
+}
+
+/* Few rules and many, with many stars and few; and with too little time for all of them,
+ * which closes more and opens nothing. */
 static void test_random(void **state)
 {
-	unsigned matched = 0;
+	static const char *const letters[] = { "ab/*$?", "ab/$", "aaab*", "ab" };
+	unsigned matched = 0, closed = 0;
 	struct rng rng;
 
 	(void)state;
 	rng_init(&rng, 5);
 	for (int round = 0; round < 20000; round++) {
-		char rules[8][16], text[400] = "User-agent: *\n", path[24] = "/";
-		bool allow[8], want = true;
-		size_t n = 1 + rng_below(&rng, 8), best = 0, len;
+		struct drawn rules[MANY];
+		char text[MANY * 32] = "User-agent: *\n", url[40] = "http://h/", *path = url + 8;
+		size_t n = 1 + rng_below(&rng, round % 4 ? 8 : MANY), best, len = strlen(text), steps;
 		const char *rule;
 		struct robots r;
+		bool want;
 
 		for (size_t i = 0; i < n; i++) {
-			len = 1 + rng_below(&rng, 8);
-			for (size_t k = 0; k < len; k++)
-				rules[i][k] = k ? "ab/*$?"[rng_below(&rng, 6)] : "/*"[rng_below(&rng, 2)];
-			for (size_t k = 0; k + 1 < len; k++)    /* '$' special only */
-				if (rules[i][k] == '$')
-					rules[i][k] = 'a';
-			rules[i][len] = '\0';
-			allow[i] = rng_below(&rng, 2);
-			sprintf(text + strlen(text), "%s: %s\n", allow[i] ? "Allow" : "Disallow",
-			        rules[i]);
+			draw_rule(&rng, letters[round % 16 / 4], &rules[i]);
+			len += (size_t)sprintf(text + len, "%s: %s\n", rules[i].allow ? "Allow" :
+			                       "Disallow", rules[i].text);
 		}
-		len = rng_below(&rng, 10);
-		for (size_t k = 1; k <= len; k++)
-			path[k] = "ab/?"[rng_below(&rng, 4)];
-		for (size_t i = 0; i < n; i++) {
-			size_t octets = strlen(rules[i]);
+		for (size_t k = 1, end = rng_below(&rng, 12); k <= end; k++)
+			path[k] = "ab/?"[rng_below(&rng, 4)], path[k + 1] = '\0';
+		want = naive_allows(rules, n, path, &best);
+		robots_parse(&r, text, len, false, "freshet");
+		if (robots_allows(&r, url, strlen(url), &rule) != want)
+			fail_msg("%s%s", text, path);
+		assert_int_equal(rule ? strlen(rule) : 0, best);
+		matched += rule != NULL;
+		for (size_t most = 1; most < 200; most *= 3) {
+			bool open = robots_allows_within(&r, most, url, strlen(url), &rule, &steps);
 
-			if (!naive_match(rules[i], path))
-				continue;
-			if (octets > best || (octets == best && allow[i]))
-				want = allow[i];
-			if (octets > best)
-				best = octets;
-		}
-		robots_parse(&r, text, strlen(text), false, "freshet");
-		{
-			char url[40];
-
-			snprintf(url, sizeof url, "http://h%s", path);
-			if (robots_allows(&r, url, strlen(url), &rule) != want)
-				fail_msg("%s%s", text, path);
-			assert_int_equal(rule != NULL, best > 0);
-			matched += rule != NULL;
+			if (open && !want)
+				fail_msg("open within %zu steps: %s%s", most, text, path);
+			closed += want && !open;
 		}
 		robots_release(&r);
 	}
 	assert_true(matched > 5000 && matched < 19900);
+	assert_true(closed > 1000);
 }
 
-/* Patterns made to blow up a backtracking matcher, in time linear in the URL. */
+static size_t steps_of(const struct robots *r, const char *path, bool want)
+{
+	char url[URL_SIZE_MAX + 1];
+	const char *rule;
+	size_t steps, n = (size_t)snprintf(url, sizeof url, "http://h%s", path);
+
+	assert_int_equal(robots_allows_within(r, ROBOTS_STEPS_MAX, url, n, &rule, &steps), want);
+	return steps;
+}
+
+/* As many rules as a file can hold: what a question costs is bounded, whatever the rules
+ * and the URL.  Steps are bytes looked at. */
+static void test_cost(void **state)
+{
+	static const char *const forms[] = { "Disallow:*/p%05zu\n", "Disallow: /p%05zu\n",
+		"Disallow:*a%05zu*b\n" };
+	char path[URL_SIZE_MAX] = "/";
+	struct robots r;
+	struct buf text;
+
+	(void)state;
+	memset(path + 1, 'a', 2000);
+	buf_init(&text, BUF_NO_LIMIT);
+	for (int form = 0; form < 3; form++) {
+		size_t n = 0;
+
+		buf_clear(&text);
+		buf_str(&text, "User-agent: *\n");
+		while (text.size + 20 < ROBOTS_SIZE_MAX) {
+			char line[32];
+
+			snprintf(line, sizeof line, forms[form], n++);
+			buf_str(&text, line);
+		}
+		robots_parse(&r, text.data, text.size, false, "freshet");
+		assert_int_equal(r.rules.n, n);
+		assert_true(n > 26000);
+		/* an ordinary URL: a look at each wild rule, and little more */
+		assert_in_range(steps_of(&r, "/products/2024/a-name.html", true), 1,
+		                form == 1 ? 200 : n + 30000);
+		assert_in_range(steps_of(&r, path, true), 1, form == 1 ? 200 : n + 30000);
+		if (form < 2)
+			assert_in_range(steps_of(&r, "/p00123", false), 1, form ? 200 : n + 30000);
+		robots_release(&r);
+	}
+	/* All of them fit the URL but for one byte: there is no time for all, and so it is
+	 * closed.  A URL that is short enough is read to the end. */
+	buf_clear(&text);
+	buf_str(&text, "User-agent: *\n");
+	while (text.size + 20 < ROBOTS_SIZE_MAX)
+		buf_str(&text, "Disallow:*aa*aaaaaab\n");
+	robots_parse(&r, text.data, text.size, false, "freshet");
+	memcpy(path + 1900, "xaaab", 5);
+	assert_in_range(steps_of(&r, path, false), ROBOTS_STEPS_MAX, ROBOTS_STEPS_MAX + 100000);
+	assert_in_range(steps_of(&r, "/aaab", true), 1, ROBOTS_STEPS_MAX);
+	robots_release(&r);
+	buf_release(&text);
+}
+
+/* Patterns made to blow up a backtracking matcher. */
 static void test_hostile(void **state)
 {
 	struct robots r;
@@ -423,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_policy),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_hostile),
 	};
 
