@@ -52,10 +52,10 @@ struct transfer {
 	char pin[GATE_TEXT + 8];
 	struct buf asked;               /* what `url` is: an origin, or behind a proxy all of it */
 	uint64_t asked_hash;
-	size_t max_body, head_bytes, window_bytes, held;
+	size_t max_body, head_bytes, status_line, window_bytes, held;
 	double window;
 	int64_t length;                 /* Content-Length, -1: none */
-	bool head_done, paused, failed_here, prunes, proxied;
+	bool head_done, in_framing, paused, failed_here, proxied;
 	char message[256];              /* libcurl's */
 };
 

@@ -49,16 +49,22 @@ static void prepare_body(struct transfer *t)
 		(void)buf_room(&t->body, (size_t)t->length);
 }
 
+static bool is_named(const char *data, size_t n, const char *name)
+{
+	size_t size = strlen(name);
+
+	return n > size && data[size] == ':' && !strncasecmp(data, name, size);
+}
+
 /* Two lengths that differ, or one that is no number: nobody knows where such an
  * answer ends, and libcurl would believe the last. */
 static bool length_line(struct transfer *t, const char *data, size_t n)
 {
-	static const char name[] = "Content-Length:";
-	const size_t skip = sizeof name - 1;
+	const size_t skip = strlen("Content-Length:");
 	int64_t v = 0;
 	size_t i, digits = 0;
 
-	if (n <= skip || strncasecmp(data, name, skip))
+	if (!is_named(data, n, "Content-Length"))
 		return true;
 	for (i = skip; i < n && (data[i] == ' ' || data[i] == '\t'); i++)
 		;
@@ -72,9 +78,28 @@ static bool length_line(struct transfer *t, const char *data, size_t n)
 	return true;
 }
 
+/* A line that begins with a blank goes on with the one before.  Behind the status line
+ * there is none, and what says where the answer ends must not go on: readers differ. */
+static const char *bad_fold(struct transfer *t, const char *data, size_t n)
+{
+	bool folded = data[0] == ' ' || data[0] == '\t', framing = t->in_framing;
+
+	if (!folded)
+		t->in_framing = is_named(data, n, "Content-Length") ||
+			is_named(data, n, "Transfer-Encoding");
+	if (folded && t->head.size == t->status_line)
+		return "the head begins with a blank";
+	if (folded && framing)
+		return "a length over two lines";
+	if (!t->head.size)
+		t->status_line = n;
+	return NULL;
+}
+
 static size_t on_header(char *data, size_t one, size_t n, void *arg)
 {
 	struct transfer *t = arg;
+	const char *why;
 
 	(void)one;
 	t->received += n;
@@ -92,6 +117,11 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 		return n;               /* trailers */
 	if (memchr(data, '\0', n)) {
 		wire_fail(t, FETCH_PROTOCOL, "NUL in a header");
+		return 0;
+	}
+	why = bad_fold(t, data, n);
+	if (why) {
+		wire_fail(t, FETCH_PROTOCOL, why);
 		return 0;
 	}
 	if (!length_line(t, data, n)) {
@@ -143,6 +173,11 @@ static void note_socket(struct lane *w, int fd, bool is_ours)
 	w->sockets.v[fd] = (struct lane_socket){ .is_ours = is_ours };
 }
 
+static bool is_plain(const struct transfer *t)
+{
+	return t->asked.size > 5 && !memcmp(t->asked.data, "http:", 5);
+}
+
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
 {
 	struct transfer *t = arg;
@@ -159,8 +194,10 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
 	}
 	t->lane->n_connections++;
 	fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
-	if (fd >= 0)
+	if (fd >= 0) {
 		note_socket(t->lane, fd, true);
+		t->lane->sockets.v[fd].is_plain = is_plain(t) && !t->proxied;
+	}
 	return fd;
 }
 
@@ -194,6 +231,9 @@ void wire_set_error(struct transfer *t, int curl_code)
 		wire_fail(t, FETCH_CONNECT, why);
 	else if (c == CURLE_OPERATION_TIMEDOUT)
 		wire_fail(t, FETCH_TIMEOUT, "no connection in time");
+	else if (c == CURLE_BAD_FUNCTION_ARGUMENT)      /* what libcurl calls it */
+		wire_fail(t, FETCH_PROTOCOL, t->head.size == t->status_line ?
+		          "the head begins with a blank" : "a header line without a name");
 	else if (c == CURLE_OUT_OF_MEMORY && !t->head_done)
 		wire_fail(t, FETCH_TOO_LARGE, "header line without end");
 	else if (strstr(why, "chunked-encoding"))
@@ -207,17 +247,19 @@ void wire_set_error(struct transfer *t, int curl_code)
 		t->cut = FETCH_CUT_DISCONNECT;
 }
 
+void wire_answer_model(struct lane *w, void *easy)
+{
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+	curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, w);
+}
+
 void wire_answer_setup(struct transfer *t)
 {
-	CURL *e = t->easy;
-
-	curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, on_header);
-	curl_easy_setopt(e, CURLOPT_HEADERDATA, t);
-	curl_easy_setopt(e, CURLOPT_ERRORBUFFER, t->message);
-	curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_body);
-	curl_easy_setopt(e, CURLOPT_WRITEDATA, t);
-	curl_easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, on_open);
-	curl_easy_setopt(e, CURLOPT_OPENSOCKETDATA, t);
-	curl_easy_setopt(e, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-	curl_easy_setopt(e, CURLOPT_CLOSESOCKETDATA, t->lane);
+	curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, t);
+	curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->message);
 }

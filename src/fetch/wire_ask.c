@@ -2,8 +2,11 @@
 /*
  * wire_ask.c - what libcurl is told before an exchange.
  *
- * Easy handles are kept and used again: most options are set once, the others when
- * they change.  libcurl keeps the connections alive between exchanges;
+ * Each exchange has an easy handle of its own, a copy of the lane's model, which has the
+ * options that never change: nothing of an answer reaches the next.  (libcurl before 8.1.0
+ * kept a pointer to the last header of the answer before, and a head that begins with a
+ * blank made it write there: its issue 11101.)  A copy costs about a microsecond.  The
+ * multi handle keeps the connections alive between exchanges;
  * CURLOPT_CONNECT_TO pins each to the address that was checked, and the open-socket
  * callback asks the gate about the address that the kernel will really be given,
  * unless it is that of the proxy, which the user has chosen.
@@ -31,40 +34,14 @@
 #define LOOK_AT 32              /* idle transfers */
 #define RECEIVE_SIZE 65535L     /* and a byte of libcurl: a class of wire_memory.c */
 
-void wire_ask_init(struct lane *w)
-{
-	struct buf agent;
-
-	buf_init(&agent, BUF_NO_LIMIT);
-	buf_printf(&agent, "User-Agent: %s", w->opt.user_agent);
-	w->headers = curl_slist_append(NULL, buf_text(&agent));
-	w->headers = curl_slist_append(w->headers, WIRE_ACCEPT);
-	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
-	buf_release(&agent);
-	w->max_transfers = w->opt.connections;
-}
-
-void wire_ask_release(struct lane *w)
-{
-	curl_slist_free_all(w->headers);
-}
-
-static struct transfer *new_transfer(struct lane *w)
+/* What every handle is told. */
+static CURL *new_model(struct lane *w)
 {
 	const struct fetch_options *o = &w->opt;
-	struct transfer *t = mem_zalloc(1, sizeof *t);
-	CURL *e = t->easy = curl_easy_init();
+	CURL *e = curl_easy_init();
 
-	t->url = curl_url();
-	if (!e || !t->url)
+	if (!e)
 		err_no_memory();
-	w->n_transfers++;
-	t->lane = w;
-	buf_init(&t->asked, BUF_NO_LIMIT);
-	buf_init(&t->head, o->max_head + 1);
-	buf_init(&t->body, BUF_NO_LIMIT);
-	curl_easy_setopt(e, CURLOPT_PRIVATE, t);
-	curl_easy_setopt(e, CURLOPT_SHARE, w->share);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L);
@@ -76,13 +53,59 @@ static struct transfer *new_transfer(struct lane *w)
 	curl_easy_setopt(e, CURLOPT_NOPROXY, "");       /* proxy.c has decided */
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, -1L);
-	curl_easy_setopt(e, CURLOPT_CURLU, t->url);
-	wire_answer_setup(t);
 	if (o->ca_file)
 		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 	if (o->ca_path)
 		curl_easy_setopt(e, CURLOPT_CAPATH, o->ca_path);
+	wire_answer_model(w, e);
+	return e;
+}
+
+void wire_ask_init(struct lane *w)
+{
+	struct buf agent;
+
+	buf_init(&agent, BUF_NO_LIMIT);
+	buf_printf(&agent, "User-Agent: %s", w->opt.user_agent);
+	w->headers = curl_slist_append(NULL, buf_text(&agent));
+	w->headers = curl_slist_append(w->headers, WIRE_ACCEPT);
+	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
+	buf_release(&agent);
+	w->max_transfers = w->opt.connections;
+	w->model = new_model(w);
+}
+
+void wire_ask_release(struct lane *w)
+{
+	curl_slist_free_all(w->headers);
+	curl_easy_cleanup(w->model);
+}
+
+static struct transfer *new_transfer(struct lane *w)
+{
+	struct transfer *t = mem_zalloc(1, sizeof *t);
+
+	t->url = curl_url();
+	if (!t->url)
+		err_no_memory();
+	w->n_transfers++;
+	t->lane = w;
+	buf_init(&t->asked, BUF_NO_LIMIT);
+	buf_init(&t->head, w->opt.max_head + 1);
+	buf_init(&t->body, BUF_NO_LIMIT);
 	return t;
+}
+
+static void renew_handle(struct lane *w, struct transfer *t)
+{
+	curl_easy_cleanup(t->easy);
+	t->easy = curl_easy_duphandle(w->model);
+	if (!t->easy)
+		err_no_memory();
+	curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t);
+	curl_easy_setopt(t->easy, CURLOPT_SHARE, w->share);
+	curl_easy_setopt(t->easy, CURLOPT_CURLU, t->url);
+	wire_answer_setup(t);
 }
 
 void lane_free_transfer(struct transfer *t)
@@ -130,12 +153,11 @@ static void set_way(struct lane *w, struct transfer *t, const struct wire_reques
 {
 	bool prunes = r->proxy || w->n_asked++ % PRUNE_EVERY == 0;
 
-	if (prunes != t->prunes)
-		curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, prunes ? DNS_AGE : -1L);
-	t->prunes = prunes;
-	if (r->proxy || t->proxied) {
-		curl_easy_setopt(t->easy, CURLOPT_PROXY, r->proxy ? r->proxy : "");
-		curl_easy_setopt(t->easy, CURLOPT_USERAGENT, r->proxy ? w->opt.user_agent : NULL);
+	if (prunes)
+		curl_easy_setopt(t->easy, CURLOPT_DNS_CACHE_TIMEOUT, DNS_AGE);
+	if (r->proxy) {
+		curl_easy_setopt(t->easy, CURLOPT_PROXY, r->proxy);
+		curl_easy_setopt(t->easy, CURLOPT_USERAGENT, w->opt.user_agent);
 	}
 	t->proxied = r->proxy != NULL;
 	if (r->pin && (!t->pins || strcmp(t->pin, r->pin))) {
@@ -146,7 +168,8 @@ static void set_way(struct lane *w, struct transfer *t, const struct wire_reques
 		curl_slist_free_all(t->pins);
 		t->pins = curl_slist_append(NULL, text);
 	}
-	curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, r->pin ? t->pins : NULL);
+	if (r->pin)
+		curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, t->pins);
 }
 
 /* libcurl gets the origin as URL and the rest, byte for byte, as what to ask for.  Only
@@ -163,18 +186,18 @@ static const char *set_url(struct transfer *t, const struct wire_request *r, uin
 	for (const char *c = r->url + r->origin_size; *c; c++)
 		if ((unsigned char)*c <= ' ' || *c == 0x7f)
 			return "a blank or control byte in the URL";
-	curl_easy_setopt(t->easy, CURLOPT_REQUEST_TARGET,
-	                 r->proxy ? NULL : r->url + r->origin_size);
-	if (t->asked.size == url_size(r) && t->asked_hash == hash &&
-	    !memcmp(t->asked.data, r->url, t->asked.size))
-		return NULL;
-	buf_clear(&t->asked);
-	buf_add(&t->asked, r->url, url_size(r));
-	t->asked_hash = hash;
-	bad = curl_url_set(t->url, CURLUPART_URL, t->asked.data, CURLU_PATH_AS_IS);
-	if (bad) {
+	if (!r->proxy)
+		curl_easy_setopt(t->easy, CURLOPT_REQUEST_TARGET, r->url + r->origin_size);
+	if (t->asked.size != url_size(r) || t->asked_hash != hash ||
+	    memcmp(t->asked.data, r->url, t->asked.size)) {
 		buf_clear(&t->asked);
-		return curl_url_strerror(bad);
+		buf_add(&t->asked, r->url, url_size(r));
+		t->asked_hash = hash;
+		bad = curl_url_set(t->url, CURLUPART_URL, t->asked.data, CURLU_PATH_AS_IS);
+		if (bad) {
+			buf_clear(&t->asked);
+			return curl_url_strerror(bad);
+		}
 	}
 	/* Not read, but while it is missing libcurl makes one of the parts. */
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->asked.data);
@@ -207,14 +230,14 @@ struct transfer *wire_ask_take(struct lane *w, const struct wire_request *r)
 
 const char *wire_ask(struct lane *w, struct transfer *t, const struct wire_request *r)
 {
-	const char *why = set_url(t, r, url_hash(r));
+	const char *why;
 
+	renew_handle(w, t);
+	why = set_url(t, r, url_hash(r));
 	if (why)
 		return why;
 	if (r->head_only)
 		curl_easy_setopt(t->easy, CURLOPT_NOBODY, 1L);
-	else
-		curl_easy_setopt(t->easy, CURLOPT_HTTPGET, 1L);
 	set_headers(w, t, r);
 	set_way(w, t, r);
 	return NULL;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@
 
 #define SWEEP 0.1               /* seconds between looks at the deadlines */
 #define EVENTS 64
+#define STRAY_MAX (1 << 30)     /* bytes: more than any socket holds */
 #define KEEP_BODY (64 << 10)    /* larger buffers are given back after use */
 
 double wire_now(void)
@@ -68,7 +70,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *kn
 	return 0;
 }
 
-/* An event that nobody waits for: take the socket out. */
+/* An event that nobody waits for: take the socket out.  Its peer hung up, or says what
+ * nobody asked for.  libcurl 7.88 would take that for the answer to the next request; so
+ * end the connection, and libcurl finds it dead.  TLS has messages of its own at such
+ * times, and is left alone. */
 static bool is_stray(struct lane *w, int fd)
 {
 	struct lane_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
@@ -78,6 +83,10 @@ static bool is_stray(struct lane *w, int fd)
 		return false;
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
 	s->watched = 0;
+	if (s->is_plain && !w->n_paused) {      /* who is paused does not wait either */
+		shutdown(fd, SHUT_RDWR);
+		(void)!recv(fd, NULL, STRAY_MAX, MSG_TRUNC | MSG_DONTWAIT); /* dropped */
+	}
 	return true;
 }
 
@@ -192,7 +201,8 @@ void lane_start(struct lane *w, const struct wire_request *r, double now)
 	t->started = t->window = now;
 	t->first = t->connect_seconds = 0;
 	t->received = t->head_bytes = t->window_bytes = t->held = 0;
-	t->head_done = t->paused = t->failed_here = false;
+	t->head_done = t->in_framing = t->paused = t->failed_here = false;
+	t->status_line = 0;
 	t->max_body = r->max_body;
 	t->length = -1;
 	t->message[0] = '\0';

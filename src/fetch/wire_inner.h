@@ -15,11 +15,11 @@
 struct curl_slist;
 
 /* A socket of ours, by its number: what the event queue looks for, and libcurl. */
-struct lane_socket { bool is_ours; uint32_t watched, wanted; };
+struct lane_socket { bool is_ours, is_plain; uint32_t watched, wanted; };
 
 struct lane {
 	struct fetch_options opt;
-	void *multi, *share;            /* CURLM, CURLSH */
+	void *multi, *share, *model;    /* CURLM, CURLSH, CURL */
 	struct curl_slist *headers;     /* of every request */
 	uint64_t n_asked;
 	unsigned n_transfers, max_transfers;
@@ -66,7 +66,9 @@ MUST_CHECK const char *wire_ask(struct lane *w, struct transfer *t,
                                 const struct wire_request *r);
 
 /* wire_answer.c */
-/* Let libcurl call us with what arrives at the transfer's easy handle. */
+/* What libcurl calls when something arrives, by a lane's model of handles; and for which
+ * transfer, by its own handle. */
+void wire_answer_model(struct lane *w, void *easy);
 void wire_answer_setup(struct transfer *t);
 /* The first failure counts. */
 void wire_fail(struct transfer *t, enum fetch_error error, const char *why);

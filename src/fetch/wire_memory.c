@@ -12,13 +12,16 @@
  *
  * Cost: 16 bytes a piece, sizes rounded up to 64 bytes below 1 KiB and to powers of two
  * above.  What is kept is at most what was in use at one time, and no more than KEEP of
- * a class.  libcurl's functions have no argument of ours, hence the thread's variable.
+ * a class.  A piece says whether it is in use, and that is believed before its size: memory
+ * used after it was given back ends the program.  libcurl's functions have no argument of ours, hence the thread's variable.
  * Under AddressSanitizer nothing of this is used: it shall see every piece.
  */
 #include "fetch/wire_inner.h"
 
 #include <curl/curl.h>
 #include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SMALL 1024              /* classes of 64 bytes up to here */
@@ -26,14 +29,31 @@
 #define N_CLASSES (N_SMALL + 7) /* 2, 4 ... 128 KiB */
 #define KEEP 256
 
+enum { IN_USE = 0x75736564, GIVEN_BACK = 0x66726565 };
+
 struct piece {
-	alignas(16) size_t class;       /* N_CLASSES: larger than all */
-	union { size_t size; struct piece *next; } u;   /* in use; free */
+	alignas(16) uint32_t class;     /* N_CLASSES: larger than all */
+	uint32_t state;
+	union { size_t size; struct piece *next; } u;   /* in use; given back */
 };
 
 struct kept { struct piece *first; unsigned n; };
 
 static _Thread_local struct kept *own;  /* by class; NULL: not a lane's thread */
+
+/* The piece that libcurl means.  One that it gave back before has no size any more, and
+ * goes on being used by nobody: better to end here than to write into another's memory. */
+static struct piece *piece_of(void *memory)
+{
+	struct piece *p = (struct piece *)memory - 1;
+
+	if (p->state != IN_USE) {
+		fputs("freshet: libcurl uses memory that it gave back; please report it\n",
+		      stderr);
+		abort();
+	}
+	return p;
+}
 
 static size_t class_of(size_t size)
 {
@@ -64,19 +84,21 @@ static void *take(size_t size)
 		p = room <= SIZE_MAX - sizeof *p ? malloc(sizeof *p + room) : NULL;
 		if (!p)
 			return NULL;
-		p->class = class;
+		p->class = (uint32_t)class;
 	}
+	p->state = IN_USE;
 	p->u.size = room;
 	return p + 1;
 }
 
 static void give(void *memory)
 {
-	struct piece *p = memory;
+	struct piece *p;
 
-	if (!p)
+	if (!memory)
 		return;
-	p--;
+	p = piece_of(memory);
+	p->state = GIVEN_BACK;
 	if (own && p->class < N_CLASSES && own[p->class].n < KEEP) {
 		p->u.next = own[p->class].first;
 		own[p->class].first = p;
@@ -88,14 +110,14 @@ static void give(void *memory)
 
 static void *resize(void *memory, size_t size)
 {
-	const struct piece *p = memory;
+	size_t before = memory ? piece_of(memory)->u.size : 0;
 	void *more;
 
-	if (p && p[-1].u.size >= size)
+	if (memory && before >= size)
 		return memory;
 	more = take(size);
-	if (more && p) {
-		memcpy(more, memory, p[-1].u.size);
+	if (more && memory) {
+		memcpy(more, memory, before);
 		give(memory);
 	}
 	return more;

@@ -2,14 +2,18 @@
 /*
  * Memory for libcurl, used through libcurl: pieces of all sizes, taken and given back
  * in any order and in two threads, keep what was written to them; what libcurl wants
- * zeroed is, though it was used before; what grows keeps its beginning.
+ * zeroed is, though it was used before; what grows keeps its beginning; what is given
+ * back twice is noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include <curl/curl.h>
@@ -109,9 +113,38 @@ static void test_pieces(void **state)
 	curl_global_cleanup();
 }
 
+/* Memory that libcurl gives back twice ends the program.  (AddressSanitizer sees to it
+ * itself.) */
+static void test_given_back_twice(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (!child) {
+		char *one, *two;
+
+		if (!freopen("/dev/null", "w", stderr) || wire_memory_init() < 0)
+			_exit(0);
+		wire_memory_keep();
+		one = curl_easy_escape(NULL, "one", 0);
+		two = curl_easy_escape(NULL, "two", 0);
+		curl_free(one);
+		curl_free(two);
+		curl_free(one);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_pieces) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_given_back_twice),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
