@@ -18,7 +18,7 @@ struct cycle_opts {
 	struct share budget, site_share;
 	int64_t every, max_age, cycles, confirmations;
 	int words;
-	bool no_requests;
+	bool no_requests, new_cycle;
 	struct share discover;
 	bool discover_nofollow;
 	int64_t discover_per_directory, discover_per_site;
@@ -65,6 +65,8 @@ struct cycle_opts {
 	  .offset = offsetof(struct cycle_opts, no_requests), \
 	  .help = "archive answers only, without the requests they answer" }, \
 	WEB_OPTIONS(cycle_opts), \
+	{ .name = "new", .type = OPTION_FLAG, .offset = offsetof(struct cycle_opts, new_cycle), \
+	  .help = "end a cycle that was broken off, and begin a new one" }, \
 	OPT_TEXT(cycle_opts, report, NULL, "FILE", \
 	         "show it and the history of the repository in one HTML file, too")
 
@@ -74,6 +76,21 @@ static const struct option_spec run_options[] = {
 	OPT_INT(cycle_opts, cycles, 0, 0, 1e9, "end after so many; 0: go on until stopped"),
 	OPT_END
 };
+
+/* Before anything is asked for. */
+static void on_goes_on(void *arg, const struct crawl_report *r)
+{
+	const struct store_cycle *c = &r->cycle;
+	uint32_t left = c->budget - (c->downloads < c->budget ? c->downloads : c->budget);
+
+	(void)arg;
+	log_info("going on with cycle %u, which had been broken off: %u of its %u requests are "
+	         "left, and its policy is %s. A budget or policy given now is not used; --new ends "
+	         "this cycle and begins another", c->number, left, c->budget, r->policy);
+	if (r->lapsed)
+		log_warn("%u pages were under way when it was broken off: their requests are spent, and "
+		         "this cycle does not ask for them again (lapsed)", r->lapsed);
+}
 
 static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
                       struct err *err)
@@ -89,6 +106,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	if (rc == 0)
 		rc = detector_parse(&c->crawl.detect, o->detect, err);
 	c->crawl.policy = o->policy;
+	c->crawl.anew = o->new_cycle;
+	c->crawl.goes_on = on_goes_on;
 	c->crawl.words = (enum crawl_words)o->words;
 	c->crawl.stem = o->stem;
 	c->crawl.no_requests = o->no_requests;
@@ -139,6 +158,7 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	json_to_file(&j, stdout);
 	progress_start(&l->progress, "fetching", "requests", 0);
 	rc = crawl_cycle(l->store, &l->crawl, &r, err);
+	l->crawl.anew = false;          /* the next one goes on with this */
 	progress_end(&l->progress);
 	crawling_warn(l, &r);
 	if (r.guarantee_broken)
@@ -146,9 +166,6 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	if (r.clock_behind > CLOCK_BEHIND)
 		log_warn("the clock is %lld s behind cycle %u: is it right?",
 		         (long long)r.clock_behind, r.cycle.number - 1);
-	if (r.resumed)
-		log_info("went on with cycle %u, which had been broken off: its policy, %s, and its "
-		         "budget, %u", r.cycle.number, r.policy, r.cycle.budget);
 	if (*r.explain && !l->shown)
 		log_info("%s chose %s", r.policy, r.explain);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
@@ -257,8 +274,11 @@ const struct command command_cycle = {
 		"apart. Hosts are asked politely (--delay, robots.txt, Retry-After). Only public\n"
 		"addresses are asked, whatever names and redirects say; --allow-net opens networks of\n"
 		"your own. The answers are in DIR/warc; a page that is gone or fails keeps its copy.\n\n"
-		"SIGINT and SIGTERM finish what is in flight. A cycle that was broken off, also by a\n"
-		"crash, is gone on with at the next start.",
+		"SIGINT and SIGTERM finish what is in flight; a second one stops at once. A cycle that\n"
+		"was broken off, also by a crash, is gone on with at the next start, with its own budget\n"
+		"and policy; --new ends it and begins another. Pages that were under way at a crash are\n"
+		"not asked for again in that cycle (`lapsed`); the second time in a row it counts as a\n"
+		"failure of the page.",
 	.examples =
 		"  freshet -C crawl set contact mailto:crawl@example.org\n"
 		"  freshet -C crawl cycle --budget 1000\n",

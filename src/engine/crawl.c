@@ -31,15 +31,31 @@ static void take_place(struct crawl *c, uint32_t place)
 	c->placed = place > c->placed ? place : c->placed;
 }
 
+void crawl_round(struct crawl *c, const struct offer *offers, size_t n)
+{
+	c->offers = offers;
+	c->place_of = mem_zalloc(n, sizeof *c->place_of);
+}
+
+void crawl_round_end(struct crawl *c)
+{
+	free(c->place_of);
+	c->place_of = NULL;
+	c->offers = NULL;
+}
+
 uint32_t crawl_place(struct crawl *c, uint32_t index)
 {
 	uint32_t place = (uint32_t)c->resumed->engine.n_seen + index + 1;
 
 	if (!c->report->resumed)
 		return place;
+	if (c->place_of[index])
+		return c->place_of[index];
 	if (map_get(&c->places, place) != MAP_NONE)
 		place = c->placed + 1;
 	take_place(c, place);
+	c->place_of[index] = place;
 	return place;
 }
 
@@ -92,21 +108,25 @@ static int open_archive(struct crawl *c, struct err *err)
 	return warc_writer_open(&c->warc, &o, err);
 }
 
-/* Is the last cycle to be gone on with?  One that was broken off is; a run that
- * looked for life is also when it ended, for its list is still the same. */
+/* Is the last cycle to be gone on with?  One that was broken off is, unless it is to be
+ * ended; a run that looked for life is also when it ended, for its list is still the
+ * same. */
 static int check_last(struct crawl *c, struct last_cycle *last, struct err *err)
 {
 	bool same = last->any && last->row.goal == (uint8_t)c->opts->goal;
 	bool alive = c->opts->goal == GOAL_ALIVE;
 	int rc = 0;
 
-	if (last->any && last->row.open && !same)
+	if (last->any && last->row.open && !same && !c->opts->anew)
 		return err_set(err, E_USAGE, "cycle %u was broken off: end it first with `freshet %s`",
 		               last->row.number, alive ? "cycle" : "live");
-	c->report->resumed = same && (last->row.open || alive) &&
+	c->report->resumed = same && (last->row.open || alive) && !c->opts->anew &&
 		!(alive && c->opts->live.again);
-	if (same && last->row.open && !c->report->resumed) {
+	if (last->any && last->row.open && !c->report->resumed) {
+		uint32_t lapsed;
+
 		if ((rc = store_begin(c->store, err)) == 0 &&
+		    (rc = crawl_sent_lapse(c, &last->row, &lapsed, err)) == 0 &&
 		    (rc = keep_end_cycle(c->store, last, err)) == 0)
 			rc = store_commit(c->store, err);
 	}
@@ -148,6 +168,27 @@ static int begin_row(struct crawl *c, struct last_cycle *last, struct err *err)
 	return 0;
 }
 
+/* What the last start had sent and not kept is spent, and not asked for again. */
+static int lapse(struct crawl *c, struct err *err)
+{
+	struct crawl_report *rep = c->report;
+	int rc = 0;
+
+	if (rep->resumed) {
+		if ((rc = store_begin(c->store, err)) < 0 ||
+		    (rc = crawl_sent_lapse(c, &rep->cycle, &rep->lapsed, err)) < 0)
+			return rc;
+		if (c->opts->goal != GOAL_ALIVE) {
+			rep->visits += rep->lapsed;
+			rep->reasons[FETCH_LAPSED] += rep->lapsed;
+			rc = crawl_counts_save(c, err);
+		}
+		if (rc == 0 && (rc = store_cycle_put(c->store, &rep->cycle, err)) == 0)
+			rc = store_commit(c->store, err);
+	}
+	return rc < 0 ? rc : store_sent_clear(c->store, err);
+}
+
 static int run_engine(struct crawl *c, struct err *err)
 {
 	struct crawl_report *rep = c->report;
@@ -169,7 +210,8 @@ static int run_engine(struct crawl *c, struct err *err)
 	}
 	if (rc == 0)
 		rc = crawl_discover_reserve(c, &made, err);
-	if (rc == 0 && (rc = crawl_begin(c, err)) == 0) {
+	/* the cycle is known before its first request */
+	if (rc == 0 && (rc = crawl_begin(c, err)) == 0 && (rc = crawl_commit(c, err)) == 0) {
 		c->pause_began = c->batch_began;
 		rc = rep->resumed ?
 			engine_continue(e, rep->cycle.time, c->budget, made.seen.v, made.seen.n,
@@ -193,6 +235,7 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	c->report->cycle.seconds_total += crawl_seconds() - began;
 	if (rc < 0 && rc != E_STOP) {
 		store_rollback(c->store);
+		(void)!store_sent_clear(c->store, &second);     /* no page's fault: ask again */
 		return rc;
 	}
 	c->report->cycle.open = rc == E_STOP;
@@ -200,6 +243,8 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	if (rc2 == 0)
 		rc2 = crawl_commit(c, &second);
 	store_rollback(c->store);
+	if (rc2 == 0)
+		rc2 = store_sent_clear(c->store, &second);
 	c->is_kept = rc2 == 0;
 	if (rc2 < 0)
 		*err = second;          /* worse than being stopped */
@@ -292,6 +337,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	    (rc = begin_row(c, last, err)) < 0)
 		return rc;
 	fo.spend = may_spend;
+	fo.sent = crawl_sent;
 	fo.robots_load = crawl_robots_load;
 	fo.robots_save = crawl_robots_save;
 	fo.arg = c;
@@ -302,8 +348,11 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	if ((rc = take_fetch(c, &fo, err)) < 0 || (rc = crawl_rests_load(c, err)) < 0 ||
 	    (rc = crawl_discover(c, err)) < 0)
 		return rc;
-	if (rep->resumed && o->goal != GOAL_ALIVE && (rc = crawl_counts_load(c, err)) < 0)
+	if ((rep->resumed && o->goal != GOAL_ALIVE && (rc = crawl_counts_load(c, err)) < 0) ||
+	    (rc = lapse(c, err)) < 0)
 		return rc;
+	if (rep->resumed && o->goes_on)
+		o->goes_on(o->arg, rep);
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
 	/* a run that looks for life knows nothing of those before it */
@@ -340,6 +389,7 @@ static void release(struct crawl *c)
 		fetch_free(c->fetch);
 	discover_free(c->discover);
 	vec_release(&c->reserved);
+	vec_release(&c->read);
 	map_release(&c->places);
 	free(c->doubt);
 	crawl_free_readers(c);

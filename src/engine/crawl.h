@@ -6,7 +6,7 @@
  * nothing changed) and to the store, in batches: the archive is on the disk
  * before the tables say so, and a batch is whole or not there.  A cycle that was
  * broken off, by a signal or a crash, is gone on with at the next start: no page
- * of it is asked for twice, and the budget counts what the store knows.
+ * of it is asked for twice, and the budget counts what was sent (crawl_sent.c).
  *
  * The copy of a page is kept decoded: Content-Encoding and Transfer-Encoding are
  * undone, their headers kept as X-Archive-Orig-..., so that digests do not depend
@@ -28,10 +28,13 @@
  * the policy needs them. */
 enum crawl_words { CRAWL_WORDS_AUTO, CRAWL_WORDS_NO, CRAWL_WORDS_YES };
 
+struct crawl_report;
+
 struct crawl_opts {
 	enum goal goal;                 /* alive: tests of life, see live.h */
 	struct live_opts live;
 	const char *warc_folder;
+	bool anew;                      /* a cycle that broke off is ended, not gone on with */
 	const char *policy;
 	struct share budget;
 	uint64_t seed;
@@ -54,6 +57,9 @@ struct crawl_opts {
 	                                 * number */
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
+	/* Or NULL.  A cycle that broke off is gone on with, before anything is asked for: the
+	 * report has its number, policy, budget, downloads, and how many lapsed. */
+	void (*goes_on)(void *arg, const struct crawl_report *r);
 	/* Or NULL.  Requests of the budget; of goal alive, found of what is to be. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
 	void *arg;
@@ -69,6 +75,7 @@ struct crawl_report {
 	uint32_t n_aside;               /* archive files that the store does not know, kept aside */
 	char aside[288];                /* the name of the last */
 	int64_t clock_behind;           /* seconds that the cycle before is ahead of the clock */
+	uint32_t lapsed;                /* pages that were under way when it broke off */
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t answered;              /* any status at all */

@@ -72,6 +72,9 @@ struct crawl {
 	bool rests;                     /* state.rests is not empty */
 	int robots_rc;                  /* of keeping robots.txt, */
 	struct err robots_err;          /* the first that failed */
+	int sent_rc;                    /* of keeping what is sent, */
+	struct err sent_err;            /* the first that failed */
+	VEC(struct store_sent) read;    /* answers that were, and are not known to be */
 	bool apart;                     /* requests made now are not of the budget */
 	bool count_words;
 	struct import_words words;      /* the repository's; new ones are kept with a batch */
@@ -82,7 +85,9 @@ struct crawl {
 	unsigned n_readers;
 	struct crawl_answer *answers;   /* one a place of the line */
 	size_t bytes_in_line;
-	struct crawl_copy **copies;     /* of the pages of this round, while asked for */
+	const struct offer *offers;     /* of this round, */
+	uint32_t *place_of;             /* their places in the cycle, 0: not needed so far, */
+	struct crawl_copy **copies;     /* and our copies, while asked for */
 	uint32_t budget, spent;         /* requests: made, and promised to pages asked for */
 	uint32_t extras;                /* of them redirect hops and retries */
 	uint32_t given_back;            /* pages in the line that no request was made for */
@@ -157,6 +162,9 @@ static inline double crawl_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Of a round that begins; and that it is over. */
+void crawl_round(struct crawl *c, const struct offer *offers, size_t n);
+void crawl_round_end(struct crawl *c);
 /* The place in the cycle of a page of this round, from 1: that in the plan, unless a visit
  * of before the cycle was broken off has it, because plans have changed. */
 uint32_t crawl_place(struct crawl *c, uint32_t index);
@@ -191,6 +199,15 @@ MUST_CHECK int crawl_counts_save(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_counts_load(struct crawl *c, struct err *err);
 void crawl_counts_ceiling(struct crawl *c);     /* when the engine is done */
 void crawl_counts_end(struct crawl *c);
+/* In crawl_sent.c: what is sent is in the store before it goes out (the fetcher calls it,
+ * `arg` is the crawl), and that an answer was read, at the next flush; did that fail?  And the pages of a cycle that broke off which were
+ * sent and have no visit get one (in a batch; the row counts them). */
+void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n);
+void crawl_sent_read(struct crawl *c, uint32_t index);
+void crawl_sent_flush(struct crawl *c);
+MUST_CHECK int crawl_sent_check(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
+                                struct err *err);
 /* In crawl_validators.c: may the validators of a copy be sent with its page; and what an
  * answer says of them. */
 MUST_CHECK int crawl_validators_ask(struct crawl *c, uint32_t page, bool *ret_send,

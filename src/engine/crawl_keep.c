@@ -169,6 +169,8 @@ int crawl_commit(struct crawl *c, struct err *err)
 	int rc = crawl_robots_check(c, err);
 
 	if (rc == 0)
+		rc = crawl_sent_check(c, err);
+	if (rc == 0)
 		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
 	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
 		crawl_counted(c);
@@ -184,6 +186,7 @@ int crawl_commit(struct crawl *c, struct err *err)
 	    (rc = store_commit(c->store, err)) < 0)
 		return rc;
 	c->in_batch = 0;
+	c->read.n = 0;                  /* the tables know more */
 	c->commit_now = false;
 	if (crawl_seconds() - c->pause_began > PAUSE_EVERY) {
 		usleep(PAUSE_MS * 1000);

@@ -139,6 +139,7 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	c->report->answered += r->status > 0;
 	c->report->not_modified += r->status == 304;
 	c->in_batch++;
+	crawl_sent_read(c, site);
 	if (c->opts->progress)
 		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);
 	if (c->commit_now || c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
@@ -166,6 +167,10 @@ static int step(struct crawl *c, const struct offer *offers, struct delivery *re
 	rc = keep_outcome(c, offers, ret, !took, err);
 	while (rc > 0)
 		rc = keep_outcome(c, offers, ret, false, err);
+	/* whoever stops a second time loses little */
+	if (rc == 0 && crawl_stopped(c) && c->in_batch)
+		rc = crawl_commit(c, err);
+	crawl_sent_flush(c);
 	return rc;
 }
 
@@ -179,6 +184,7 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 	for (size_t i = 0; i < n; i++)
 		if (!ret[i].kept)
 			ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
+	crawl_round(c, offers, n);
 	c->copies = mem_zalloc(n, sizeof *c->copies);
 	while (rc == 0) {
 		for (; rc == 0 && next < n && (ret[next].kept || may_ask(c)); next++) {
@@ -198,6 +204,7 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 	for (size_t i = 0; i < next; i++)
 		free(c->copies[i]);
 	free(c->copies);
+	crawl_round_end(c);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
 	for (size_t i = next; i < n; i++)

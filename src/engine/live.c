@@ -148,6 +148,7 @@ static int take_answer(struct crawl *c, struct err *err)
 	if (fetch_next(c->fetch, 0.2, &r) != FETCH_GOT)
 		return 0;
 	rc = live_answered(c, r, err);
+	crawl_sent_flush(c);
 	if (rc < 0)
 		return rc;
 	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
@@ -164,6 +165,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	uint32_t next = 0;
 	int rc = 0;
 
+	crawl_round(c, offers, n);
 	l->offers = offers;
 	l->ret = ret;
 	for (size_t i = 0; i < n; i++)
@@ -182,6 +184,7 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 			break;
 		rc = take_answer(c, err);
 	}
+	crawl_round_end(c);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
 	if (rc == 0 && crawl_stopped(c)) {

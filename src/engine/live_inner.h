@@ -79,6 +79,8 @@ static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
 void live_drop(struct live *l, uint32_t slot);
 
 /* live_judge.c */
+/* Which page of the round a request is for; LIVE_NONE: for a sibling. */
+uint32_t live_index(const struct live *l, const struct fetch_sent *request);
 /* A page's answer, or a probe's: on to the next request, or to a verdict. */
 MUST_CHECK int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err);
 enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second_opinion);

@@ -197,6 +197,11 @@ static void ask_sibling(struct crawl *c, uint32_t number, const char *url)
 	fetch_add(c->fetch, &q);
 }
 
+uint32_t live_index(const struct live *l, const struct fetch_sent *request)
+{
+	return request->site == KIND_PROBE ? LIVE_NONE : l->slots.v[request->page].index;
+}
+
 /* The page seems to live; is it the server's answer to everything? */
 static int judge_by_sibling(struct crawl *c, uint32_t slot, const struct live_probe *p,
                             struct err *err)

@@ -159,6 +159,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	c->report->visits++;
 	c->report->answered += s->answer.status > 0 || s->answer.redirects;
 	c->in_batch++;
+	crawl_sent_read(c, s->index);
 	live_drop(l, slot);
 	show_progress(c);
 	return 0;

@@ -81,6 +81,7 @@ void fetch_free(struct fetch *f)
 	vec_release(&f->jobs);
 	vec_release(&f->places);
 	vec_release(&f->origins);
+	vec_release(&f->sent);
 	strtab_release(&f->origin_names);
 	resolve_free(f->resolve);
 	wire_free(f->wire);
@@ -266,6 +267,9 @@ static void choose(struct fetch *f, double now)
 
 	while (!is_full(f) && polite_next(f->polite, now, &host, &number))
 		job_dispatch(f, f->jobs.v[number], now);
+	if (f->sent.n)
+		f->opt.sent(f->opt.arg, f->sent.v, f->sent.n);
+	f->sent.n = 0;
 	wire_flush(f->wire);
 }
 

@@ -62,6 +62,9 @@ struct fetch_robots_copy {
 	double failing;                 /* since the first of those that failed in a row */
 };
 
+/* A request that is about to be made, for a page as it was added. */
+struct fetch_sent { uint32_t page, site; };
+
 struct fetch_options {
 	const char *user_agent;         /* "freshet/VERSION (+URL or mail)" */
 	const char *robots_name;        /* product token for robots.txt; "freshet" */
@@ -84,6 +87,9 @@ struct fetch_options {
 	/* Asked before each request beyond a page's first (redirect hop, second
 	 * opinion, retry): may one more be spent?  NULL: always. */
 	bool (*spend)(void *arg);
+	/* Told before requests of pages go out, of all at once that go together.  NULL: nobody
+	 * wants to know. */
+	void (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
 	/* Asked when the HEAD of a page is about to go out, for more may be known of its
 	 * host than when it was added: GET instead?  NULL: as it was added. */
 	void (*head)(void *arg, uint32_t page, enum fetch_method *method,

@@ -93,6 +93,7 @@ struct fetch {
 	size_t rules_held;              /* bytes of origins' rules */
 	bool stopped;
 	uint64_t draws;
+	VEC(struct fetch_sent) sent;    /* on their way to the wire, and not told of */
 	struct job *delivered;
 	struct buf decoded;
 	struct err decode_err;

@@ -190,6 +190,8 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		else
 			f->stats.requests++;
 	}
+	if (f->opt.sent && !j->is_robots && !j->pins_tried)
+		vec_push(&f->sent, ((struct fetch_sent){ j->page, j->site }));
 	j->time = (int64_t)time(NULL);
 	polite_start(f->polite, j->host, now);
 	wire_start(f->wire, &r, now);

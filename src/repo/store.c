@@ -204,6 +204,18 @@ int store_settings(struct store *s, store_setting_each *each, void *arg, struct 
 	return s->ops->settings(s, each, arg, err);
 }
 
+int store_sent_add(struct store *s, const struct store_sent *sent, size_t n, struct err *err)
+{
+	return s->ops->sent_add(s, sent, n, err);
+}
+
+int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *err)
+{
+	return s->ops->sent(s, each, arg, err);
+}
+
+int store_sent_clear(struct store *s, struct err *err) { return s->ops->sent_clear(s, err); }
+
 int store_count(struct store *s, struct store_counts *ret, struct err *err)
 {
 	return s->ops->count(s, ret, err);

@@ -107,6 +107,10 @@ struct store_robots {
 	int64_t failing;                /* since when it cannot be had; 0: it can */
 };
 
+/* A request for a page: of which cycle, what for, the page's place in the cycle.  Or that
+ * its answer was read, though no batch with it is safe so far. */
+struct store_sent { uint32_t cycle, page, order; uint8_t reason; bool read; };
+
 struct store_counts {
 	uint64_t pages, captures, visits, cycles, gone;
 	int64_t first_capture, last_capture;    /* 0: none */
@@ -185,6 +189,7 @@ typedef int store_visit_each(void *arg, const struct store_visit *v, struct err 
 typedef int store_cycle_each(void *arg, const struct store_cycle *c, struct err *err);
 typedef int store_word_each(void *arg, uint32_t number, struct text word, struct err *err);
 typedef int store_setting_each(void *arg, const char *key, const char *value, struct err *err);
+typedef int store_sent_each(void *arg, const struct store_sent *sent, struct err *err);
 
 MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err);
 /* Of one page, or of all (STORE_NONE): by page, then time. */
@@ -201,6 +206,13 @@ MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each
 MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
                               struct err *err);
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
+/* Requests that are about to be made, safe at once and apart from the batch: what was under
+ * way when a program ended is known to the next.  They are read in their order (a last one
+ * that is not whole is none), and forgotten all together. */
+MUST_CHECK int store_sent_add(struct store *s, const struct store_sent *sent, size_t n,
+                              struct err *err);
+MUST_CHECK int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *err);
+MUST_CHECK int store_sent_clear(struct store *s, struct err *err);
 /* Integrity of the tables; E_STORE says what is wrong. */
 MUST_CHECK int store_check(struct store *s, struct err *err);
 

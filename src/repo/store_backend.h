@@ -41,6 +41,9 @@ struct store_ops {
 	              struct err *);
 	int (*cycles)(struct store *, store_cycle_each *, void *, struct err *);
 	int (*settings)(struct store *, store_setting_each *, void *, struct err *);
+	int (*sent_add)(struct store *, const struct store_sent *, size_t, struct err *);
+	int (*sent)(struct store *, store_sent_each *, void *, struct err *);
+	int (*sent_clear)(struct store *, struct err *);
 	int (*count)(struct store *, struct store_counts *, struct err *);
 	int (*check)(struct store *, struct err *);
 };

@@ -205,6 +205,8 @@ static void sqlite_close(struct store *base)
 	for (size_t i = 0; i < N_SQL; i++)
 		sqlite3_finalize(s->statements[i]);
 	sqlite3_close(s->db);
+	if (s->sent >= 0)
+		close(s->sent);
 	free(s->filter);
 	buf_release(&s->robots);
 	free(s);
@@ -247,6 +249,7 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 	int rc;
 
 	s->base.ops = &store_sqlite_ops;
+	s->sent = -1;
 	buf_init(&s->robots, BUF_NO_LIMIT);
 	snprintf(s->path, sizeof s->path, "%s", path);
 	if (mode != STORE_CREATE && access(path, F_OK)) {
@@ -421,6 +424,9 @@ const struct store_ops store_sqlite_ops = {
 	.visits = sqlite_visits,
 	.cycles = sqlite_cycles,
 	.settings = sqlite_settings,
+	.sent_add = sqlite_sent_add,
+	.sent = sqlite_sent,
+	.sent_clear = sqlite_sent_clear,
 	.count = sqlite_count,
 	.check = sqlite_check,
 };

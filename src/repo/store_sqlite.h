@@ -28,6 +28,7 @@ struct store_sqlite {
 	char last_file[512];            /* WARC name last used, and its row */
 	int64_t last_file_id;
 	struct buf robots;              /* body of the last one that was asked for */
+	int sent;                       /* descriptor of the file of what was sent, or -1 */
 	char path[4096];
 };
 
@@ -73,6 +74,9 @@ int sqlite_visits(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each
                   struct err *);
 int sqlite_visits_forget(struct store *, uint32_t, struct err *);
 int sqlite_cycle_put(struct store *, const struct store_cycle *, struct err *);
+int sqlite_sent_add(struct store *, const struct store_sent *, size_t, struct err *);
+int sqlite_sent(struct store *, store_sent_each *, void *, struct err *);
+int sqlite_sent_clear(struct store *, struct err *);
 int sqlite_cycles(struct store *, store_cycle_each *, void *, struct err *);
 
 #endif

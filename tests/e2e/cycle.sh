@@ -109,7 +109,7 @@ expect 0 "$FRESHET" -C s cycle --budget 100% --delay 0 --json $allow
 is resumed True; is complete True; is new 61; is downloads 61
 [ "$(grep -v robots.txt log | sort | uniq -d | wc -l)" = 0 ]    # no page twice
 
-# a second SIGINT leaves at once; nothing is lost, nothing is asked twice
+# a second SIGINT leaves at once; what was answered is kept, what was under way has lapsed
 "$FRESHET" init q 2> /dev/null
 for i in $(seq 300 320); do echo "$url/$i"; done > urls
 echo "$url/hang" >> urls
@@ -127,7 +127,11 @@ got=0; wait $pid || got=$?
 [ $got = 130 ] || { echo "exit $got after the second SIGINT"; exit 1; }
 echo fast > state
 expect 0 "$FRESHET" -C q cycle --budget 100% --delay 0 --json $allow
-is complete True; is new 22; is downloads 22
+is complete True; is new 21; is blocked 1; is downloads 22
+[ "$(field reasons)" = "{'lapsed': 1}" ] || fail "reasons: $(field reasons)"
+grep -q 'going on with cycle 1, .* of its 22 requests are left' err || fail "$(cat err)"
+grep -q '1 pages were under way' err || fail "nothing of the page that lapsed: $(cat err)"
+[ "$(grep -v robots.txt log | sort | uniq -d | wc -l)" = 0 ]
 
 # cycles in a row, the engine's clock moved by --every
 expect 0 "$FRESHET" -C s run --every 1d --cycles 3 --now 20240101 --budget 10 --delay 0 $allow

@@ -28,7 +28,9 @@ __attribute__((format(printf, 2, 3))) void bed_add(struct bed *b, const char *fo
 /* One cycle; ends the test if it fails. */
 struct crawl_report bed_cycle(struct bed *b);
 /* One in a process of its own that kills itself when `at` is done (requests; under goal alive
- * tests, or pages of the sample); false: it came to its end before. */
+ * tests, or pages of the sample); false: it came to its end before.  What it had sent is
+ * forgotten, so that nothing lapses: the rest can be compared with a cycle that never broke
+ * off.  (crawl_lapse_test.c is about lapses.) */
 bool bed_killed_cycle(struct bed *b, uint32_t at);
 /* Of all visits of own cycles: page, place in its cycle, reason, outcome and hit; without
  * outcomes if they may differ (how a page is dead may depend on what its host was asked). */

@@ -397,6 +397,32 @@ static void audit(struct stage *s, struct audit *a)
 	free(a->seen);
 }
 
+/* What the origin was asked for since: no page twice, not more than the budget. */
+static size_t check_asked(const struct stage *s, size_t since, uint32_t budget)
+{
+	size_t n;
+	struct origin_log *log = origin_read_log(s->origin, &n);
+	struct strtab asked = { 0 };
+	uint32_t counted = 0;
+
+	for (size_t i = since; i < n; i++) {
+		char url[240];
+		int size = snprintf(url, sizeof url, "%s%s", log[i].host, log[i].path);
+		bool is_new;
+
+		if (!strcmp(log[i].path, "/robots.txt"))
+			continue;
+		strtab_intern(&asked, url, (size_t)size, &is_new);
+		if (!is_new)
+			fail_msg("%s was asked for twice in a cycle", url);
+		counted++;
+	}
+	assert_true(counted <= budget);
+	strtab_release(&asked);
+	free(log);
+	return n;
+}
+
 static void run_child(struct stage *s, int64_t now)
 {
 	struct crawl_report r;
@@ -417,6 +443,7 @@ static void test_killed_at_any_moment(void **state)
 	struct rng r;
 	uint32_t captures = 0, not_had = 0;
 	struct crawl_report last;
+	size_t asked;
 	int64_t now;
 
 	(void)state;
@@ -425,6 +452,7 @@ static void test_killed_at_any_moment(void **state)
 	s.bed.opts.batch = 5;
 	now = s.world.now;
 	cycle(&s, "oldest", 100, now);
+	asked = check_asked(&s, 0, UINT32_MAX);
 	store_close(s.bed.store);
 	s.bed.opts.policy = "random";
 	s.bed.opts.budget = (struct share){ 60, false };
@@ -448,6 +476,7 @@ static void test_killed_at_any_moment(void **state)
 		midway += a.last.open && a.n_visits > 0;
 		if (!a.last.open && a.last.number == (uint32_t)completed + 2) {
 			assert_int_equal(a.last.downloads, 60); /* the budget, exactly */
+			asked = check_asked(&s, asked, 60);
 			completed++;
 		}
 		store_close(s.bed.store);
@@ -464,6 +493,7 @@ static void test_killed_at_any_moment(void **state)
 		not_had += last.reasons[i];
 	assert_int_equal(not_had, last.cycle.failed + last.cycle.blocked);
 	assert_int_equal(a.last.downloads, 60);
+	check_asked(&s, asked, 60);
 	assert_int_equal(store_captures(s.bed.store, STORE_NONE, audit_capture, &a,
 	                                &(struct err){ 0 }), 0);
 	captures = (uint32_t)a.captures.n;

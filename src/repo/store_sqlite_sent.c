@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite_sent.c - requests that are about to be made, in a file beside the database.
+ *
+ * They must be safe before they go out, while a batch of answers is open.  To commit that
+ * batch each time would sync the archive each time.  So a group of them is one write() to
+ * the end of PATH-sent, a line each: CYCLE PLACE PAGE REASON READ.  What was written survives the
+ * end of the program, whatever ended it; of a machine that fails, the last lines may be
+ * lost, as the last batches may be.  The file is gone when nothing is under way.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "repo/store_sqlite.h"
+
+#define LINE_MAX_SIZE 64        /* five numbers of 32 bits have less */
+
+static void sent_path(const struct store_sqlite *s, char out[sizeof s->path + 8])
+{
+	snprintf(out, sizeof s->path + 8, "%s-sent", s->path);
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return -1;
+		if (n > 0)
+			data += n, size -= (size_t)n;
+	}
+	return 0;
+}
+
+int sqlite_sent_add(struct store *base, const struct store_sent *sent, size_t n,
+                    struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	char path[sizeof s->path + 8];
+	struct buf lines;
+	int rc = 0;
+
+	sent_path(s, path);
+	if (s->sent < 0)
+		s->sent = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+	if (s->sent < 0)
+		return err_errno(err, E_IO, "%s", path);
+	buf_init(&lines, BUF_NO_LIMIT);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&lines, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %u %u\n", sent[i].cycle,
+		           sent[i].order, sent[i].page, sent[i].reason, sent[i].read);
+	if (write_all(s->sent, lines.data, lines.size))
+		rc = err_errno(err, E_IO, "%s", path);
+	buf_release(&lines);
+	return rc;
+}
+
+/* 1: a whole line of numbers that can be; 0: the end, or a line that was not finished;
+ * else it is no file of ours. */
+static int read_line(FILE *in, const char *path, struct store_sent *ret, struct err *err)
+{
+	char line[LINE_MAX_SIZE];
+	unsigned reason, read;
+	int end = 0;
+
+	if (!fgets(line, sizeof line, in) || (!strchr(line, '\n') && feof(in)))
+		return 0;
+	if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %u %u%n", &ret->cycle, &ret->order,
+	           &ret->page, &reason, &read, &end) != 5 || line[end] != '\n' ||
+	    reason > UINT8_MAX || read > 1)
+		return err_set(err, E_STORE, "%s: damaged; without it, pages that were under way "
+		               "when the last cycle broke off are asked for again", path);
+	ret->reason = (uint8_t)reason;
+	ret->read = read != 0;
+	return 1;
+}
+
+int sqlite_sent(struct store *base, store_sent_each *each, void *arg, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	char path[sizeof s->path + 8];
+	struct store_sent sent;
+	struct stat st;
+	FILE *in;
+	int fd, rc;
+
+	sent_path(s, path);
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_errno(err, E_IO, "%s", path);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !(in = fdopen(fd, "r"))) {
+		close(fd);
+		return err_set(err, E_STORE, "%s: not a file", path);
+	}
+	while ((rc = read_line(in, path, &sent, err)) > 0)
+		if ((rc = each(arg, &sent, err)))
+			break;
+	fclose(in);
+	return rc;
+}
+
+int sqlite_sent_clear(struct store *base, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	char path[sizeof s->path + 8];
+
+	sent_path(s, path);
+	if (s->sent >= 0)
+		close(s->sent);
+	s->sent = -1;
+	return unlink(path) && errno != ENOENT ? err_errno(err, E_IO, "%s", path) : 0;
+}
