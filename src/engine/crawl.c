@@ -64,7 +64,9 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct crawl_made *m = arg;
 	struct seen s = { .page = v->page, .hit = v->hit, .outcome = m->goal == GOAL_ALIVE ?
 		resume_life((enum outcome)v->outcome, v->status) : (enum outcome)v->outcome,
-		.score = v->score, .probability = v->probability, .reason = v->reason };
+		.score = v->score, .probability = v->probability, .reason = v->reason,
+		.failure = (uint8_t)retry_judge((enum outcome)v->outcome, (enum cause)v->cause,
+		                                 v->status) };
 
 	(void)err;
 	take_place(m->crawl, v->order);

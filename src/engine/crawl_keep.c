@@ -150,6 +150,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 		rc = crawl_discover_alias(c, o->page, &a->result, err);
 	ret->outcome = outcome;
 	ret->hit = outcome == OUTCOME_CHANGED || outcome == OUTCOME_GONE;
+	ret->failure = retry_judge(outcome, v.cause, v.status);
 	ret->first = !a->copy && outcome < OUTCOME_FAILED;
 	return rc;
 }

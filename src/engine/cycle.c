@@ -37,6 +37,7 @@ void engine_release(struct engine *e)
 	visits_release(&e->visits);
 	plan_release(&e->plan);
 	ceiling_release(&e->ceiling);
+	retry_release(&e->retry);
 	free(e->seen);
 	free(e->sample);
 	free(e->made_at);
@@ -101,18 +102,20 @@ static void ask_reserved(struct engine *e)
 	plan_finish(&e->plan);
 }
 
+/* Pages that rest, or are back from a rest, are not part of it. */
 static void ask_guarantee(struct engine *e)
 {
-	uint32_t need = guarantee_need(&e->view, e->max_age);
+	uint32_t need;
 
+	retry_hide(&e->retry, &e->view, e->visits.state);
+	need = guarantee_need(&e->view, e->max_age);
 	e->guarantee_broken = need > e->view.room;
 	e->n_guaranteed = need > e->view.room ? e->view.room : need;
-	if (!e->n_guaranteed)
-		return;
 	plan_limit(&e->plan, e->n_guaranteed);
-	for (uint32_t i = 0; i < e->view.n_pages; i++)
+	for (uint32_t i = 0; i < e->view.n_pages && e->n_guaranteed; i++)
 		plan_offer(&e->plan, i, (double)view_age(&e->view, i), 1, REASON_GUARANTEE);
 	plan_finish(&e->plan);
+	retry_show(&e->retry, &e->view, e->visits.state);
 }
 
 /* The policy asks for no more: the papers fill up at random. */
@@ -210,7 +213,7 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		.gap = view_age(&e->view, o->page),
 		.gap_seconds = seconds_since(e, o->page),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
-		.round = e->view.round,
+		.round = e->view.round, .failure = (uint8_t)d->failure,
 	};
 	uint32_t requests = d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
 
@@ -218,6 +221,8 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 	e->seen[e->n_seen++] = seen;
 	e->n_spent += requests;
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, o->page, requests);
+	retry_told(&e->retry, &e->view, e->visits.state, o->page,
+	           d->outcome < OUTCOME_FAILED ? FAILURE_NO : d->failure, requests);
 	if (!d->first)
 		policy_tell(e->policy, &e->view, &seen);
 	e->n_sample_known += seen.known && o->reason == REASON_RANDOM;
@@ -242,6 +247,7 @@ static void begin_cycle(struct engine *e, int64_t now, uint32_t budget)
 	e->fetch_seconds = 0;
 	e->guarantee_broken = false;
 	draw_sample(e);
+	retry_begin(&e->retry, &e->view, e->visits.state);
 	ceiling_begin(&e->ceiling, &e->view, e->visits.state);
 	policy_begin(e->policy, &e->view);
 }
@@ -250,6 +256,7 @@ static void end_cycle(struct engine *e)
 {
 	policy_end(e->policy, &e->view);
 	ceiling_end(&e->ceiling, &e->view, e->visits.state);
+	retry_end(&e->retry, &e->view, e->visits.state);
 	for (size_t i = 0; i < e->n_seen; i++)
 		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
 }
@@ -257,7 +264,8 @@ static void end_cycle(struct engine *e)
 static struct delivery recalled(const struct seen *s)
 {
 	return (struct delivery){ .outcome = s->outcome, .hit = s->hit, .kept = true,
-		.first = !s->known && s->outcome < OUTCOME_FAILED };
+		.first = !s->known && s->outcome < OUTCOME_FAILED,
+		.failure = (enum failure)s->failure };
 }
 
 static void recall_visits(struct engine *e, const struct seen *visits, size_t n)
@@ -277,7 +285,11 @@ void engine_recall(struct engine *e, int64_t now, uint32_t budget,
                    const struct seen *visits, size_t n)
 {
 	begin_cycle(e, now, budget);
-	recall_visits(e, visits, n);
+	for (size_t i = 0; i < n; i++)
+		if (recalled(&visits[i]).first)
+			retry_told(&e->retry, &e->view, e->visits.state, visits[i].page, FAILURE_NO, 1);
+		else
+			recall_visits(e, &visits[i], 1);
 	end_cycle(e);
 }
 
@@ -373,6 +385,7 @@ static int run_rounds(struct engine *e, double from, struct err *err)
 				break;
 		}
 		/* what is given up is asked of others in the next round */
+		retry_plan(&e->retry, &e->view, e->visits.state, &e->plan);
 		ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan,
 		             guaranteed || !reserved);
 		guaranteed = guaranteed || reserved;

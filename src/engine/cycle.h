@@ -6,7 +6,7 @@
  * Replay and the live web differ only in the source and the clock.  The engine,
  * not the policy, keeps the rules: never more than R downloads in a cycle, no
  * page twice, no page unvisited longer than the age that the user allows, no site
- * more than its part, the same seed the same plan.  It can open a cycle with a simple
+ * more than its part, pages that fail left alone for a while, the same seed the same plan.  It can open a cycle with a simple
  * random sample, from which the number of hits in the whole is estimated whatever the
  * policy does.
  */
@@ -15,6 +15,7 @@
 
 #include "engine/ceiling.h"
 #include "engine/pages.h"
+#include "engine/retry.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
 
@@ -25,6 +26,7 @@ struct delivery {
 	bool first;             /* the copy we begin with: nothing to learn from */
 	uint32_t extra;         /* requests beyond the first that it cost: redirects ... */
 	bool kept;              /* it is known from before the cycle broke off */
+	enum failure failure;   /* if it failed: what this says of page and host */
 };
 
 /* Delivers pages at the cycle's moment.  Fills one delivery for each offer, in
@@ -46,6 +48,7 @@ struct engine {
 	struct plan plan;
 	uint32_t max_age;               /* cycles; 0: no guarantee */
 	struct ceiling ceiling;         /* .share is the caller's */
+	struct retry retry;             /* .share is the caller's */
 	bool no_fill;                   /* a policy that asks for no more ends the cycle */
 	const struct offer *reserved;   /* the caller's: asked for before all others, in order, */
 	size_t n_reserved;
@@ -104,7 +107,8 @@ MUST_CHECK int engine_continue(struct engine *e, int64_t now, uint32_t budget,
                                bool same_policy, struct err *err);
 
 /* Tell the policy of a cycle that is past, from its stored visits in their order
- * (page, outcome, hit, score, probability, reason; gaps are found anew).  A fresh
+ * (page, outcome, failure, hit, score, probability, reason; gaps are found anew; of a first
+ * copy, marked as for engine_continue(), it is told only that the page does not fail).  A fresh
  * engine that recalls every cycle plans the next one as the first would have. */
 void engine_recall(struct engine *e, int64_t now, uint32_t budget,
                    const struct seen *visits, size_t n);

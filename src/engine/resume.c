@@ -12,14 +12,15 @@
 #include "web/url.h"
 
 struct told { int64_t time; uint32_t cycle, page; float score, probability;
-              uint8_t outcome, reason; bool copied, hit; int32_t status; };
+              uint8_t outcome, reason, failure; bool copied, hit; int32_t status; };
 
 struct past_cycle { int64_t time; uint32_t budget; uint8_t goal; };
 
 struct reading {
 	VEC(struct told) imported;
 	VEC(struct told) own;
-	VEC(struct seen) seen;          /* of the cycle being told */
+	VEC(struct seen) seen;          /* of the cycle being told, */
+	uint32_t n_first;               /* of them first copies */
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	uint8_t *known;                 /* by page: the copy we began with is there */
 	const int64_t *added;           /* by page: when it came under care */
@@ -34,7 +35,9 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct told t = { .time = v->time, .cycle = v->cycle, .page = v->page, .score = v->score,
 	                  .probability = v->probability, .outcome = v->outcome,
 	                  .reason = v->reason, .copied = v->capture != 0,
-	                  .hit = v->hit, .status = v->status };
+	                  .hit = v->hit, .status = v->status,
+	                  .failure = (uint8_t)retry_judge((enum outcome)v->outcome,
+	                                                   (enum cause)v->cause, v->status) };
 
 	if (v->page >= r->n_pages || v->outcome > OUTCOME_BLOCKED)
 		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
@@ -84,7 +87,18 @@ static struct seen to_seen(const struct told *t, enum goal goal)
 		.page = t->page, .outcome = o, .known = known,
 		.hit = known && (goal == GOAL_ALIVE ? t->hit : o != OUTCOME_SAME),
 		.score = t->score, .probability = t->probability, .reason = t->reason,
+		.failure = t->failure,
 	};
+}
+
+/* A first copy is one that has an outcome and is not known. */
+static void push_seen(struct reading *in, const struct told *t, enum goal goal, bool first)
+{
+	struct seen s = to_seen(t, goal);
+
+	s.known = s.known && !first;
+	in->n_first += first;
+	vec_push(&in->seen, s);
 }
 
 /*
@@ -143,6 +157,7 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 	size_t n = in->imported.n;
 	int64_t begin, span, length = cycle_seconds > 0 ? cycle_seconds : DAY_SECONDS;
 	uint32_t before = 0;            /* cycles before the first that is told */
+	uint32_t told;
 	bool skipped = true;
 
 	if (!n)
@@ -156,19 +171,20 @@ static void tell_imported(struct resumed *r, struct reading *in, int64_t cycle_s
 		uint32_t cycle = (uint32_t)((v[i].time - begin) / length) + 1;
 		int64_t now = begin + (int64_t)cycle * length;
 
-		in->seen.n = 0;
+		in->seen.n = in->n_first = 0;
 		for (from = i; i < n && (uint32_t)((v[i].time - begin) / length) + 1 == cycle; i++)
-			if (!is_first(r, in, &v[i], skipped ? 0 : cycle - before))
-				vec_push(&in->seen, to_seen(&v[i], e->view.goal));
-		if (skipped && !in->seen.n)
+			push_seen(in, &v[i], e->view.goal,
+			          is_first(r, in, &v[i], skipped ? 0 : cycle - before));
+		told = (uint32_t)in->seen.n - in->n_first;
+		if (skipped && !told)
 			continue;
 		if (skipped) {
 			before = cycle - 1;
 			skipped = false;
 		}
 		e->view.cycle = cycle - before - 1;
-		engine_recall(e, now, (uint32_t)in->seen.n, in->seen.v, in->seen.n);
-		r->n_told += in->seen.n;
+		engine_recall(e, now, told, in->seen.v, in->seen.n);
+		r->n_told += told;
 		r->n_imported_cycles = cycle - before;
 		shown(in->progress, i);
 	}
@@ -182,19 +198,21 @@ static void tell_own(struct resumed *r, struct reading *in)
 	for (uint32_t cycle = 1; cycle <= in->cycles.n; cycle++) {
 		const struct past_cycle *past = &in->cycles.v[cycle - 1];
 		bool same = past->goal == e->view.goal;
+		uint32_t told;
 
-		in->seen.n = 0;
+		in->seen.n = in->n_first = 0;
 		for (from = i; i < in->own.n && in->own.v[i].cycle == cycle; i++)
-			if (same && (past->goal == GOAL_ALIVE ||
-			             !is_first(r, in, &in->own.v[i], e->view.cycle + 1)))
-				vec_push(&in->seen, to_seen(&in->own.v[i], e->view.goal));
+			if (same)
+				push_seen(in, &in->own.v[i], e->view.goal, past->goal != GOAL_ALIVE &&
+				          is_first(r, in, &in->own.v[i], e->view.cycle + 1));
+		told = (uint32_t)in->seen.n - in->n_first;
 		set_asked(e, in, in->own.v + from, i - from, past->time);
-		if (same && i > from && !in->seen.n && !e->view.cycle) {
+		if (same && i > from && !told && !e->view.cycle) {
 			for (size_t k = from; k < i; k++)
 				e->visits.last_cycle[in->own.v[k].page] = 0;
 		} else if (same) {
 			engine_recall(e, past->time, past->budget, in->seen.v, in->seen.n);
-			r->n_told += in->seen.n;
+			r->n_told += told;
 			shown(in->progress, in->imported.n + i);
 		}
 		set_found(e, in->own.v + from, i - from);

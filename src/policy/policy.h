@@ -63,6 +63,7 @@ struct seen {
 	float score, probability;
 	uint8_t reason;
 	uint32_t round;         /* of ask() in this cycle */
+	uint8_t failure;        /* for the engine: enum failure of a visit that failed */
 };
 
 struct plan;

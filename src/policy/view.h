@@ -30,6 +30,7 @@ enum page_state {
 	PAGE_HERE  = 1,         /* in the repository: may be asked for */
 	PAGE_TAKEN = 2,         /* already asked for in this cycle */
 	PAGE_CLOSED = 4,        /* its site has had its part of this cycle */
+	PAGE_RESTS = 8,         /* it failed, and is left alone for a while */
 };
 
 struct tree {

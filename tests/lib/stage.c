@@ -30,7 +30,8 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 			continue;
 		o = s->fate ? s->fate(s->arg, offers[i].page, s->e.view.cycle) : OUTCOME_SAME;
 		ret[i] = (struct delivery){ .outcome = o, .hit = s->e.view.goal == GOAL_ALIVE ?
-			o <= OUTCOME_CHANGED : o == OUTCOME_CHANGED || o == OUTCOME_GONE };
+			o <= OUTCOME_CHANGED : o == OUTCOME_CHANGED || o == OUTCOME_GONE,
+			.failure = o == OUTCOME_FAILED ? s->failure : FAILURE_UNKNOWN };
 	}
 	return 0;
 }

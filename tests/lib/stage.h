@@ -21,6 +21,7 @@ struct stage {
 	struct engine e;
 	stage_fate *fate;               /* NULL: nothing ever changes */
 	void *arg;
+	enum failure failure;           /* what OUTCOME_FAILED means: FAILURE_UNKNOWN, nothing */
 	unsigned needs;                 /* beside links and PageRank; set after stage_open() */
 };
 

@@ -92,7 +92,11 @@ static struct delivery fate_of(const struct engine *e, uint32_t page, uint32_t c
 		o = u < place ? OUTCOME_SAME : OUTCOME_GONE;
 	else
 		o = u < place / 20 ? OUTCOME_GONE : u < place ? OUTCOME_CHANGED : OUTCOME_SAME;
-	return (struct delivery){ .outcome = o, .hit = alive ? o == OUTCOME_SAME :
+	if (!alive && page % 6 == 0)    /* it always fails, one page in one way, the next in another */
+		o = OUTCOME_FAILED;
+	return (struct delivery){ .outcome = o, .failure = o == OUTCOME_FAILED ? (enum failure)
+	                          (FAILURE_ANSWER + page / 6 % (N_FAILURES - FAILURE_ANSWER)) :
+	                          FAILURE_UNKNOWN, .hit = alive ? o == OUTCOME_SAME :
 	                          o == OUTCOME_CHANGED || o == OUTCOME_GONE };
 }
 
