@@ -41,6 +41,8 @@ FRESHET_API const char *freshet_error(const struct freshet *f);
 
 /* Put a page under care: 1 new, 0 known already. */
 FRESHET_API int freshet_add(struct freshet *f, const char *url);
+/* How much a page under care counts under --weight given: 0 to 1e9, 1 at first. */
+FRESHET_API int freshet_weigh(struct freshet *f, const char *url, double weight);
 /* Import a URL list, CDX, CDXJ or WARC file, read as the settings of the repository say. */
 FRESHET_API int freshet_import(struct freshet *f, const char *path);
 
@@ -50,6 +52,8 @@ struct freshet_plan_options {
 	uint64_t seed;
 	int64_t now;                    /* seconds since the epoch; 0: the clock */
 	int64_t cycle_seconds;          /* time between cycles; 0: a day */
+	const char *aim;                /* changes, freshness, age; NULL: freshness */
+	const char *weight;             /* none, pagerank, given; NULL: none */
 };
 
 struct freshet_page {
@@ -84,12 +88,14 @@ struct freshet_replay_options {
 	double budget_percent;          /* of the pages at the start; 0: 2 */
 	int64_t cycle_seconds;          /* 0: two weeks */
 	uint64_t seed;
+	const char *aim;                /* changes, freshness, age; NULL: freshness */
 };
 
 struct freshet_measures {
 	uint32_t pages, cycles, budget;
 	double change_ratio, change_ratio_cycle, weighted_change_ratio;
 	double freshness, age_days, max_unvisited_days;
+	double freshness_time, age_time_days;   /* over all copies and days */
 };
 
 /* How a policy would have done on recorded history (CDX, CDXJ, WARC files). */

@@ -17,7 +17,7 @@ struct cycle_opts {
 	const char *policy, *detect, *stem;
 	struct share budget, site_share;
 	int64_t every, max_age, cycles, confirmations;
-	int words;
+	int words, aim, weight;
 	bool no_requests, new_cycle;
 	struct share discover;
 	bool discover_nofollow;
@@ -29,6 +29,7 @@ struct cycle_opts {
 #define CYCLE_OPTIONS \
 	SETTING(cycle_opts, "policy", policy, OPTION_TEXT, "auto", "SPEC", \
 	        "the policy: name or name:key=value,..."), \
+	SETTING_AIM(cycle_opts), \
 	SETTING(cycle_opts, "budget", budget, OPTION_SHARE, "2%", "N|N%", \
 	        "requests of a cycle, as a number or a share of the pages"), \
 	SETTING(cycle_opts, "every", every, OPTION_DURATION, "1d", "DURATION", \
@@ -108,6 +109,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	c->crawl.policy = o->policy;
 	c->crawl.anew = o->new_cycle;
 	c->crawl.goes_on = on_goes_on;
+	c->crawl.aim = (enum aim)o->aim;
+	c->crawl.weight = (enum weight_by)o->weight;
 	c->crawl.words = (enum crawl_words)o->words;
 	c->crawl.stem = o->stem;
 	c->crawl.no_requests = o->no_requests;

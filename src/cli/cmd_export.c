@@ -84,6 +84,7 @@ static int export_page(void *arg, const struct store_page *p, struct err *err)
 	json_kint(j, "visits", p->visits);
 	json_kint(j, "changes", p->changes);
 	json_time(j, "lastmod", p->hint);
+	json_knum(j, "weight", p->weight);
 	end_line(e);
 	return 0;
 }

@@ -148,6 +148,14 @@ static int add_url(struct import *i, const char *url, struct err *err)
 	return import_url(i, url, err);
 }
 
+struct add_opts { double weight; };
+
+static const struct option_spec add_options[] = {
+	OPT_DOUBLE(add_opts, weight, 1, 0, STORE_WEIGHT_MAX,
+	           "how much these pages count under --weight given"),
+	OPT_END
+};
+
 static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct reporting r = { 0 };
@@ -156,9 +164,10 @@ static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	struct import_settings *as;
 	int rc = repository_open(cli, &i.store, err);
 
-	(void)opts;
 	if (rc < 0)
 		return rc;
+	i.weigh = cli_given(cli, "weight");
+	i.weight = ((const struct add_opts *)opts)->weight;
 	rc = import_settings_load(&as, &i, err);
 	for (int k = 0; k < n_args && rc >= 0; k++)
 		rc = strcmp(args[k], "-") ? add_url(&i, args[k], err) : import_file(&i, "-", err);
@@ -177,8 +186,10 @@ const struct command command_import = {
 	.description =
 		"The kind of a file is found by looking into it; gz and zst are unpacked; `-` is\n"
 		"standard input; a folder stands for the WARC, CDX and CDXJ files in it. In a URL\n"
-		"list, one URL a line, lines that begin with # are comments. Malformed lines are\n"
-		"reported with their number and reason, and the rest is imported.\n\n"
+		"list, one URL a line, lines that begin with # are comments; a number behind the URL\n"
+		"(or, in lines of JSON, the key `weight`) is how much the page counts under\n"
+		"--weight given. Malformed lines are reported with their number and reason, and the\n"
+		"rest is imported.\n\n"
 		"Importing again what is there changes nothing; an import that was cut off is\n"
 		"finished by running it again.",
 	.examples =
@@ -199,8 +210,11 @@ const struct command command_add = {
 	.summary = "put pages under care",
 	.description =
 		"A URL without a scheme is one of http; `-` reads a list from standard input, as\n"
-		"`freshet import -` does.",
-	.examples = "  freshet -C crawl add https://example.org/news/\n",
+		"`freshet import -` does. A page that is there already gets the weight, too.",
+	.examples = "  freshet -C crawl add https://example.org/news/\n"
+		"  freshet -C crawl add --weight 5 https://example.org/\n",
+	.options = add_options,
+	.opts_size = sizeof(struct add_opts),
 	.n_args_min = 1,
 	.n_args_max = -1,
 	.run = add_run,

@@ -10,7 +10,7 @@ struct plan_opts {
 	const char *policy;
 	struct share budget;
 	int64_t every, now;
-	int goal, format;
+	int goal, aim, weight, format;
 	int64_t max_age;
 	struct share site_share;
 };
@@ -21,6 +21,7 @@ enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
 	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC", \
 	  .offset = offsetof(struct plan_opts, policy), .setting = true, \
 	  .help = "the policy: name or name:key=value,..." }, \
+	SETTING_AIM(plan_opts), \
 	{ .name = "budget", .type = OPTION_SHARE, .def = "2%", .arg = "N|N%", \
 	  .offset = offsetof(struct plan_opts, budget), .setting = true, \
 	  .help = "downloads of a cycle, as a number or a share of the pages" }, \
@@ -66,6 +67,7 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
                          struct err *err)
 {
 	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
+	                          .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 	                          .progress = &p->progress };
 	int rc = repository_open(cli, &p->store, err);
 
@@ -119,6 +121,8 @@ static void print_json(const struct planning *p, const struct plan_opts *o)
 	cli_json_begin(&j, "plan");
 	json_kstr(&j, "time", t);
 	json_kstr(&j, "policy", o->policy);
+	json_kstr(&j, "aim", aim_name((enum aim)o->aim));
+	json_kstr(&j, "weight", weight_name((enum weight_by)o->weight));
 	if (policy_explain(p->r.policy))
 		json_kstr(&j, "explain", policy_explain(p->r.policy));
 	json_kint(&j, "budget", p->budget);
@@ -208,12 +212,13 @@ struct explanation {
 };
 
 static void explain_text(const struct explanation *x, const struct planning *p,
-                         const char *policy)
+                         const struct plan_opts *o)
 {
 	uint32_t n = x->page.number;
 	char t[21];
 
-	printf("url          %s\npolicy       %s\n", pages_url(&p->r.loaded.pages, n), policy);
+	printf("url          %s\npolicy       %s\naim          %s\n",
+	       pages_url(&p->r.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
 	if (!x->seen) {
 		puts("verdict      it is not asked for: it is gone, or the policy leaves it out");
 		return;
@@ -234,13 +239,14 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 }
 
 static void explain_json(const struct explanation *x, const struct planning *p,
-                         const char *policy)
+                         const struct plan_opts *o)
 {
 	struct json j;
 
 	cli_json_begin(&j, "explain");
 	json_kstr(&j, "url", pages_url(&p->r.loaded.pages, x->page.number));
-	json_kstr(&j, "policy", policy);
+	json_kstr(&j, "policy", o->policy);
+	json_kstr(&j, "aim", aim_name((enum aim)o->aim));
 	if (x->why)
 		json_kstr(&j, "explain", x->why);
 	json_kint(&j, "budget", p->budget);
@@ -294,7 +300,9 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		/* with all of the budget auto would choose another policy */
 		const char *chosen = keep_text(&p.keep, policy_chosen(p.r.policy));
 		struct resume_opts ro = { .policy = chosen, .seed = (uint64_t)cli->common.seed,
-		                          .goal = (enum goal)o->goal, .cycle_seconds = o->every };
+		                          .goal = (enum goal)o->goal, .aim = (enum aim)o->aim,
+		                          .weight = (enum weight_by)o->weight,
+		                          .cycle_seconds = o->every };
 		uint32_t max_age = p.r.engine.max_age;
 
 		resume_release(&p.r);
@@ -313,9 +321,9 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		if (x.late && x.cycles < 2)
 			x.cycles = 2;
 		if (cli->common.json)
-			explain_json(&x, &p, o->policy);
+			explain_json(&x, &p, o);
 		else
-			explain_text(&x, &p, o->policy);
+			explain_text(&x, &p, o);
 	}
 	planning_release(&p);
 	return rc;

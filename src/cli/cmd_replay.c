@@ -25,7 +25,7 @@ struct replay_cli_opts {
 	struct option_list policy;
 	const char *cycle, *budget, *detect;
 	int64_t start, end, seeds, threads;
-	int goal, observe, at, weights, site_by;
+	int goal, aim, observe, at, weight, weights, site_by;
 	bool join, csv, no_time, logged, by_site;
 	double confidence;
 	const char *visits;
@@ -52,6 +52,11 @@ static const struct option_spec replay_options[] = {
 	OPT_TEXT(replay_cli_opts, detect, "bytes", "bytes|text|tags|near:BITS",
 	         "what counts as a change"),
 	OPT_CHOICE(replay_cli_opts, goal, "changed|alive", "changed", "what counts as a hit"),
+	OPT_CHOICE(replay_cli_opts, aim, AIM_CHOICES, AIM_DEFAULT,
+	           "what downloads are for, under goal changed: to find changes, to have true "
+	           "copies over time, or to leave none false for long"),
+	OPT_CHOICE(replay_cli_opts, weight, WEIGHT_CHOICES, "none",
+	           "what pages count by, for policies and in the measure of the aim"),
 	OPT_CHOICE(replay_cli_opts, observe, "local|cycle", "local",
 	           "what policies are told: changed against our copy, or against the page's "
 	           "own state one cycle ago"),
@@ -223,6 +228,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 {
 	struct replay_opts ro = {
 		.start = o->start, .end = o->end, .goal = (enum goal)o->goal,
+		.aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 		.observe = (enum observe)o->observe, .nearest = o->at == 1, .join = o->join,
 		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
 		.by_site = o->by_site, .site_share = o->site_share,
@@ -300,7 +306,7 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 		.n_seeds = (uint32_t)o->seeds, .seed = (uint64_t)cli->common.seed,
 		.threads = (unsigned)o->threads,
 	};
-	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "weights",
+	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "aim", "weight", "weights",
 	                                     "max_age", "search", "csv", "report",
 	                                     "visits", "by_site", "site_share", NULL };
 	char shown[64];
@@ -431,10 +437,14 @@ const struct command command_replay = {
 		"line.\n\n"
 		"ChangeRatio is the share of downloads that found the page other than our copy; cycle,\n"
 		"other than it was one cycle ago; weighted, by PageRank. Freshness is the share of\n"
-		"copies that are true after a cycle, age d how many days the stale ones have been so,\n"
-		"unvisited d the longest time without a visit, plan s the time a run spent planning.\n"
-		"A star marks what differs from the best policy (oracle, which knows the future, aside)\n"
-		"by more than chance.\n\n"
+		"copies that are true after a cycle, age d how many days the stale ones have been so.\n"
+		"Over time is the share of copies that are true at every midnight from the start to\n"
+		"the end, and age all d the mean age of all copies then (0 of a true one): these two\n"
+		"compare cycles of different length. The measure of the aim comes first and decides\n"
+		"the order; policies that know no aim do the same under each of them. Unvisited d is\n"
+		"the longest time without a visit, plan s the time a run spent planning. A star\n"
+		"marks what differs from the best policy (oracle, which knows the future, aside) by\n"
+		"more than chance.\n\n"
 		"With --by-site, for each site its pages, how often they changed in all, and how the\n"
 		"best policy did there; --json and the report have it of every policy.\n\n"
 		"With --logged nothing is simulated: the visits that a repository made, each logged\n"

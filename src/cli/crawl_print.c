@@ -59,6 +59,7 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "cycle", c->number);
 	json_kstr(j, "time", t);
 	json_kstr(j, "policy", r->policy);
+	json_kstr(j, "aim", aim_name(r->aim));
 	if (*r->explain)
 		json_kstr(j, "explain", r->explain);
 	cycle_counts_json(j, c);

@@ -9,7 +9,7 @@
 
 #define STAR_P 0.05             /* two-sided, for the mark in the table */
 
-/* Policies in descending order of ChangeRatio. */
+/* Policies, those that serve the aim best first. */
 static size_t *ranked(const struct experiment *x)
 {
 	size_t *order = mem_array(x->n_results, sizeof *order);
@@ -17,8 +17,7 @@ static size_t *ranked(const struct experiment *x)
 	for (size_t i = 0; i < x->n_results; i++) {
 		size_t k = i;
 
-		for (; k > 0 && x->results[order[k - 1]].change_ratio.mean <
-		                x->results[i].change_ratio.mean; k--)
+		for (; k > 0 && experiment_merit(x, order[k - 1]) < experiment_merit(x, i); k--)
 			order[k] = order[k - 1];
 		order[k] = i;
 	}
@@ -64,8 +63,13 @@ static void print_head(const struct replay_output *o, FILE *out)
 		fputs("(more than there are pages)", out);
 	else
 		fprintf(out, "(%.1f %%)", 100.0 * r->budget / r->n_repository);
-	fprintf(out, ", %u seed%s, observing %s\n\n", o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
+	fprintf(out, ", %u seed%s, observing %s", o->x->n_seeds, o->x->n_seeds == 1 ? "" : "s",
 	        r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
+	if (r->opts.goal == GOAL_CHANGED)
+		fprintf(out, ", aim %s", aim_name(r->opts.aim));
+	if (r->opts.weight != WEIGHT_NONE)
+		fprintf(out, ", weight %s", weight_name(r->opts.weight));
+	fputs("\n\n", out);
 }
 
 /* The standard error over seeds: one seed has none, which is not 0. */
@@ -155,16 +159,60 @@ static bool guarantee_broken(const struct experiment *x, const struct policy_res
 	return broken;
 }
 
+/* The measures of a table: that of the aim first, with its standard error. */
+struct column { const char *title; size_t offset; int places; };
+#define COLUMN(title, field, places) { title, offsetof(struct policy_result, field), places }
+#define COLUMNS_MOST 9
+
+static size_t choose_columns(const struct replay *r, struct column c[COLUMNS_MOST])
+{
+	const struct column time = COLUMN("over time", freshness_time, 4);
+	const struct column old = COLUMN("age all d", age_time_days, 2);
+	const struct column ratio = COLUMN(NULL, change_ratio, 4);
+	const struct column weighted[] = { COLUMN("weighted", weighted_change_ratio, 4),
+		COLUMN("weighted time", weighted_freshness_time, 4),
+		COLUMN("weighted age d", weighted_age_time_days, 2) };
+	const struct column rest[] = { COLUMN("cycle", change_ratio_cycle, 4),
+		COLUMN("freshness", freshness, 4), COLUMN("age d", age_days, 1),
+		COLUMN("unvisited d", max_unvisited_days, 0) };
+	enum aim aim = r->opts.goal == GOAL_ALIVE ? AIM_CHANGES : r->opts.aim;
+	size_t n = 0;
+
+	if (r->opts.weight != WEIGHT_NONE)
+		c[n++] = weighted[aim];
+	c[n++] = aim == AIM_FRESHNESS ? time : aim == AIM_AGE ? old : ratio;
+	if (aim != AIM_CHANGES)
+		c[n++] = ratio;
+	c[n++] = rest[0];
+	if (r->opts.weight == WEIGHT_NONE || aim != AIM_CHANGES)
+		c[n++] = weighted[0];
+	for (size_t i = 1; i < sizeof rest / sizeof *rest; i++)
+		c[n++] = rest[i];
+	for (size_t i = 0; i < n; i++)
+		c[i].title = c[i].title ? c[i].title : goal_title(r);
+	return n;
+}
+
 void replay_print_table(const struct replay_output *o, FILE *out)
 {
 	const struct experiment *x = o->x;
-	const char *heads[] = { "<policy", goal_title(x->replay), "+-", "cycle", "weighted",
-	                        "freshness", "age d", "unvisited d", "plan s", "" };
-	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
+	struct column columns[COLUMNS_MOST];
+	size_t n_columns = choose_columns(x->replay, columns), n_heads = 0;
+	const char *heads[COLUMNS_MOST + 4] = { [0] = "<policy" };
+	struct table *t;
 	size_t *order = ranked(x);
 	size_t best = best_rival(x, order);
 	bool broken = false, starred = false;
 
+	n_heads = 1;
+	for (size_t k = 0; k < n_columns; k++) {
+		heads[n_heads++] = columns[k].title;
+		if (k == 0)
+			heads[n_heads++] = "+-";
+	}
+	heads[n_heads++] = "plan s";
+	heads[n_heads++] = "";
+	t = table_new(heads, n_heads);
 	print_head(o, out);
 	for (size_t i = 0; i < x->n_results; i++) {
 		const struct policy_result *p = &x->results[order[i]];
@@ -172,13 +220,13 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 		bool star = rival && experiment_compare(x, order[i], best).p < STAR_P;
 
 		table_cell(t, "%s", p->spec);
-		table_cell(t, "%.4f", p->change_ratio.mean);
-		error_cell(t, x, p->change_ratio.se);
-		table_cell(t, "%.4f", p->change_ratio_cycle.mean);
-		table_cell(t, "%.4f", p->weighted_change_ratio.mean);
-		table_cell(t, "%.4f", p->freshness.mean);
-		table_cell(t, "%.1f", p->age_days.mean);
-		table_cell(t, "%.0f", p->max_unvisited_days.mean);
+		for (size_t k = 0; k < n_columns; k++) {
+			const struct estimate *e = (const void *)((const char *)p + columns[k].offset);
+
+			table_cell(t, "%.*f", columns[k].places, e->mean);
+			if (k == 0)
+				error_cell(t, x, e->se);
+		}
 		if (o->no_time)
 			table_cell(t, "-");
 		else
@@ -239,6 +287,7 @@ static void json_cycles(struct json *j, const struct policy_result *p, bool sear
 		json_knum(j, "freshness_before", m->freshness_before);
 		json_knum(j, "ndcg", m->ndcg);
 		json_knum(j, "age_days", m->age_days);
+		json_knum(j, "age_all_days", m->age_all_days);
 		json_knum(j, "max_unvisited_days", m->max_unvisited_days);
 		if (search) {
 			json_knum(j, "freshness_at_k", m->freshness_at_k);
@@ -264,6 +313,12 @@ static void json_mean(struct json *j, const struct policy_result *p, bool search
 	json_knum(j, "freshness_se", p->freshness.se);
 	json_knum(j, "weighted_freshness", p->weighted_freshness.mean);
 	json_knum(j, "freshness_before", p->freshness_before.mean);
+	json_knum(j, "freshness_time", p->freshness_time.mean);
+	json_knum(j, "freshness_time_se", p->freshness_time.se);
+	json_knum(j, "weighted_freshness_time", p->weighted_freshness_time.mean);
+	json_knum(j, "age_time_days", p->age_time_days.mean);
+	json_knum(j, "age_time_days_se", p->age_time_days.se);
+	json_knum(j, "weighted_age_time_days", p->weighted_age_time_days.mean);
 	json_knum(j, "ndcg", p->ndcg.mean);
 	json_knum(j, "ndcg_se", p->ndcg.se);
 	json_knum(j, "age_days", p->age_days.mean);
@@ -344,6 +399,8 @@ void replay_print_json(const struct replay_output *o, struct json *j)
 	json_kint(j, "seeds", x->n_seeds);
 	json_kstr(j, "goal", r->opts.goal == GOAL_ALIVE ? "alive" : "changed");
 	json_kstr(j, "observe", r->opts.observe == OBSERVE_CYCLE ? "cycle" : "local");
+	json_kstr(j, "aim", aim_name(r->opts.aim));
+	json_kstr(j, "weight", weight_name(r->opts.weight));
 	json_key(j, "runs");
 	json_array(j);
 	for (size_t i = 0; i < x->n_results; i++) {

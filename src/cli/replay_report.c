@@ -49,7 +49,7 @@ static double merit(const struct experiment *x, size_t i)
 	double cost = x->results[i].cost[COST_ALPHA].mean;
 
 	if (x->replay->opts.goal != GOAL_ALIVE)
-		return x->results[i].change_ratio.mean;
+		return experiment_merit(x, i);
 	return cost > 0 ? 1 / cost : 0;
 }
 
@@ -85,6 +85,18 @@ static size_t find_same(const struct experiment *x, size_t best)
 		    fabs(merit(x, i) - merit(x, best)) < 1e-12)
 			return i;
 	return NONE;
+}
+
+/* The policy with most of what another aim asks for. */
+static size_t find_most_changes(const struct experiment *x)
+{
+	size_t best = NONE;
+
+	for (size_t i = 0; i < x->n_results; i++)
+		if (!replay_knows_truth(x->results[i].spec) && (best == NONE ||
+		    x->results[i].change_ratio.mean > x->results[best].change_ratio.mean))
+			best = i;
+	return best;
 }
 
 static size_t find_freshest(const struct experiment *x)
@@ -147,15 +159,58 @@ static void say_changes(struct report *r, const struct experiment *x, size_t bes
 	}
 }
 
+/* "94.1 %", or "12.3 days". */
+static const char *shown_merit(const struct experiment *x, size_t i, char out[32])
+{
+	double m = experiment_merit(x, i);
+
+	if (x->replay->opts.aim == AIM_AGE)
+		snprintf(out, 32, "%.1f days", -m);
+	else
+		snprintf(out, 32, "%.1f %%", 100 * m);
+	return out;
+}
+
+/* Aims freshness and age: what the copies were like, day by day. */
+static void say_copies(struct report *r, const struct experiment *x, size_t best)
+{
+	bool age = x->replay->opts.aim == AIM_AGE;
+	size_t random = find_named(x, "random"), next = find_next(x, best);
+	size_t same = find_same(x, best), most = find_most_changes(x);
+	char a[32], b[32];
+
+	report_say(r, age ? "%s leaves copies false for the shortest time: %s on the mean of all "
+	           "copies and days." : "%s keeps the freshest copies: %s of them were true, on the "
+	           "mean of all days.", x->results[best].spec, shown_merit(x, best, a));
+	if (random != NONE && random != best)
+		report_say(r, "Random has %s.", shown_merit(x, random, a));
+	for (size_t i = 0; i < x->n_results; i++)
+		if (replay_knows_truth(x->results[i].spec))
+			report_say(r, "Knowing the truth, %s has %s.", x->results[i].spec,
+			           shown_merit(x, i, a));
+	if (same != NONE)
+		report_say(r, "%s does exactly as well.", x->results[same].spec);
+	if (next != NONE && next != random)
+		report_say(r, experiment_compare(x, best, next).p < CHANCE_P ?
+		           "The next best is %s with %s." : "Its lead over %s (%s) may be chance.",
+		           x->results[next].spec, shown_merit(x, next, b));
+	report_say(r, "%s %s the most changes: %.1f %% of its downloads had changed.",
+	           x->results[most].spec, most == best ? "also finds" : "finds",
+	           100 * x->results[most].change_ratio.mean);
+}
+
 static void say_one(struct report *r, const struct experiment *x, size_t best)
 {
 	size_t fresh = find_freshest(x);
+	bool changes = x->replay->opts.aim == AIM_CHANGES;
 
 	if (x->replay->opts.goal == GOAL_ALIVE)
 		say_alive(r, x, best);
-	else
+	else if (changes)
 		say_changes(r, x, best);
-	if (x->replay->opts.goal != GOAL_ALIVE)
+	else
+		say_copies(r, x, best);
+	if (x->replay->opts.goal != GOAL_ALIVE && changes)
 		report_say(r, "%s %s the freshest copies: %.1f %% true after a cycle.",
 		           x->results[fresh].spec, fresh == best ? "also keeps" : "keeps",
 		           100 * x->results[fresh].freshness.mean);

@@ -10,7 +10,19 @@
 #define CLI_REPOSITORY_H
 
 #include "cli/command.h"
+#include "policy/view.h"
 #include "repo/store.h"
+
+/* Rows of an option table: what a download is for, and what pages count by. */
+#define SETTING_AIM(S) \
+	{ .name = "aim", .type = OPTION_CHOICE, .def = AIM_DEFAULT, .choices = AIM_CHOICES, \
+	  .arg = AIM_CHOICES, .setting = true, .offset = offsetof(struct S, aim), \
+	  .help = "what downloads are for: to find changes, to have true copies over time, " \
+	          "or to leave none false for long" }, \
+	{ .name = "weight", .type = OPTION_CHOICE, .def = "none", .choices = WEIGHT_CHOICES, \
+	  .arg = WEIGHT_CHOICES, .setting = true, .offset = offsetof(struct S, weight), \
+	  .help = "what pages count by: alike, their PageRank, or the weight given with the " \
+	          "URL" }
 
 MUST_CHECK int repository_open(struct cli *cli, struct store **ret, struct err *err);
 /* Make the folder and its tables; fine if they are there. */

@@ -97,6 +97,32 @@ int freshet_add(struct freshet *f, const char *url)
 	return rc < 0 ? rc : (int)i.stats.n_pages;
 }
 
+int freshet_weigh(struct freshet *f, const char *url, double weight)
+{
+	struct import i = { .store = f->store, .now = clock_or(0), .weigh = true,
+	                    .weight = weight };
+	int rc = import_url(&i, url, &f->err);
+
+	return rc < 0 ? rc : 0;
+}
+
+/* The place of a name among choices, or the usual one of a NULL. */
+static int find_choice(const char *name, const char *choices, const char *usual,
+                       unsigned *ret, struct err *err)
+{
+	size_t size = strlen(name ? name : usual);
+
+	*ret = 0;
+	for (const char *p = choices; *p; ++*ret) {
+		size_t n = strcspn(p, "|");
+
+		if (n == size && !memcmp(p, name ? name : usual, n))
+			return 0;
+		p += n + (p[n] == '|');
+	}
+	return err_set(err, E_USAGE, "'%s' is none of %s", name, choices);
+}
+
 int freshet_import(struct freshet *f, const char *path)
 {
 	struct import i = { .store = f->store, .now = clock_or(0) };
@@ -118,8 +144,16 @@ int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
 		.cycle_seconds = options->cycle_seconds ? options->cycle_seconds : DAY_SECONDS,
 	};
 	struct resumed r;
-	int rc = resume(&r, f->store, &ro, &f->err);
+	unsigned aim, weight;
+	int rc = find_choice(options->aim, AIM_CHOICES, AIM_DEFAULT, &aim, &f->err);
 
+	if (rc == 0)
+		rc = find_choice(options->weight, WEIGHT_CHOICES, "none", &weight, &f->err);
+	if (rc < 0)
+		return rc;
+	ro.aim = (enum aim)aim;
+	ro.weight = (enum weight_by)weight;
+	rc = resume(&r, f->store, &ro, &f->err);
 	r.engine.ceiling.usual = true;  /* as `freshet plan` has it */
 	if (rc == 0)
 		rc = dry_cycle(&r, clock_or(options->now), options->budget, &f->err);
@@ -224,9 +258,12 @@ int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
 	struct replay_run run = { 0 };
 	struct replay r = { 0 };
 	struct history h;
-	unsigned needs = 0;
-	int rc;
+	unsigned needs = 0, aim;
+	int rc = find_choice(options->aim, AIM_CHOICES, AIM_DEFAULT, &aim, &f->err);
 
+	if (rc < 0)
+		return rc;
+	ro.aim = (enum aim)aim;
 	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
 	if ((rc = policy_list_needs(&specs, &needs, &f->err)) == 0 &&
 	    (rc = trace_load(&h, paths, (size_t)n_paths, &report, &f->err)) == 0 &&
@@ -243,6 +280,7 @@ int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
 			.change_ratio_cycle = MEAN(change_ratio_cycle),
 			.weighted_change_ratio = MEAN(weighted_change_ratio),
 			.freshness = MEAN(freshness), .age_days = MEAN(age_days),
+			.freshness_time = run.time.freshness, .age_time_days = run.time.age_days,
 			.max_unvisited_days = replay_max(&run, offsetof(struct cycle_measure,
 			                                               max_unvisited_days)),
 		};

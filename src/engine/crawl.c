@@ -331,7 +331,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 {
 	const struct crawl_opts *o = c->opts;
 	struct crawl_report *rep = c->report;
-	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds, .goal = o->goal };
+	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds, .goal = o->goal,
+	                          .aim = o->aim, .weight = o->weight };
 	struct fetch_options fo = o->fetch;
 	int rc;
 
@@ -355,6 +356,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 		return rc;
 	if (rep->resumed && o->goes_on)
 		o->goes_on(o->arg, rep);
+	rep->aim = o->aim;
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
 	/* a run that looks for life knows nothing of those before it */

@@ -36,6 +36,8 @@ struct crawl_opts {
 	const char *warc_folder;
 	bool anew;                      /* a cycle that broke off is ended, not gone on with */
 	const char *policy;
+	enum aim aim;
+	enum weight_by weight;
 	struct share budget;
 	uint64_t seed;
 	int64_t cycle_seconds;
@@ -68,6 +70,7 @@ struct crawl_opts {
 struct crawl_report {
 	struct store_cycle cycle;       /* texts are in policy[] */
 	char policy[256];
+	enum aim aim;
 	char explain[512];              /* what it says of itself (auto: its choice), or "" */
 	bool resumed;                   /* it had been begun before */
 	bool stopped;                   /* and is not at its end */

@@ -166,6 +166,11 @@ static struct estimate over_seeds(const struct policy_result *p, uint32_t n, siz
 	return (struct estimate){ m.mean, stat_se(&m) };
 }
 
+static double of_time(const struct replay_run *run, size_t offset)
+{
+	return *(const double *)((const char *)&run->time + offset);
+}
+
 /* A count's share of the downloads, over all cycles of a run. */
 static double share_of_downloads(const struct replay_run *run, size_t offset)
 {
@@ -212,12 +217,19 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 	MEASURE(map_at_k, replay_mean);
 	MEASURE(embarrassment, replay_mean);
 #undef MEASURE
+#define TIME(f, g) p->f = over_seeds(p, n, offsetof(struct replay_time, g), of_time)
+	TIME(freshness_time, freshness);
+	TIME(weighted_freshness_time, weighted_freshness);
+	TIME(age_time_days, age_days);
+	TIME(weighted_age_time_days, weighted_age_days);
+#undef TIME
 	p->late_share = over_seeds(p, n, offsetof(struct cycle_measure, late), share_of_downloads);
 	p->sample_share = over_seeds(p, n, offsetof(struct cycle_measure, samples),
 	                             share_of_downloads);
 	summarise_cost(p, n);
 	p->by_cycle = mem_zalloc(n_cycles, sizeof *p->by_cycle);
 	p->freshness_by_cycle = mem_zalloc(n_cycles, sizeof *p->freshness_by_cycle);
+	p->age_by_cycle = mem_zalloc(n_cycles, sizeof *p->age_by_cycle);
 	for (uint32_t k = 0; k < n; k++) {
 		p->plan_seconds += p->runs[k].plan_seconds / n;
 		p->total_seconds += p->runs[k].total_seconds / n;
@@ -227,6 +239,7 @@ static void summarise(struct policy_result *p, const struct experiment *x)
 		for (uint32_t c = 0; c < n_cycles; c++) {
 			p->by_cycle[c] += p->runs[k].cycles[c].change_ratio / n;
 			p->freshness_by_cycle[c] += p->runs[k].cycles[c].freshness / n;
+			p->age_by_cycle[c] += p->runs[k].cycles[c].age_all_days / n;
 		}
 	}
 }
@@ -271,14 +284,45 @@ void experiment_release(struct experiment *x)
 		free(x->results[i].by_cycle);
 		free(x->results[i].sites);
 		free(x->results[i].freshness_by_cycle);
+		free(x->results[i].age_by_cycle);
 	}
 	free(x->results);
 	*x = (struct experiment){ 0 };
 }
 
+static enum aim aim_of(const struct experiment *x)
+{
+	return x->replay->opts.goal == GOAL_ALIVE ? AIM_CHANGES : x->replay->opts.aim;
+}
+
+double experiment_merit(const struct experiment *x, size_t i)
+{
+	const struct policy_result *p = &x->results[i];
+	bool weighted = x->replay->opts.weight != WEIGHT_NONE;
+
+	switch (aim_of(x)) {
+	case AIM_FRESHNESS:
+		return weighted ? p->weighted_freshness_time.mean : p->freshness_time.mean;
+	case AIM_AGE:
+		return -(weighted ? p->weighted_age_time_days.mean : p->age_time_days.mean);
+	default:
+		return weighted ? p->weighted_change_ratio.mean : p->change_ratio.mean;
+	}
+}
+
 struct stat_test experiment_compare(const struct experiment *x, size_t a, size_t b)
 {
-	return stat_paired(x->results[a].by_cycle, x->results[b].by_cycle, x->replay->n_cycles);
+	const struct policy_result *p = &x->results[a], *q = &x->results[b];
+
+	switch (aim_of(x)) {
+	case AIM_FRESHNESS:
+		return stat_paired(p->freshness_by_cycle, q->freshness_by_cycle,
+		                   x->replay->n_cycles);
+	case AIM_AGE:
+		return stat_paired(p->age_by_cycle, q->age_by_cycle, x->replay->n_cycles);
+	default:
+		return stat_paired(p->by_cycle, q->by_cycle, x->replay->n_cycles);
+	}
 }
 
 const char *search_kind_name(enum search_kind kind)

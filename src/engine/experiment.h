@@ -29,6 +29,8 @@ struct policy_result {
 	struct estimate change_ratio, change_ratio_cycle, weighted_change_ratio;
 	struct estimate freshness, weighted_freshness, age_days, max_unvisited_days;
 	struct estimate freshness_before, ndcg;
+	struct estimate freshness_time, weighted_freshness_time;        /* replay_time */
+	struct estimate age_time_days, weighted_age_time_days;
 	struct estimate late_share, sample_share;
 	struct estimate freshness_at_k, map_at_k, embarrassment;        /* with search */
 	struct search_measure search;   /* over queries, cycles and seeds */
@@ -36,6 +38,7 @@ struct policy_result {
 	struct estimate cost[REPLAY_ALPHAS];    /* goal alive; 0: not reached */
 	double *by_cycle;               /* change ratio, mean over seeds, n_cycles */
 	double *freshness_by_cycle;     /* likewise */
+	double *age_by_cycle;           /* likewise, of all copies */
 	struct site_measure *sites;     /* by site, sums over the seeds; NULL unless by_site */
 };
 
@@ -55,7 +58,12 @@ MUST_CHECK int experiment_run(struct experiment *x, const struct replay *r,
                               void (*done)(void *arg, size_t n, size_t total), void *arg,
                               struct err *err);
 void experiment_release(struct experiment *x);
-/* Paired t-test of two policies' ChangeRatio, cycle by cycle. */
+/* What a policy achieved of the aim, larger being better: freshness over time, age as a
+ * negative number, or ChangeRatio (which is AliveRatio under goal alive); weighted, if
+ * pages count by their weights. */
+double experiment_merit(const struct experiment *x, size_t i);
+/* Paired t-test of two policies, cycle by cycle: their ChangeRatio, or what the aim
+ * calls for. */
 struct stat_test experiment_compare(const struct experiment *x, size_t a, size_t b);
 /* Two-sample t-test of a search measure, over queries, cycles and seeds. */
 enum search_kind { SEARCH_FRESHNESS, SEARCH_MAP, SEARCH_EMBARRASSMENT, N_SEARCH_KINDS };

@@ -33,6 +33,7 @@ void history_init(struct history *h, struct detector detect, unsigned want)
 
 void history_release(struct history *h)
 {
+	free(h->weight);
 	strtab_release(&h->urls);
 	vec_release(&h->captures);
 	free(h->first);

@@ -64,6 +64,7 @@ struct history {
 	VEC(struct history_revisit) revisits;
 	VEC(uint32_t) n_came;           /* while loading: captures so far, by URL */
 	uint64_t n_same;
+	float *weight;                  /* by page, as repositories give it; NULL: none does */
 };
 
 void history_init(struct history *h, struct detector detect, unsigned want);

@@ -9,6 +9,7 @@
 #include "engine/import.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,11 @@
 #define BATCH_BYTES ((size_t)32 << 20)
 #define BATCH_CAPTURES 20000
 
+struct listed { uint32_t offset; float weight; };       /* weight NAN: not told */
+
 struct batch {
 	struct buf pool;                /* canonical URLs, NUL-terminated */
-	VEC(uint32_t) offsets;
+	VEC(struct listed) urls;
 };
 
 static void report(struct import *i, const char *path, uint64_t line, const char *why,
@@ -45,38 +48,45 @@ static void report(struct import *i, const char *path, uint64_t line, const char
 	i->report(i->arg, message);
 }
 
-static int compare_offsets(const void *pa, const void *pb, void *pool)
+/* By URL; of the same one in the order of the list, as the pool has it. */
+static int compare_urls(const void *pa, const void *pb, void *pool)
 {
-	return strcmp((const char *)pool + *(const uint32_t *)pa,
-	              (const char *)pool + *(const uint32_t *)pb);
+	const struct listed *a = pa, *b = pb;
+	int c = strcmp((const char *)pool + a->offset, (const char *)pool + b->offset);
+
+	return c ? c : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
 static int write_batch(struct import *i, struct batch *b, struct err *err)
 {
+	uint32_t number = 0;
 	int rc;
 
-	if (!b->offsets.n)
+	if (!b->urls.n)
 		return 0;
-	qsort_r(b->offsets.v, b->offsets.n, sizeof *b->offsets.v, compare_offsets, b->pool.data);
+	qsort_r(b->urls.v, b->urls.n, sizeof *b->urls.v, compare_urls, b->pool.data);
 	rc = store_begin(i->store, err);
-	for (size_t k = 0; k < b->offsets.n && rc >= 0; k++) {
-		const char *url = b->pool.data + b->offsets.v[k];
-		uint32_t number;
+	for (size_t k = 0; k < b->urls.n && rc >= 0; k++) {
+		const struct listed *l = &b->urls.v[k];
+		const char *url = b->pool.data + l->offset;
 
-		if (k && !strcmp(url, b->pool.data + b->offsets.v[k - 1])) {
+		if (k && !strcmp(url, b->pool.data + l[-1].offset)) {
 			i->stats.n_known++;
-			continue;
+		} else {
+			rc = store_page_add(i->store, (struct text){ url, strlen(url) }, i->now,
+			                    &number, err);
+			i->stats.n_pages += rc == 1;
+			i->stats.n_known += rc == 0;
 		}
-		rc = store_page_add(i->store, (struct text){ url, strlen(url) }, i->now, &number, err);
-		i->stats.n_pages += rc == 1;
-		i->stats.n_known += rc == 0;
+		if (rc >= 0 && !isnan(l->weight))
+			rc = store_page_weigh(i->store, number, (double)l->weight, err);
 	}
 	if (rc >= 0)
 		rc = store_commit(i->store, err);
 	else
 		store_rollback(i->store);
 	buf_clear(&b->pool);
-	b->offsets.n = 0;
+	b->urls.n = 0;
 	return rc;
 }
 
@@ -93,33 +103,77 @@ static void trim(char **line, size_t *size)
 		*size = 0;
 }
 
-/* The `url` of a line of JSON, as `freshet export pages` and crawlers list their pages. */
-static bool take_json(char **line, size_t *size)
+/* A whole text as a number from 0 to STORE_WEIGHT_MAX, else a NAN. */
+static float weight_of(const char *s, size_t size)
+{
+	char text[40], *end;
+	double v;
+
+	if (!size || size >= sizeof text || !(isdigit((unsigned char)*s) || *s == '.'))
+		return NAN;
+	memcpy(text, s, size);
+	text[size] = '\0';
+	v = strtod(text, &end);
+	return *end || !(v >= 0 && v <= STORE_WEIGHT_MAX) ? NAN : (float)v;
+}
+
+/* The `url` of a line of JSON, as `freshet export pages` and crawlers list their pages,
+ * and its `weight`, if there is one.  NULL, or what is wrong. */
+static const char *take_json(char **line, size_t *size, float *ret_weight)
 {
 	const char *p = *line, *end = p + *size;
 	struct json_member m;
+	char *url = NULL;
+	long n = 0;
 
 	while (json_next(&p, end, &m) > 0) {
-		long n;
-
-		if (m.key_size != 3 || memcmp(m.key, "url", 3) || m.type != JSON_STRING)
-			continue;
-		n = json_unescape(&m, *line + (m.value - *line));
-		*line += m.value - *line;
-		*size = n < 0 ? 0 : (size_t)n;
-		return n > 0;
+		if (m.key_size == 3 && !memcmp(m.key, "url", 3) && m.type == JSON_STRING && !url) {
+			url = *line + (m.value - *line);
+			n = json_unescape(&m, url);
+		}
+		if (m.key_size == 6 && !memcmp(m.key, "weight", 6) && m.type != JSON_NULL) {
+			*ret_weight = weight_of(m.value, m.value_size);
+			if (isnan(*ret_weight))
+				return "weight is no number from 0 to 1e9";
+		}
 	}
-	return false;
+	if (!url || n <= 0)
+		return "no url in this JSON";
+	*line = url;
+	*size = (size_t)n;
+	return NULL;
+}
+
+/* A second column: a number behind the URL is its weight. */
+static float take_weight(const char *line, size_t *size)
+{
+	size_t from = *size, end;
+	float w;
+
+	while (from && !isspace((unsigned char)line[from - 1]))
+		from--;
+	end = from;
+	while (end && isspace((unsigned char)line[end - 1]))
+		end--;
+	w = end ? weight_of(line + from, *size - from) : NAN;
+	if (!isnan(w))
+		*size = end;
+	return w;
 }
 
 static void add_line(struct import *i, struct batch *b, const char *path, uint64_t n,
                      char *line, size_t size)
 {
-	size_t at = b->pool.size;
+	struct listed l = { (uint32_t)b->pool.size, NAN };
+	const char *wrong = NULL;
 	struct err why;
 
-	if (*line == '{' && !take_json(&line, &size)) {
-		report(i, path, n, "no url in this JSON", line, size);
+	if (*line == '{')
+		wrong = take_json(&line, &size, &l.weight);
+	else
+		l.weight = take_weight(line, &size);
+	if (wrong) {
+		report(i, path, n, wrong, line, size);
 		return;
 	}
 	if (url_canonical(line, size, &b->pool, &why) < 0) {
@@ -127,7 +181,7 @@ static void add_line(struct import *i, struct batch *b, const char *path, uint64
 		return;
 	}
 	buf_byte(&b->pool, 0);
-	vec_push(&b->offsets, (uint32_t)at);
+	vec_push(&b->urls, l);
 }
 
 /* Compression was damaged: say so and go on at the next member.  0: there is none. */
@@ -171,7 +225,7 @@ static int import_urls(struct import *i, struct input *in, const char *path, str
 			i->stats.n_lines++;
 			add_line(i, &b, path, n, line, size);
 		}
-		if (b.offsets.n >= BATCH_URLS || b.pool.size >= BATCH_BYTES) {
+		if (b.urls.n >= BATCH_URLS || b.pool.size >= BATCH_BYTES) {
 			rc = write_batch(i, &b, &why);
 			if (rc < 0)
 				break;
@@ -185,7 +239,7 @@ static int import_urls(struct import *i, struct input *in, const char *path, str
 	if (rc < 0 && err)
 		*err = why;
 	buf_release(&b.pool);
-	vec_release(&b.offsets);
+	vec_release(&b.urls);
 	return rc;
 }
 
@@ -378,8 +432,10 @@ int import_url(struct import *i, const char *url, struct err *err)
 	buf_str(&text, url);
 	rc = url_canonical(buf_text(&text), text.size, &b.pool, &why);
 	if (rc == 0) {
+		struct listed l = { 0, i->weigh ? (float)i->weight : NAN };
+
 		buf_byte(&b.pool, 0);
-		vec_push(&b.offsets, 0);
+		vec_push(&b.urls, l);
 		rc = write_batch(i, &b, err);
 	} else {
 		char shown[200];
@@ -389,6 +445,6 @@ int import_url(struct import *i, const char *url, struct err *err)
 	}
 	buf_release(&text);
 	buf_release(&b.pool);
-	vec_release(&b.offsets);
+	vec_release(&b.urls);
 	return rc;
 }

@@ -38,6 +38,8 @@ struct import {
 	/* Called now and then; may be NULL. */
 	void (*progress)(void *arg, uint64_t n_done);
 	void *arg;
+	bool weigh;                     /* import_url(): the page counts so much */
+	double weight;
 	struct import_stats stats;
 };
 

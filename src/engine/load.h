@@ -2,7 +2,7 @@
 /*
  * load.h - a repository in memory: the compact view that planning reads.
  *
- * One pass over the pages table fills arrays by page number.  46 bytes a page
+ * One pass over the pages table fills arrays by page number.  50 bytes a page
  * and 24 a directory, URL text excluded.
  */
 #ifndef ENGINE_LOAD_H
@@ -15,6 +15,7 @@ struct loaded {
 	struct pages pages;
 	struct visits visits;           /* last visits; gone pages are not HERE */
 	int64_t *added;                 /* by page: when it came under care */
+	float *weight;                  /* by page, as given */
 	uint32_t n_here;
 };
 

@@ -126,7 +126,13 @@ static void find_copies(struct replay *r)
 	}
 }
 
-/* PageRank times N, the mean over the repository being 1: pages of the trace
+static double weight_at(const struct replay *r, uint32_t i)
+{
+	return r->opts.weight == WEIGHT_GIVEN ? (double)r->history->weight[i] :
+	       r->prepared.pagerank[i];
+}
+
+/* PageRank times N, or the weights given; the mean over the repository being 1: pages of the trace
  * that appear later hold some of the rank, which would raise all others. */
 static void find_weights(struct replay *r)
 {
@@ -134,13 +140,13 @@ static void find_weights(struct replay *r)
 	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum += r->copy_at_start[i] != NEVER ? r->prepared.pagerank[i] : 0;
+		sum += r->copy_at_start[i] != NEVER ? weight_at(r, i) : 0;
 	r->weight = mem_array(n, sizeof *r->weight);
 	for (uint32_t i = 0; i < n; i++) {
-		if (r->opts.weights == WEIGHTS_PAGERANK10)
+		if (r->opts.weights == WEIGHTS_PAGERANK10 && r->opts.weight != WEIGHT_GIVEN)
 			r->weight[i] = r->prepared.pagerank10[i];
 		else
-			r->weight[i] = (float)(r->prepared.pagerank[i] * r->n_repository / sum);
+			r->weight[i] = sum > 0 ? (float)(weight_at(r, i) * r->n_repository / sum) : 1;
 	}
 }
 
@@ -159,6 +165,9 @@ int replay_open(struct replay *r, const struct history *h, const struct replay_o
 	int rc;
 
 	*r = (struct replay){ .history = h, .opts = *opts };
+	if (opts->weight == WEIGHT_GIVEN && !h->weight)
+		return err_set(err, E_USAGE, "--weight given: only repositories hold the weights of "
+		               "their pages; replay one, or choose --weight pagerank");
 	rc = plan_cycles(r, err);
 	if (rc < 0)
 		return rc;

@@ -9,6 +9,10 @@
  * two readings, both measured in every run: local, the live page differs from
  * our copy; cycle, it differs from its own state at T_(i-1).  A page seen gone
  * counts as one change and leaves.
+ *
+ * Freshness is measured right after the downloads of each cycle, and over time: at
+ * every midnight from S to E (S + k days), whatever the cycles are, a copy fetched in
+ * cycle i counting from T_i on.  Only the second compares cycles of different length.
  */
 #ifndef ENGINE_REPLAY_H
 #define ENGINE_REPLAY_H
@@ -38,6 +42,8 @@ struct replay_opts {
 	struct share budget;
 	enum goal goal;
 	enum observe observe;
+	enum aim aim;
+	enum weight_by weight;          /* given: history.weight */
 	bool nearest;                   /* --at nearest: the papers' rule */
 	bool join;                      /* pages that appear later enter */
 	int64_t max_age;                /* seconds; 0: no guarantee */
@@ -81,9 +87,17 @@ struct cycle_measure {
 	double ndcg;                    /* of the downloads in their order; 1: hits first, */
 	                                /* or there was nothing to find */
 	double age_days;                /* mean over stale copies */
+	double age_all_days;            /* over all of them, a true one being 0 days old */
 	double max_unvisited_days;
 	double freshness_at_k, map_at_k, embarrassment; /* mean over the queries */
 	double plan_seconds, total_seconds;
+};
+
+/* Means over copies and over the moments S + k days before E. */
+struct replay_time {
+	double freshness, weighted_freshness;
+	double age_days;                /* of all copies, a true one being 0 days old */
+	double weighted_age_days;
 };
 
 /* One site in one run or, summed, in several: whole numbers, so that sums do not depend
@@ -103,6 +117,7 @@ struct replay_run {
 	double cost[REPLAY_ALPHAS];
 	struct cycle_measure *cycles;   /* n_cycles */
 	struct site_measure *sites;     /* by site; NULL unless by_site */
+	struct replay_time time;
 	uint32_t n_cycles;
 	double plan_seconds, total_seconds;
 	struct search_measure search;   /* over queries and cycles */

@@ -10,13 +10,12 @@
 
 #include <math.h>
 
-/* When our copy first became untrue. */
-static int64_t stale_since(const struct run *run, uint32_t page)
+int64_t stale_since(const struct run *run, uint32_t page, uint32_t live)
 {
 	const struct history *h = run->r->history;
 	uint32_t k = run->copy[page];
 
-	for (k++; k < run->live[page]; k++)
+	for (k++; k < live; k++)
 		if (!history_same(h, run->copy[page], k))
 			break;
 	return h->captures.v[k].time;
@@ -73,12 +72,13 @@ void measure_repository(struct run *run, struct cycle_measure *m)
 		} else {
 			stale++;
 			/* the nearest capture may lie ahead of the clock */
-			age += fmax(0, (double)(m->time - stale_since(run, i)));
+			age += fmax(0, (double)(m->time - stale_since(run, i, run->live[i])));
 		}
 	}
 	m->pages = n;
 	m->freshness = n ? fresh / n : 1;
 	m->weighted_freshness = weight > 0 ? fresh_weight / weight : 1;
+	m->age_all_days = n ? age / n / DAY_SECONDS : 0;
 	m->age_days = stale ? age / stale / DAY_SECONDS : 0;
 	m->max_unvisited_days = oldest / DAY_SECONDS;
 }
@@ -107,7 +107,7 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 		weighted += local ? run->r->weight[s->page] : 0;
 		gain += local ? 1 / log2((double)i + 2) : 0;
 		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
-			m->late += stale_since(run, s->page) <= before;
+			m->late += stale_since(run, s->page, run->live[s->page]) <= before;
 		if (run->older) {
 			run->older[s->page] = run->copy[s->page];
 			features_note(&run->features, s->page, s->hit);

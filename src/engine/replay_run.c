@@ -123,6 +123,9 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	v->seed = seed;
 	v->goal = r->opts.goal;
 	v->observe = r->opts.observe;
+	v->aim = r->opts.aim;
+	if (r->opts.weight != WEIGHT_NONE)
+		v->weight = r->weight;
 	v->cycle_seconds = r->opts.cycle_seconds;
 	v->threads = 1;                 /* runs go side by side */
 	if (!r->opts.join)              /* with it groups are made anew, from other features */
@@ -136,6 +139,10 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	run->truth = mem_zalloc(n, sizeof *run->truth);
 	if (policy_needs(policy) & NEED_TRUTH)
 		v->truth = run->truth;
+	if (policy_needs(policy) & NEED_FUTURE) {
+		v->stale_since = run->stale_since = mem_array(n, sizeof *run->stale_since);
+		v->next_change = run->next_change = mem_array(n, sizeof *run->next_change);
+	}
 	if (policy_needs(policy) & NEED_CLUSTERS)
 		offer_features(run);
 	for (uint32_t i = 0; i < n; i++) {
@@ -157,6 +164,8 @@ static void run_release(struct run *run)
 	free(run->live);
 	free(run->before);
 	free(run->truth);
+	free(run->stale_since);
+	free(run->next_change);
 	if (run->older)
 		features_release(&run->features);
 	free(run->older);
@@ -183,9 +192,12 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 
 		m->time = r->start + (int64_t)(c + 1) * r->opts.cycle_seconds;
 		move_clock(run, m->time);
+		measure_time(run, m->time - r->opts.cycle_seconds, m->time);
 		if (run->engine.view.truth)
 			for (uint32_t i = 0; i < r->pages.n; i++)
 				run->truth[i] = is_hit(run, i);
+		if (run->next_change)
+			find_future(run);
 		if (c == 0)
 			for (uint32_t i = 0; i < r->pages.n; i++)
 				run->n_alive += run->engine.visits.state[i] & PAGE_HERE &&
@@ -211,6 +223,9 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		if (r->opts.cycle_done)
 			r->opts.cycle_done(r->opts.done_arg);
 	}
+	move_clock(run, r->end);
+	measure_time(run, r->start + (int64_t)r->n_cycles * r->opts.cycle_seconds, r->end);
+	ret->time = measured_time(run);
 	return 0;
 }
 

@@ -17,6 +17,8 @@ struct run {                    /* one policy, one seed */
 	struct engine engine;
 	uint32_t *copy, *live, *before;         /* captures, or NEVER */
 	uint8_t *truth;
+	int64_t *stale_since, *next_change;     /* only for a policy that knows the future */
+	struct time_sums { double copies, fresh, age, weight, weight_fresh, weight_age; } time;
 	struct features features;               /* only for policies that cluster */
 	uint32_t *older;                        /* the copy before, for them */
 	struct search_index index;              /* only with r->search */
@@ -49,6 +51,16 @@ static inline bool changed_cycle(const struct run *run, uint32_t page)
 {
 	return differs(run, run->before[page], run->live[page]);
 }
+
+/* When our copy first became untrue, the page being at a capture that differs from it. */
+int64_t stale_since(const struct run *run, uint32_t page, uint32_t live);
+
+/* replay_time.c: what is true at the moments S + k days from `from` on and before `to`,
+ * the clock having been moved from the one to the other and no copy taken since. */
+void measure_time(struct run *run, int64_t from, int64_t to);
+struct replay_time measured_time(const struct run *run);
+/* What a policy is told that knows the future. */
+void find_future(struct run *run);
 
 /* Before the visits of a cycle: what there is to find. */
 void measure_before(struct run *run, struct cycle_measure *m);

@@ -435,6 +435,25 @@ static int tell_history(struct resumed *r, struct store *s, const struct resume_
 	return rc;
 }
 
+/* What pages count by, a mean of 1 over those that are here. */
+static float *find_weights(const struct resumed *r, enum weight_by by)
+{
+	uint32_t n = r->loaded.pages.n;
+	float *w;
+	double sum = 0;
+
+	if (by == WEIGHT_NONE)
+		return NULL;
+	w = mem_array(n, sizeof *w);
+	for (uint32_t i = 0; i < n; i++) {
+		w[i] = by == WEIGHT_GIVEN ? r->loaded.weight[i] : (float)r->prepared.pagerank[i];
+		sum += r->loaded.visits.state[i] == PAGE_HERE ? (double)w[i] : 0;
+	}
+	for (uint32_t i = 0; i < n && sum > 0; i++)
+		w[i] *= (float)(r->loaded.n_here / sum);
+	return w;
+}
+
 int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, struct err *err)
 {
 	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
@@ -449,7 +468,8 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	if (rc == 0)
 		rc = load_pages(&r->loaded, s, &po, err);
 	if (rc == 0)
-		rc = prepare_resumed(r, s, opts, policy_needs(r->policy), err);
+		rc = prepare_resumed(r, s, opts, policy_needs(r->policy) |
+		                     (opts->weight == WEIGHT_PAGERANK ? NEED_PAGERANK : 0u), err);
 	if (opts->progress)
 		progress_end(opts->progress);
 	if (rc < 0)
@@ -459,6 +479,8 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 	v->features = r->copies.now ? &r->copies.features.maker : NULL;
 	v->seed = opts->seed;
 	v->goal = opts->goal;
+	v->aim = opts->aim;
+	v->weight = r->weight = find_weights(r, opts->weight);
 	v->cycle_seconds = opts->cycle_seconds;
 	rc = tell_history(r, s, opts, err);
 	if (opts->progress)
@@ -477,6 +499,7 @@ void resume_release(struct resumed *r)
 	policy_free(r->policy);
 	prepare_release(&r->prepared);
 	copies_release(&r->copies);
+	free(r->weight);
 	loaded_release(&r->loaded);
 	*r = (struct resumed){ 0 };
 }

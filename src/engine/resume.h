@@ -24,6 +24,7 @@ struct resumed {
 	struct loaded loaded;
 	struct prepared prepared;
 	struct copies copies;           /* only for policies that cluster */
+	float *weight;                  /* by page, mean 1; NULL: all count alike */
 	struct policy *policy;
 	struct engine engine;
 	uint32_t n_imported_cycles;     /* own cycle k is engine cycle k + this */
@@ -36,6 +37,8 @@ struct resume_opts {
 	uint64_t seed;
 	int64_t cycle_seconds;
 	enum goal goal;
+	enum aim aim;
+	enum weight_by weight;
 	bool site_by_domain;
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
 	struct progress *progress;      /* shown meanwhile; NULL: nothing is */

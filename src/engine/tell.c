@@ -22,6 +22,7 @@ struct line {
 	int outcome;                    /* -1: not told */
 	int32_t status;
 	float score, probability;
+	double weight;                  /* NAN: not told */
 	uint8_t reason;
 	enum cause cause;
 };
@@ -93,6 +94,10 @@ static const char *read_member(struct line *l, const struct json_member *m)
 		if (!isnan(v) && !(v > 0 && v <= 1))
 			return "probability is not above 0 and at most 1";
 		l->probability = (float)v;
+	} else if (is_key(m, "weight")) {
+		l->weight = number_of(m);
+		if (m->type != JSON_NULL && !(l->weight >= 0 && l->weight <= STORE_WEIGHT_MAX))
+			return "weight is no number from 0 to 1e9";
 	} else if (is_key(m, "reason")) {
 		int k = name_index(m, reason_name, N_REASONS);
 
@@ -114,6 +119,7 @@ static const char *parse_line(struct line *l, const char *s, size_t size)
 	l->outcome = -1;
 	l->status = 0;
 	l->score = l->probability = NAN;
+	l->weight = NAN;
 	l->reason = REASON_NONE;
 	l->cause = CAUSE_NONE;
 	if (!size || *s != '{')
@@ -187,7 +193,11 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 		*ret_why = "this page was told of before in this file";
 		return 0;
 	}
-	rc = keep_visit(t->store, &v, t->confirmations, &o, err);
+	rc = isnan(l->weight) ? 0 : store_page_weigh(t->store, v.page, l->weight, err);
+	if (rc == 0)
+		rc = keep_visit(t->store, &v, t->confirmations, &o, err);
+	if (rc < 0)
+		return rc;
 	t->stats.n_lines++;
 	first = v.capture && !p.capture;        /* as a crawl counts: new, and not changed */
 	t->stats.fresh += first && o == OUTCOME_CHANGED;

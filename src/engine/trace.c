@@ -124,6 +124,35 @@ static bool is_repository(const char *path, char *ret_store, size_t size)
 	       stat(ret_store, &st) == 0;
 }
 
+static int add_weight(void *arg, const struct store_page *p, struct err *err)
+{
+	struct history *h = arg;
+	uint32_t page = strtab_find(&h->urls, p->url.s, p->url.size);
+
+	(void)err;
+	if (page != MAP_NONE)
+		h->weight[page] = (float)p->weight;
+	return 0;
+}
+
+/* What the pages of a repository count, once the history has numbers for them. */
+static int load_weights(struct history *h, const char *path, struct err *err)
+{
+	struct store *s;
+	int rc = store_open(&s, path, STORE_READ, err);
+
+	if (rc < 0)
+		return rc;
+	if (!h->weight) {
+		h->weight = mem_array(h->n_pages, sizeof *h->weight);
+		for (uint32_t i = 0; i < h->n_pages; i++)
+			h->weight[i] = 1;
+	}
+	rc = store_pages(s, add_weight, h, err);
+	store_close(s);
+	return rc;
+}
+
 static int load_repository(struct loader *l, const char *path, struct err *err)
 {
 	int rc = store_open(&l->store, path, STORE_READ, err);
@@ -164,7 +193,10 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 	}
 	report->n_records = reader.stats.n_records;
 	report->n_bad = reader.stats.n_bad;
-	if (rc < 0)
-		return rc;
-	return history_finish(h, err);
+	if (rc == 0)
+		rc = history_finish(h, err);
+	for (size_t i = 0; i < n && rc == 0; i++)
+		if (is_repository(paths[i], store, sizeof store))
+			rc = load_weights(h, store, err);
+	return rc;
 }

@@ -1,30 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle.c - knows which pages would be a hit, and asks for those: the ceiling
- * of every other policy's hits in a cycle.  Replay only.
+ * oracle.c - knows the truth, and asks for the pages that serve an aim best: the
+ * ceiling of every other policy.  Replay only.
  *
- * Which of the hits, and which pages beyond them, chance decides: choosing the
- * oldest would serve freshness better and use the hits up sooner.
+ * changes    which pages would be a hit.  Which of the hits, and which pages beyond
+ *            them, chance decides.
+ * freshness  the stale pages that will stay as they are for the longest time: each
+ *            download buys the most days of truth.  A page that is gone needs no other.
+ * age        a copy stale since s, of a page that changes next at n, is fetched.  Then
+ *            for all time its age counts from n and not from s: the largest n - s first.
+ * Both look at one page at a time: nearly the best, no proof of it.
  */
 #include "policy/plan.h"
 
+#define DAY 86400.0
+
+struct oracle_opts { int aim; };
+
+static const struct option_spec oracle_options[] = {
+	OPT_CHOICE(oracle_opts, aim, AIM_CHOICES, "changes", "what it asks for"),
+	OPT_END
+};
+
 static unsigned oracle_needs(const void *opts)
 {
-	(void)opts;
-	return NEED_TRUTH;
+	const struct oracle_opts *o = opts;
+
+	return o->aim == AIM_CHANGES ? NEED_TRUTH : NEED_TRUTH | NEED_FUTURE;
+}
+
+/* Days that a download buys; a page that is true is worth less than any that is not. */
+static double worth(const struct view *v, enum aim aim, uint32_t page)
+{
+	double ahead, weight = v->weight ? (double)v->weight[page] : 1;
+
+	if (v->stale_since[page] == INT64_MAX)
+		return -1;
+	ahead = (double)(v->next_change[page] - v->now) / DAY;
+	if (aim == AIM_AGE)
+		ahead += (double)(v->now - v->stale_since[page]) / DAY;
+	return ahead * weight;
 }
 
 static void oracle_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
-	(void)p;
+	const struct oracle_opts *o = p->opts;
+
 	for (uint32_t i = 0; i < v->n_pages; i++)
-		plan_offer(plan, i, v->truth[i], 1, REASON_TRUTH);
+		plan_offer(plan, i, o->aim == AIM_CHANGES || v->goal == GOAL_ALIVE ?
+		           (double)v->truth[i] * (v->weight ? (double)v->weight[i] : 1) :
+		           worth(v, (enum aim)o->aim, i), 1, REASON_TRUTH);
 }
 
 const struct policy_ops policy_oracle = {
 	.name = "oracle",
 	.summary = "knows the truth: the ceiling, for replay only",
 	.only_replay = true,
+	.options = oracle_options,
+	.opts_size = sizeof(struct oracle_opts),
 	.needs = oracle_needs,
 	.ask = oracle_ask,
 };

@@ -165,3 +165,17 @@ const char *outcome_name(enum outcome o)
 
 	return names[o];
 }
+
+const char *aim_name(enum aim aim)
+{
+	static const char *const names[] = { "changes", "freshness", "age" };
+
+	return names[aim];
+}
+
+const char *weight_name(enum weight_by weight)
+{
+	static const char *const names[] = { "none", "pagerank", "given" };
+
+	return names[weight];
+}

@@ -36,6 +36,7 @@ enum policy_needs {
 	NEED_TRUTH    = 1 << 4, /* replay only */
 	NEED_SIZES    = 1 << 5,
 	NEED_WORDS    = 1 << 6, /* of the copies, as far as they were counted */
+	NEED_FUTURE   = 1 << 7, /* replay only: when copies went and will go stale */
 };
 
 enum reason {
@@ -133,5 +134,7 @@ static inline void *policy_page(struct policy *p, uint32_t page)
 const char *reason_name(unsigned reason);
 const char *reason_text(unsigned reason);
 const char *outcome_name(enum outcome o);
+const char *aim_name(enum aim aim);             /* as in AIM_CHOICES */
+const char *weight_name(enum weight_by weight); /* as in WEIGHT_CHOICES */
 
 #endif

@@ -22,6 +22,14 @@
 #define DIR_NONE UINT32_MAX
 
 enum goal { GOAL_CHANGED, GOAL_ALIVE };
+/* What a download is for, under goal changed: to find a change; to have true copies, as
+ * many and as long as possible; or to leave no copy false for long. */
+enum aim { AIM_CHANGES, AIM_FRESHNESS, AIM_AGE };
+#define AIM_CHOICES "changes|freshness|age"
+#define AIM_DEFAULT "freshness"
+/* What pages count by. */
+enum weight_by { WEIGHT_NONE, WEIGHT_PAGERANK, WEIGHT_GIVEN };
+#define WEIGHT_CHOICES "none|pagerank|given"
 /* What policies are told of a page: differs from our copy, or from its own
  * state one cycle ago (what the papers' archives could check). */
 enum observe { OBSERVE_LOCAL, OBSERVE_CYCLE };
@@ -86,6 +94,7 @@ struct view {
 	uint32_t room;                  /* of them still unspent */
 	enum goal goal;
 	enum observe observe;
+	enum aim aim;
 
 	uint32_t n_pages;
 	const uint8_t *state;           /* enum page_state, or-ed */
@@ -108,7 +117,11 @@ struct view {
 	const struct feature_maker *features;   /* NEED_CLUSTERS */
 	struct grouping_share *groups;  /* of runs that begin alike, or NULL */
 	unsigned threads;               /* for the kernels; 0: all there are */
+	const float *weight;            /* of pages, mean about 1; NULL: all count alike */
 	const uint8_t *truth;           /* replay only: would a visit hit? */
+	/* replay only: when the copy became untrue (INT64_MAX: it is true), and when the
+	 * page as it is now changes next, or the history ends */
+	const int64_t *stale_since, *next_change;
 };
 
 static inline bool view_open(const struct view *v, uint32_t page)

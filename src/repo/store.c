@@ -61,6 +61,14 @@ int store_page_get(struct store *s, uint32_t number, struct store_page *ret, str
 	return s->ops->page_get(s, number, ret, err);
 }
 
+int store_page_weigh(struct store *s, uint32_t number, double weight, struct err *err)
+{
+	if (!(weight >= 0 && weight <= STORE_WEIGHT_MAX))
+		return err_set(err, E_USAGE, "the weight of a page is a number from 0 to %g",
+		               STORE_WEIGHT_MAX);
+	return s->ops->page_weigh(s, number, weight, err);
+}
+
 int store_page_update(struct store *s, const struct store_page *p, struct err *err)
 {
 	return s->ops->page_update(s, p, err);

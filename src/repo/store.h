@@ -47,7 +47,10 @@ struct store_page {
 	int64_t hint;                   /* sitemap lastmod, 0: none */
 	int64_t hint_seen;              /* when it was read */
 	uint32_t found;                 /* in which cycle discovery added it; 0: put under care */
+	double weight;                  /* how much it counts, as given; 1: as any other */
 };
+
+#define STORE_WEIGHT_MAX 1e9
 
 struct store_capture {
 	uint64_t id;
@@ -135,7 +138,10 @@ MUST_CHECK int store_page_find(struct store *s, struct text url, struct store_pa
                                struct err *err);
 MUST_CHECK int store_page_get(struct store *s, uint32_t number, struct store_page *ret,
                               struct err *err);
-/* Everything but number, url and added. */
+/* How much a page counts: from 0 to STORE_WEIGHT_MAX. */
+MUST_CHECK int store_page_weigh(struct store *s, uint32_t number, double weight,
+                                struct err *err);
+/* Everything but number, url, added and weight. */
 MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, struct err *err);
 /* 1: added, id is set; 0: the page has a capture of that second already.  Links
  * and terms equal to ones already kept take no room. */

@@ -18,6 +18,7 @@ struct store_ops {
 	int (*page_add)(struct store *, struct text, int64_t, uint32_t *, struct err *);
 	int (*page_find)(struct store *, struct text, struct store_page *, struct err *);
 	int (*page_get)(struct store *, uint32_t, struct store_page *, struct err *);
+	int (*page_weigh)(struct store *, uint32_t number, double weight, struct err *);
 	int (*page_update)(struct store *, const struct store_page *, struct err *);
 	int (*capture_add)(struct store *, struct store_capture *, struct err *);
 	int (*capture_put)(struct store *, struct store_capture *, struct err *);

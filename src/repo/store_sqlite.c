@@ -79,7 +79,8 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"DROP TABLE bodies_by_key;",
 	"ALTER TABLE visits ADD COLUMN cause INTEGER NOT NULL DEFAULT 0;"
 	/* failed or blocked, and there was an answer: CAUSE_STATUS */
-	"UPDATE visits SET cause = 1 WHERE outcome >= 3 AND status > 0;",
+	"UPDATE visits SET cause = 1 WHERE outcome >= 3 AND status > 0;"
+	"ALTER TABLE pages ADD COLUMN weight REAL NOT NULL DEFAULT 1;",
 };
 
 int sql_error(struct store_sqlite *s, struct err *err)
@@ -403,6 +404,7 @@ const struct store_ops store_sqlite_ops = {
 	.page_add = sqlite_page_add,
 	.page_find = sqlite_page_find,
 	.page_get = sqlite_page_get,
+	.page_weigh = sqlite_page_weigh,
 	.page_update = sqlite_page_update,
 	.capture_add = sqlite_capture_add,
 	.capture_put = sqlite_capture_put,

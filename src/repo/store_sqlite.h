@@ -54,6 +54,7 @@ int sqlite_filter_check(struct store_sqlite *s, struct err *err);
 int sqlite_page_add(struct store *, struct text, int64_t, uint32_t *, struct err *);
 int sqlite_page_find(struct store *, struct text, struct store_page *, struct err *);
 int sqlite_page_get(struct store *, uint32_t, struct store_page *, struct err *);
+int sqlite_page_weigh(struct store *, uint32_t number, double weight, struct err *);
 int sqlite_page_update(struct store *, const struct store_page *, struct err *);
 int sqlite_pages(struct store *, store_page_each *, void *, struct err *);
 int sqlite_hint_get(struct store *, struct text, struct store_hint *, struct err *);

@@ -170,6 +170,7 @@ static void read_page(sqlite3_stmt *q, struct store_page *p)
 		.hint = sqlite3_column_int64(q, 10),
 		.hint_seen = sqlite3_column_int64(q, 11),
 		.found = (uint32_t)sqlite3_column_int64(q, 12),
+		.weight = sqlite3_column_double(q, 13),
 	};
 }
 
@@ -195,6 +196,18 @@ int sqlite_page_find(struct store *base, struct text url, struct store_page *ret
 	int rc = find_id(self(base), url, &id, err);
 
 	return rc > 0 ? sqlite_page_get(base, (uint32_t)(id - 1), ret, err) : rc;
+}
+
+int sqlite_page_weigh(struct store *base, uint32_t number, double weight, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_PAGE_WEIGH, err);
+
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, (int64_t)number + 1);
+	sqlite3_bind_double(q, 2, weight);
+	return sql_run(s, q, err);
 }
 
 int sqlite_page_update(struct store *base, const struct store_page *p, struct err *err)

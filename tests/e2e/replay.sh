@@ -62,9 +62,9 @@ PY
 grep -Eq '^random +[01][.][0-9]{4} +- ' one || fail "the error of one seed: $(cat one)"
 
 # by site: told again from the trace and the visits, with dictionaries
-"$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --seeds 2 --budget 5% --json --by-site \
+"$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --aim changes --seeds 2 --budget 5% --json --by-site \
 	--visits v.jsonl > b.json
-"$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --seeds 2 --budget 5% --by-site --no-time > b.txt
+"$FRESHET" replay world.cdxj --policy random --policy tide --policy oracle --aim changes --seeds 2 --budget 5% --by-site --no-time > b.txt
 python3 - <<'PY'
 import collections, json
 from urllib.parse import urlsplit

@@ -57,12 +57,22 @@ function deviation(run, measure, seeds) {
 	return { low: m - sd, high: m + sd };
 }
 
-const byMeasure = measure => (a, b) => b.mean[measure] - a.mean[measure];
+const byMeasure = measure => (a, b) =>
+	measure === "age_time_days" ? a.mean[measure] - b.mean[measure] : b.mean[measure] - a.mean[measure];
+
+/* What the aim is measured by. */
+function aimMeasure(d) {
+	if (d.goal === "alive" || !known((d.runs[0] || { mean: {} }).mean.freshness_time))
+		return "change_ratio";
+	return { freshness: "freshness_time", age: "age_time_days" }[d.aim] || "change_ratio";
+}
 
 function policyColumns(d) {
 	const columns = [
 		["change_ratio", d.goal === "alive" ? "AliveRatio" : "ChangeRatio", 4], ["change_ratio_se", "\u00b1 std. error", 4],
 		["change_ratio_cycle", "by cycle", 4], ["weighted_change_ratio", "weighted", 4],
+		["freshness_time", "freshness over time", 4], ["freshness_time_se", "\u00b1 std. error", 4],
+		["weighted_freshness_time", "weighted", 4], ["age_time_days", "age of all copies, days", 2],
 		["freshness", "freshness", 4], ["freshness_se", "\u00b1 std. error", 4],
 		["weighted_freshness", "weighted", 4], ["freshness_before", "freshness before", 4],
 		["ndcg", "NDCG", 4], ["age_days", "age of stale copies, days", 1],
@@ -70,6 +80,8 @@ function policyColumns(d) {
 		["sample_share", "spent on samples", 4], ["freshness_at_k", "freshness@k", 4],
 		["map_at_k", "MAP@k", 4], ["embarrassment", "embarrassment", 4],
 	];
+	const first = columns.findIndex(([key]) => key === aimMeasure(d));
+	columns.unshift(...columns.splice(first, 1));
 	return columns.filter(([key]) => d.runs.some(r => known(r.mean[key])));
 }
 
@@ -77,7 +89,7 @@ function policyTable(d) {
 	const columns = policyColumns(d);
 	return {
 		heads: [{ name: "policy", left: true }, ...columns.map(([, name, digits]) => ({ name, digits }))],
-		rows: [...d.runs].sort(byMeasure("change_ratio")).map(r => [r.policy, ...columns.map(([key]) => r.mean[key])]),
+		rows: [...d.runs].sort(byMeasure(aimMeasure(d))).map(r => [r.policy, ...columns.map(([key]) => r.mean[key])]),
 	};
 }
 
@@ -135,7 +147,7 @@ function costCard(rows, note) {
 /* The largest sites, and how each of the best policies did there. */
 const SITES_MAX = 100;
 function siteCards(d) {
-	const runs = [...d.runs].sort(byMeasure("change_ratio")).filter(r => r.sites).slice(0, SERIES_MAX);
+	const runs = [...d.runs].sort(byMeasure(aimMeasure(d))).filter(r => r.sites).slice(0, SERIES_MAX);
 	if (!runs.length)
 		return [];
 	const first = runs[0].sites, shown = first.slice(0, SITES_MAX), more = first.length - shown.length + (runs[0].more_sites || 0);
@@ -206,6 +218,13 @@ function replayBody(d) {
 	const cards = el("div", { class: "cards" });
 	const seeds = d.seeds > 1 ? " Whiskers: one standard deviation over " + d.seeds + " seeds." : "";
 	const alive = d.goal === "alive";
+	if (aimMeasure(d) === "freshness_time")
+		cards.append(measureBars(d, "freshness_time", "True copies over time", "freshness",
+			"The share of copies that are true, mean over all copies and days: what the aim asks for." + seeds, { dots: true }));
+	if (aimMeasure(d) === "age_time_days")
+		cards.append(measureBars(d, "age_time_days", "Age of the copies", "days",
+			"How long copies have been false, true ones counting 0: mean over all copies and days; lower is better." + seeds,
+			{ digits: 2 }));
 	cards.append(measureBars(d, "change_ratio", alive ? "Living pages found" : "Changes found",
 		alive ? "AliveRatio" : "ChangeRatio", "The share of downloads that " +
 		(alive ? "found a living page" : "found a changed page") + ", mean over the cycles." + seeds));
@@ -237,13 +256,14 @@ function replayFacts(d) {
 		["pages", t.repository || d.pages], ["sites", t.sites], ["captures", t.captures],
 		["from", day(t.start)], ["to", day(t.end)],
 		["cycles", n + (d.cycle_seconds ? " of " + duration(d.cycle_seconds) : "")], ["downloads a cycle", d.budget],
-		["seeds", d.seeds], ["goal", d.goal === "changed" ? "" : d.goal], ["observing", d.observe === "local" ? "" : d.observe],
+		["seeds", d.seeds], ["goal", d.goal === "changed" ? "" : d.goal],
+		["aim", d.goal === "alive" ? "" : d.aim || ""], ["weight", d.weight === "none" ? "" : d.weight || ""], ["observing", d.observe === "local" ? "" : d.observe],
 	].filter(([, value]) => value !== "-"));
 }
 
 /* All documents of a replay, or the one of a demo. */
 function replayView(documents) {
-	const names = [...new Set(documents.flatMap(d => [...d.runs].sort(byMeasure("change_ratio")).map(r => r.policy)))];
+	const names = [...new Set(documents.flatMap(d => [...d.runs].sort(byMeasure(aimMeasure(d))).map(r => r.policy)))];
 	const series = colourOf(names);
 	for (const d of documents)
 		for (const r of d.runs)

@@ -48,6 +48,7 @@ struct trial {
 	struct policy *policy;
 	struct engine e;
 	uint8_t *truth;
+	int64_t *since, *next;          /* of those that hit */
 	struct { struct seen *v; size_t n; } past[CYCLES];
 };
 
@@ -161,6 +162,12 @@ static bool trial_open(struct trial *t, const struct setting *s)
 	/* nobody else can look */
 	if (policy_needs(t->policy) & NEED_TRUTH)
 		t->e.view.truth = t->truth;
+	t->since = mem_array(r->pages.n, sizeof *t->since);
+	t->next = mem_array(r->pages.n, sizeof *t->next);
+	if (policy_needs(t->policy) & NEED_FUTURE) {
+		t->e.view.stale_since = t->since;
+		t->e.view.next_change = t->next;
+	}
 	for (uint32_t i = 0; i < r->pages.n; i++)
 		t->e.visits.state[i] = PAGE_HERE;
 	return true;
@@ -173,6 +180,8 @@ static void trial_close(struct trial *t)
 	engine_release(&t->e);
 	policy_free(t->policy);
 	free(t->truth);
+	free(t->since);
+	free(t->next);
 }
 
 static int64_t moment(uint32_t cycle)
@@ -217,8 +226,11 @@ static void run_cycle(struct trial *t, uint32_t cycle)
 	struct err err;
 
 	memcpy(before, t->e.visits.state, n);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		t->truth[i] = fate_of(t->s, i, cycle).hit;
+		t->since[i] = t->truth[i] ? moment(cycle) - i : INT64_MAX;
+		t->next[i] = moment(cycle) + (i * 7919) % 1000000;
+	}
 	assert_int_equal(engine_cycle(&t->e, moment(cycle), t->s->budget, &err), 0);
 	check_cycle(t, before);
 	free(before);

@@ -401,7 +401,8 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("ALTER TABLE visits DROP COLUMN cause; PRAGMA user_version = 5;"
+		execute("ALTER TABLE visits DROP COLUMN cause;"
+		        "ALTER TABLE pages DROP COLUMN weight; PRAGMA user_version = 5;"
 		        "INSERT INTO bodies (key, body) VALUES (-7, '/new /old'), (9, 'w:1')");
 		if (version < 5)
 			execute("CREATE TABLE old (key INTEGER PRIMARY KEY, body TEXT NOT NULL);"
@@ -436,6 +437,7 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_int_equal(store_page_get(s, 0, &p, &err), 1);
 		assert_int_equal(p.added, 3);
 		assert_int_equal(p.found, 0);
+		assert_true(p.weight >= 1 && p.weight <= 1);
 		assert_int_equal(store_capture_get(s, 1, &c, &err), 1);
 		assert_int_equal(c.status, 200);
 		assert_string_equal(c.links.s, "/new /old");
