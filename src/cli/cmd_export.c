@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/output.h"
+#include "cli/failing_print.h"
 #include "cli/history_print.h"
 #include "cli/repository.h"
 #include "engine/export.h"
@@ -116,6 +117,7 @@ static void write_outcome(struct json *j, const struct store_visit *v)
 	json_kstr(j, "outcome", visit_is_first(v) ? "new" : outcome_name((enum outcome)v->outcome));
 	if (v->status)
 		json_kint(j, "status", v->status);
+	cause_print_json(j, v);
 }
 
 static int export_visit(void *arg, const struct store_visit *v, struct err *err)
@@ -402,8 +404,8 @@ const struct command command_export = {
 		"changed: the pages that were found new, changed or gone, each once, with what was\n"
 		"found last, what it asks of robots (an indexer leaves out noindex) and where its\n"
 		"content lies; --since TIME, or --since last for the last complete cycle.\n\n"
-		"visits: every visit with its outcome, and with what probability and why the page\n"
-		"was asked for.\n\n"
+		"visits: every visit with its outcome, the cause if it failed or was blocked, and with\n"
+		"what probability and why the page was asked for.\n\n"
 		"cdxj: an index of all captures, sorted; with --extended a trace that `freshet\n"
 		"replay` reads.\n\n"
 		"warc: the records of all captures whose content is at hand, as WARC/1.1 files in\n"

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/failing_print.h"
 #include "cli/history_print.h"
 #include "cli/repository.h"
 #include "engine/resume.h"
@@ -33,14 +34,11 @@ struct logging {
 
 static const char *verdict(const struct store_visit *v)
 {
-	static const char *const words[] = { "not updated", "updated", "gone", "failed",
-	                                     "blocked" };
+	static const char *const words[] = { "not updated", "updated", "gone" };
 
 	if (v->goal == GOAL_ALIVE && v->hit)
 		return "alive";
-	if (visit_is_first(v))
-		return "new";
-	return words[v->outcome <= OUTCOME_BLOCKED ? v->outcome : OUTCOME_FAILED];
+	return visit_is_first(v) ? "new" : words[v->outcome];
 }
 
 static int show_visit(void *arg, const struct store_visit *v, struct err *err)
@@ -60,13 +58,15 @@ static int show_visit(void *arg, const struct store_visit *v, struct err *err)
 		json_kstr(l->j, "outcome", visit_is_first(v) ? "new" :
 		          outcome_name((enum outcome)v->outcome));
 		json_kint(l->j, "status", v->status);
+		cause_print_json(l->j, v);
 		json_kstr(l->j, "reason", reason_name(v->reason));
 		json_knum(l->j, "score", (double)v->score);
 		json_knum(l->j, "probability", (double)v->probability);
 		json_end_object(l->j);
 		return 0;
 	}
-	printf("  %s  visited  %-12s", t, verdict(v));
+	printf("  %s  visited  %-20s", t, v->outcome < OUTCOME_FAILED ? verdict(v) :
+	       cause_words((enum outcome)v->outcome, v->cause, v->status).text);
 	if (!isnan(v->probability))
 		printf("p=%.3f  ", (double)v->probability);
 	else
@@ -143,7 +143,7 @@ static int show_skipped(struct logging *l, struct err *err)
 			json_end_object(l->j);
 			continue;
 		}
-		printf("  %-20s  skipped  %-12s", "", "");
+		printf("  %-20s  skipped  %-20s", "", "");
 		if (!isnan(p))
 			printf("p=%.3f  ", p);
 		else
@@ -211,7 +211,9 @@ const struct command command_log = {
 	.description =
 		"Requests are what the budget counts: pages, redirect hops, retries (`downloads` with\n"
 		"--json). Visits are the pages asked for, each once a cycle, by what came of them;\n"
-		"blocked ones were not asked, for robots.txt or an address that is not public.\n"
+		"blocked ones were not asked. What failed or was blocked stands with its cause, as\n"
+		"`failed timeout` or `blocked robots`, or with the status of the answer, as `failed\n"
+		"503`; docs/formats.md lists the causes.\n"
 		"Imported history is no cycle: `freshet status` counts it with the visits.",
 	.examples =
 		"  freshet -C crawl log\n"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cli/failing_print.h"
 #include "cli/repository.h"
 #include "engine/dry.h"
 
@@ -208,6 +209,7 @@ struct explanation {
 	bool late;                      /* not in the next cycle */
 	double probability;             /* of the next cycle; NAN: not known */
 	struct store_page page;
+	struct failing failing;
 	const char *why;                /* what the policy says of itself */
 };
 
@@ -221,17 +223,24 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 	       pages_url(&p->r.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
 	if (!x->seen) {
 		puts("verdict      it is not asked for: it is gone, or the policy leaves it out");
+		failing_page_text(&x->failing);
 		return;
 	}
-	printf("rank         %zu of %zu, budget %u: %s\n", x->rank, x->n, p->budget,
-	       x->cycles <= 1 ? "in the next cycle" : "not in the next cycle");
+	printf("rank         %zu of %zu, budget %u: %s%s\n", x->rank, x->n, p->budget,
+	       x->cycles <= 1 ? "in the next cycle" : "not in the next cycle",
+	       x->cycles > 1 || !x->failing.times ? "" :
+	       x->failing.outcome == OUTCOME_BLOCKED ? ", but its last visit was blocked" :
+	       ", but its last visit failed");
+	failing_page_text(&x->failing);
 	if (x->cycles > 1)
 		printf("would come   in about %u cycles, if nothing changed meanwhile\n", x->cycles);
 	printf("reason       %s\nscore        %.4f\n", reason_text(x->seen->reason),
 	       (double)x->seen->score);
 	if (!isnan(x->probability))
 		printf("probability  %.4f\n", x->probability);
-	printf("visits       %u, %u of them found a change\n", x->page.visits, x->page.changes);
+	printf("visits       %u, %u of them found a change", x->page.visits, x->page.changes);
+	failing_page_counts(&x->failing);
+	putchar('\n');
 	if (x->page.last_visit) {
 		when_iso(x->page.last_visit, t);
 		printf("last visit   %s\n", t);
@@ -263,6 +272,7 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 	}
 	json_kint(&j, "visits", x->page.visits);
 	json_kint(&j, "changes", x->page.changes);
+	failing_page_json(&j, &x->failing);
 	cli_json_end(&j);
 }
 
@@ -289,6 +299,8 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 	(void)n_args;
 	if (rc == 0)
 		rc = repository_page(p.store, args[0], &x.page, err);
+	if (rc == 0)
+		rc = failing_page(p.store, x.page.number, &x.failing, err);
 	if (rc == 0)
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0) {

@@ -15,9 +15,9 @@ static const struct option_spec report_options[] = {
 	{ .name = "report", .type = OPTION_TEXT, .arg = "FILE", .help = "the same, as other "
 	  "commands call it", .offset = offsetof(struct report_opts, out) },
 	OPT_INT(report_opts, clusters, 12, 0, 1000, "clusters of pages to show; 0: none"),
-	{ .name = "policy", .type = OPTION_TEXT, .def = "automaton:unit=site", .arg = "SPEC",
+	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC",
 	  .offset = offsetof(struct report_opts, policy), .setting = true,
-	  .help = "whose probabilities the sites show" },
+	  .help = "whose probabilities the sites show, if it can say them" },
 	{ .name = "every", .type = OPTION_DURATION, .def = "1d", .arg = "DURATION",
 	  .offset = offsetof(struct report_opts, every), .setting = true,
 	  .help = "time between cycles" },

@@ -216,7 +216,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
 		search_index_init(&s.index, &s.set, s.r.loaded.pages.n);
 		if ((rc = store_captures(s.store, STORE_NONE, index_capture, &s, err)) == 0)
-			rc = sites_status(&s.r, s.store, DAY_SECONDS, &s.sites, err);
+			rc = sites_status(&s.r.loaded, NULL, s.store, DAY_SECONDS, &s.sites, err);
 		n = rc == 0 ? search_rank(&s.index, 0, (uint32_t)o->k, top) : 0;
 	}
 	for (uint32_t i = 0; i < n && rc == 0; i++) {

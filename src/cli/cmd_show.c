@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "cli/failing_print.h"
 #include "cli/repository.h"
 #include "engine/keep.h"
 #include "web/lastmod.h"
@@ -90,7 +91,8 @@ static int print_hint(struct store *s, const struct store_page *p, struct err *e
 	return rc;
 }
 
-static int show_json(struct store *s, const struct store_page *p, struct err *err)
+static int show_json(struct store *s, const struct store_page *p, const struct failing *f,
+                     struct err *err)
 {
 	struct lastmod_trust trust = { 0 };
 	struct json j;
@@ -106,6 +108,7 @@ static int show_json(struct store *s, const struct store_page *p, struct err *er
 	json_time(&j, "last_change", p->last_change);
 	json_kint(&j, "visits", p->visits);
 	json_kint(&j, "changes", p->changes);
+	failing_page_json(&j, f);
 	rc = keep_trust(s, p->url, &trust, err);
 	if (rc == 0 && p->hint) {
 		json_time(&j, "lastmod", p->hint);
@@ -120,6 +123,26 @@ static int show_json(struct store *s, const struct store_page *p, struct err *er
 	json_end_array(&j);
 	cli_json_end(&j);
 	return rc;
+}
+
+static int show_text(struct store *s, const struct store_page *p, const struct failing *f,
+                     struct err *err)
+{
+	int rc;
+
+	printf("%-13s%.*s\n", "url", (int)p->url.size, p->url.s);
+	printf("%-13s%s\n", "state", store_state_name(p->state));
+	print_time("added", p->added);
+	print_time("last visit", p->last_visit);
+	print_time("last change", p->last_change);
+	printf("%-13s%u, %u of them found a change", "visits", p->visits, p->changes);
+	failing_page_counts(f);
+	putchar('\n');
+	failing_page_text(f);
+	if ((rc = print_hint(s, p, err)) < 0)
+		return rc;
+	puts("captures");
+	return store_captures(s, p->number, print_capture, NULL, err);
 }
 
 static const char *const feature_groups[] = { "content", "url", "content", "url", "linkage",
@@ -171,6 +194,7 @@ static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct
 {
 	const struct show_opts *o = opts;
 	struct store_page p;
+	struct failing f;
 	struct store *s;
 	int rc = repository_open(cli, &s, err);
 
@@ -180,20 +204,10 @@ static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	rc = repository_page(s, args[0], &p, err);
 	if (rc == 0 && o->features) {
 		rc = show_features(cli, s, p.number, err);
-	} else if (rc == 0 && cli->common.json) {
-		rc = show_json(s, &p, err);
 	} else if (rc == 0) {
-		printf("%-13s%.*s\n", "url", (int)p.url.size, p.url.s);
-		printf("%-13s%s\n", "state", store_state_name(p.state));
-		print_time("added", p.added);
-		print_time("last visit", p.last_visit);
-		print_time("last change", p.last_change);
-		printf("%-13s%u, %u of them found a change\n", "visits", p.visits, p.changes);
-		rc = print_hint(s, &p, err);
+		rc = failing_page(s, p.number, &f, err);
 		if (rc == 0)
-			puts("captures");
-		if (rc == 0)
-			rc = store_captures(s, p.number, print_capture, NULL, err);
+			rc = cli->common.json ? show_json(s, &p, &f, err) : show_text(s, &p, &f, err);
 	}
 	store_close(s);
 	return rc;
@@ -203,6 +217,11 @@ const struct command command_show = {
 	.name = "show",
 	.arguments = "URL",
 	.summary = "what is known of one page",
+	.description =
+		"Visits are those that had an answer about the page, and the last visit is the last\n"
+		"of them; those that failed or were blocked are counted behind. If the last ones in a\n"
+		"row did, the line `failing` says why, since when and how often: the status of the\n"
+		"server's answer, or the cause (docs/formats.md lists them).",
 	.examples = "  freshet -C crawl show https://example.org/\n",
 	.options = show_options,
 	.opts_size = sizeof(struct show_opts),

@@ -2,12 +2,13 @@
 /* cmd_status.c - `freshet status`: what the repository holds, site by site too. */
 #include <stdio.h>
 
+#include "cli/failing_print.h"
 #include "cli/history_print.h"
 #include "cli/repository.h"
 #include "engine/page_copy.h"
 
 struct status_opts {
-	bool check, sites, accessibility;
+	bool check, sites, failing, accessibility;
 	int sort;
 	const char *policy;
 	int64_t every;
@@ -15,21 +16,23 @@ struct status_opts {
 
 static const struct option_spec status_options[] = {
 	OPT_FLAG(status_opts, check, "check the integrity of the tables, too"),
-	OPT_FLAG(status_opts, sites, "each site: visits, updates, probability, change rate"),
+	OPT_FLAG(status_opts, sites, "each site: visits, failures, updates, change rate"),
+	OPT_FLAG(status_opts, failing, "the pages and sites whose last visits failed or were "
+	         "blocked: why, since when, how often"),
 	OPT_FLAG(status_opts, accessibility, "with --sites: count the changes that concern "
 	         "accessibility, by reading the archived copies"),
 	OPT_CHOICE(status_opts, sort, "visits|updates|probability|rate|name", "visits",
 	           "order of --sites"),
-	{ .name = "policy", .type = OPTION_TEXT, .def = "automaton:unit=site", .arg = "SPEC",
+	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC",
 	  .offset = offsetof(struct status_opts, policy), .setting = true,
-	  .help = "whose probabilities --sites shows" },
+	  .help = "whose probabilities --sites shows, if it can say them" },
 	{ .name = "every", .type = OPTION_DURATION, .def = "1d", .arg = "DURATION",
 	  .offset = offsetof(struct status_opts, every), .setting = true,
 	  .help = "time between cycles" },
 	OPT_END
 };
 
-static int status_totals(struct cli *cli, struct store *s, struct err *err)
+static int status_totals(struct cli *cli, struct store *s, bool checked, struct err *err)
 {
 	struct pages_opts po = { 0 };
 	struct status_counts c;
@@ -39,12 +42,38 @@ static int status_totals(struct cli *cli, struct store *s, struct err *err)
 	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
 		struct json j;
 
+		c.checked = checked;
 		json_to_file(&j, stdout);
 		if (cli->common.json)
 			status_print_json(&j, &c, &l);
 		else
 			status_print_text(&c, &l);
 	}
+	loaded_release(&l);
+	return rc;
+}
+
+static int status_failing(struct cli *cli, struct store *s, bool checked, struct err *err)
+{
+	struct pages_opts po = { 0 };
+	struct failing *by_page = NULL;
+	struct status_counts c;
+	struct loaded l = { 0 };
+	int rc;
+
+	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0)
+		rc = failing_pages(s, &l, &by_page, err);
+	if (rc == 0) {
+		struct json j;
+
+		c.checked = checked;
+		json_to_file(&j, stdout);
+		if (cli->common.json)
+			status_print_failing(&j, &c, &l, by_page, UINT32_MAX);
+		else
+			failing_print_text(&l, by_page);
+	}
+	free(by_page);
 	loaded_release(&l);
 	return rc;
 }
@@ -58,33 +87,36 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	struct site_status *rows = NULL;
 	struct status_counts counts;
 	uint64_t *access = NULL;
-	struct resumed r;
-	int rc = resume(&r, s, &ro, err);
+	struct sites x;
+	int rc = sites_open(&x, s, &ro, err);
 
-	if (rc == 0 && o->check)
-		rc = store_check(s, err);
 	if (rc == 0)
 		rc = status_count(s, &counts, err);
 	if (rc == 0)
-		rc = sites_status(&r, s, o->every, &rows, err);
+		rc = sites_status(x.loaded, x.says, s, o->every, &rows, err);
 	if (rc == 0 && o->accessibility) {
-		access = mem_zalloc(r.loaded.pages.tree.n_sites, sizeof *access);
-		rc = access_count(s, cli->common.repository, &r.loaded.pages, access, err);
+		access = mem_zalloc(x.loaded->pages.tree.n_sites, sizeof *access);
+		rc = access_count(s, cli->common.repository, &x.loaded->pages, access, err);
 	}
 	if (rc == 0) {
-		uint32_t n = r.loaded.pages.tree.n_sites;
+		const struct pages *p = &x.loaded->pages;
+		uint32_t n = p->tree.n_sites;
 		struct json j;
 
-		sites_sort(rows, n, &r.loaded.pages, (enum sites_order)o->sort);
+		counts.checked = o->check;
+		sites_sort(rows, n, p, (enum sites_order)o->sort);
 		json_to_file(&j, stdout);
 		if (cli->common.json)
-			sites_print_json(&j, &counts, &r.loaded, rows, n, access);
+			sites_print_json(&j, &counts, x.loaded, o->policy, rows, n, access);
 		else
-			sites_print_table(rows, n, &r.loaded.pages, access);
+			sites_print_table(rows, n, p, access);
+		if (!x.says && cli_given(cli, "policy"))
+			log_info("%s cannot say with which probability it chooses a page: `freshet plan` "
+			         "shows what it would choose", o->policy);
 	}
 	free(access);
 	free(rows);
-	resume_release(&r);
+	sites_close(&x);
 	return rc;
 }
 
@@ -93,17 +125,23 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	const struct status_opts *o = opts;
 	struct arena keep = { 0 };
 	struct store *s;
-	int rc = repository_open(cli, &s, err);
+	int rc;
 
 	(void)n_args;
 	(void)args;
-	if (rc < 0)
+	if (o->sites && o->failing)
+		return err_set(err, E_USAGE, "--sites and --failing are two reports: choose one");
+	if ((rc = repository_open(cli, &s, err)) < 0)
 		return rc;
 	rc = repository_settings(cli, s, &keep, err);
 	if (rc == 0 && o->check)
 		rc = store_check(s, err);
+	if (rc == 0 && o->check && !cli->common.json)
+		puts("check        no damage in the tables");
 	if (rc == 0)
-		rc = o->sites ? status_sites(cli, s, o, err) : status_totals(cli, s, err);
+		rc = o->sites ? status_sites(cli, s, o, err) :
+		     o->failing ? status_failing(cli, s, o->check, err) :
+		     status_totals(cli, s, o->check, err);
 	store_close(s);
 	arena_release(&keep);
 	return rc;
@@ -124,13 +162,20 @@ const struct command command_status = {
 		"public) count too. A visit may take several requests, as redirects do: `freshet log`\n"
 		"tells both, and the budget counts requests.\n\n"
 		"With --sites, for each site the visits (all of them: they add up to those above), the\n"
-		"failed and blocked ones among them, the updates they found, the probability that the\n"
-		"policy visits a page of it in the next cycle (for policies that can say it), the\n"
-		"changes a day of a page with their 95 % interval (by the visits that looked for\n"
-		"changes and had an answer), the last of those, and when the next is expected.",
+		"failed and the blocked ones among them, the updates they found, the changes a day of a\n"
+		"page with their 95 % interval (by the visits that looked for changes and had an\n"
+		"answer) and the last of those; for a policy that can say it (automaton) also the\n"
+		"probability that it visits a page of the site in the next cycle, and when the next\n"
+		"visit is expected.\n\n"
+		"With --failing, the sites with pages whose last visits failed or were blocked, with\n"
+		"the most frequent cause, and these pages, those that fail longest first: what the\n"
+		"last visit brought (a status, or a cause: docs/formats.md lists them), since when\n"
+		"there was no answer, when it was tried last and how often in a row. Pages that are\n"
+		"gone do not fail.",
 	.examples =
 		"  freshet -C crawl status\n"
-		"  freshet -C crawl status --sites --sort rate\n",
+		"  freshet -C crawl status --sites --sort rate\n"
+		"  freshet -C crawl status --failing\n",
 	.options = status_options,
 	.opts_size = sizeof(struct status_opts),
 	.needs = status_needs,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/failing_print.h"
 
 bool visit_is_first(const struct store_visit *v)
 {
@@ -72,12 +73,25 @@ static void status_members(struct json *j, const struct status_counts *c,
 		json_kstr(j, "last_capture", t);
 	}
 	json_kint(j, "view_bytes", (int64_t)loaded_memory(l));
+	if (c->checked)
+		json_kbool(j, "checked", true);
 }
 
 void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l)
 {
 	cli_json_schema(j, "status");
 	status_members(j, c, l);
+	cli_json_end(j);
+}
+
+void status_print_failing(struct json *j, const struct status_counts *c,
+                          const struct loaded *l, const struct failing *by_page,
+                          uint32_t most)
+{
+	cli_json_schema(j, "status");
+	if (c)
+		status_members(j, c, l);
+	failing_print_json(j, l, by_page, most);
 	cli_json_end(j);
 }
 
@@ -111,6 +125,8 @@ void status_print_text(const struct status_counts *c, const struct loaded *l)
 	between = "; ";
 	print_part(c->failed, "failed", &between);
 	print_part(c->blocked, "blocked", &between);
+	if (c->failed || c->blocked)
+		printf(" (`status --failing` says why)");
 	printf("\ncycles       %llu\n", (unsigned long long)c->store.cycles);
 }
 
@@ -170,11 +186,21 @@ static void time_cell(struct table *t, int64_t v)
 void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
                        const uint64_t *access)
 {
-	static const char *const heads[] = { "<site", "pages", "visits", "failed", "updates",
-		"probability", "changes/day", "low", "high", "<last visit", "<next expected",
-		"accessibility" };
-	struct table *t = table_new(heads, access ? 12 : 11);
+	const char *heads[13] = { "<site", "pages", "visits", "failed", "blocked", "updates",
+		"changes/day", "low", "high", "<last visit" };
+	size_t n_heads = 10;
+	bool chances = false;
+	struct table *t;
 
+	for (uint32_t i = 0; i < n; i++)
+		chances |= !isnan(rows[i].probability);
+	if (chances) {
+		heads[n_heads++] = "probability";
+		heads[n_heads++] = "<next expected";
+	}
+	if (access)
+		heads[n_heads++] = "accessibility";
+	t = table_new(heads, n_heads);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct site_status *r = &rows[i];
 
@@ -182,13 +208,16 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 		table_cell(t, "%u", r->pages);
 		table_cell(t, "%llu", (unsigned long long)r->visits);
 		table_cell(t, "%llu", (unsigned long long)r->failed);
+		table_cell(t, "%llu", (unsigned long long)r->blocked);
 		table_cell(t, "%llu", (unsigned long long)r->updates);
-		number_cell(t, r->probability, "%.3f");
 		number_cell(t, r->rate, "%.4f");
 		number_cell(t, r->rate_low, "%.4f");
 		number_cell(t, r->rate_high, "%.4f");
 		time_cell(t, r->last_visit);
-		time_cell(t, r->next);
+		if (chances) {
+			number_cell(t, r->probability, "%.3f");
+			time_cell(t, r->next);
+		}
 		if (access)
 			table_cell(t, "%llu", (unsigned long long)access[r->site]);
 	}
@@ -197,7 +226,8 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 }
 
 void sites_print_json(struct json *j, const struct status_counts *c, const struct loaded *l,
-                      const struct site_status *rows, uint32_t n, const uint64_t *access)
+                      const char *policy, const struct site_status *rows, uint32_t n,
+                      const uint64_t *access)
 {
 	const struct pages *p = &l->pages;
 	char t[21];
@@ -207,6 +237,7 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
 		status_members(j, c, l);
 	else
 		json_kint(j, "sites", p->tree.n_sites);
+	json_kstr(j, "policy", policy);
 	json_key(j, "by_site");
 	json_array(j);
 	for (uint32_t i = 0; i < n; i++) {
@@ -218,6 +249,7 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
 		json_kint(j, "gone", r->gone);
 		json_kint(j, "visits", (int64_t)r->visits);
 		json_kint(j, "failed", (int64_t)r->failed);
+		json_kint(j, "blocked", (int64_t)r->blocked);
 		json_kint(j, "updates", (int64_t)r->updates);
 		json_knum(j, "probability", r->probability);
 		json_knum(j, "rate_per_day", r->rate);

@@ -16,13 +16,20 @@ struct status_counts {
 	struct store_counts store;
 	uint64_t of_cycles, of_life;    /* visits looking for changes, for life */
 	uint64_t failed, blocked;       /* of both: those that brought no answer */
+	bool checked;                   /* the tables, and they are whole */
 };
 MUST_CHECK int status_count(struct store *s, struct status_counts *ret, struct err *err);
 
 /* Whole documents, freshet.status/1; without counts, only what concerns the sites. */
 void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l);
 void sites_print_json(struct json *j, const struct status_counts *c, const struct loaded *l,
-                      const struct site_status *rows, uint32_t n, const uint64_t *access);
+                      const char *policy, const struct site_status *rows, uint32_t n,
+                      const uint64_t *access);
+/* What fails (failing_print.h); at most so many sites, and as many pages. */
+struct failing;
+void status_print_failing(struct json *j, const struct status_counts *c,
+                          const struct loaded *l, const struct failing *by_page,
+                          uint32_t most);
 /* On stdout; access, by site, may be NULL. */
 void status_print_text(const struct status_counts *c, const struct loaded *l);
 void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,

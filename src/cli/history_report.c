@@ -2,9 +2,10 @@
 /*
  * history_report.c - see history_report.h.
  *
- * The documents are those of `status`, `log`, `status --sites` and `cluster`; of the
- * sites the REPORT_SITES_MAX most visited.  Cost: that of planning one cycle, since
- * the policy is told every visit to say what it would do next.
+ * The documents are those of `status`, `log`, `status --sites`, `status --failing` (if
+ * any page fails) and `cluster`; of the
+ * sites the REPORT_SITES_MAX most visited, of the pages that fail as many.  Cost: two
+ * scans of the visits; for a policy that can say probabilities that of planning one cycle.
  */
 #include "cli/history_report.h"
 
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 
 #include "cli/cluster_print.h"
+#include "cli/failing_print.h"
 #include "cli/history_print.h"
 
 #define LATELY 5                        /* cycles that the verdict looks back */
@@ -113,22 +115,42 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
 		           strtab_get(&p->site_names, best->site), 1 / best->rate);
 }
 
-static int add_sites(struct report *r, struct store *s, struct resumed *here,
+static int add_sites(struct report *r, struct store *s, struct sites *here,
                      const struct history_report_opts *o, struct err *err)
 {
-	const struct pages *p = &here->loaded.pages;
+	const struct pages *p = &here->loaded->pages;
 	struct site_status *rows = NULL;
 	uint32_t n = p->tree.n_sites;
-	int rc = sites_status(here, s, o->cycle_seconds, &rows, err);
+	int rc = sites_status(here->loaded, here->says, s, o->cycle_seconds,
+	                      &rows, err);
 
 	if (rc == 0) {
 		sites_sort(rows, n, p, SITES_BY_VISITS);
-		sites_print_json(report_json(r), NULL, &here->loaded, rows,
+		sites_print_json(report_json(r), NULL, here->loaded, o->policy, rows,
 		                 n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX, NULL);
 		if (o->verdict)
 			say_sites(r, rows, n, p);
 	}
 	free(rows);
+	return rc;
+}
+
+static int add_failing(struct report *r, struct store *s, const struct loaded *l,
+                       const struct history_report_opts *o, struct err *err)
+{
+	struct failing *by_page = NULL;
+	uint32_t n = 0;
+	char count[32];
+	int rc = failing_pages(s, l, &by_page, err);
+
+	for (uint32_t i = 0; rc == 0 && i < l->pages.n; i++)
+		n += by_page[i].times > 0;
+	if (n)
+		status_print_failing(report_json(r), NULL, l, by_page, REPORT_SITES_MAX);
+	if (n && o->verdict)
+		report_say(r, "%s page%s without an answer when last asked for.",
+		           report_count(n, count), n == 1 ? " was" : "s were");
+	free(by_page);
 	return rc;
 }
 
@@ -139,20 +161,22 @@ int history_report_add(struct report *r, struct store *s, const struct history_r
 	                          .cycle_seconds = o->cycle_seconds };
 	struct cycles_seen seen = { 0 };
 	struct status_counts counts;
-	struct resumed here;
-	int rc = resume(&here, s, &ro, err);
+	struct sites here;
+	int rc = sites_open(&here, s, &ro, err);
 
 	if (rc == 0)
 		rc = status_count(s, &counts, err);
 	if (rc == 0) {
-		status_print_json(report_json(r), &counts, &here.loaded);
+		status_print_json(report_json(r), &counts, here.loaded);
 		rc = add_cycles(r, s, &seen, err);
 	}
 	if (rc == 0 && o->verdict)
 		say_cycles(r, &seen);
 	if (rc == 0)
 		rc = add_sites(r, s, &here, o, err);
-	resume_release(&here);
+	if (rc == 0)
+		rc = add_failing(r, s, here.loaded, o, err);
+	sites_close(&here);
 	if (rc == 0 && o->clusters && counts.store.captures && counts.store.pages >= 2 * o->clusters)
 		rc = cluster_repository_json(report_json(r), s, o->clusters, o->seed, err);
 	return rc;

@@ -22,7 +22,8 @@ static int count_visit(void *arg, const struct store_visit *v, struct err *err)
 
 	(void)err;
 	row->visits++;
-	row->failed += v->outcome >= OUTCOME_FAILED;
+	row->failed += v->outcome == OUTCOME_FAILED;
+	row->blocked += v->outcome > OUTCOME_FAILED;
 	if (v->outcome >= OUTCOME_FAILED || v->goal != GOAL_CHANGED)
 		return 0;
 	row->answered++;
@@ -67,10 +68,43 @@ static void estimate_next(struct site_status *row, double chance_none, int64_t c
 		row->next = row->last_visit + (int64_t)((double)cycle_seconds / p);
 }
 
-int sites_status(struct resumed *r, struct store *s, int64_t cycle_seconds,
-                 struct site_status **ret, struct err *err)
+int sites_open(struct sites *x, struct store *s, const struct resume_opts *opts,
+               struct err *err)
 {
-	const struct pages *p = &r->loaded.pages;
+	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
+	struct policy *policy;
+	bool can_say;
+	int rc;
+
+	*x = (struct sites){ .loaded = &x->pages };
+	if ((rc = policy_new(&policy, opts->policy, err)) < 0)
+		return rc;
+	can_say = policy->ops->probability != NULL;
+	policy_free(policy);
+	if (!can_say)
+		return load_pages(&x->pages, s, &po, err);
+	x->says = &x->resumed;
+	x->loaded = &x->resumed.loaded;
+	return resume(x->says, s, opts, err);
+}
+
+void sites_close(struct sites *x)
+{
+	if (x->says)
+		resume_release(x->says);
+	else
+		loaded_release(&x->pages);
+}
+
+static double chance_of(struct resumed *r, uint32_t page)
+{
+	return r ? policy_probability(r->policy, &r->engine.view, page) : (double)NAN;
+}
+
+int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
+                 int64_t cycle_seconds, struct site_status **ret, struct err *err)
+{
+	const struct pages *p = &l->pages;
 	uint32_t n = p->tree.n_sites;
 	struct counting c = { .pages = p };
 	int rc;
@@ -89,9 +123,9 @@ int sites_status(struct resumed *r, struct store *s, int64_t cycle_seconds,
 		row->pages = p->tree.site_first[k + 1] - p->tree.site_first[k];
 		for (uint32_t i = p->tree.site_first[k]; i < p->tree.site_first[k + 1]; i++) {
 			uint32_t page = p->tree.site_pages[i];
-			double chance = policy_probability(r->policy, &r->engine.view, page);
+			double chance = chance_of(says, page);
 
-			row->gone += r->loaded.visits.state[page] != PAGE_HERE;
+			row->gone += l->visits.state[page] != PAGE_HERE;
 			if (isnan(chance))
 				continue;
 			sum += chance;

@@ -14,7 +14,7 @@
 struct site_status {
 	uint32_t site, pages, gone;
 	uint64_t visits, updates;       /* all visits; those that found a change */
-	uint64_t failed;                /* of the visits: no answer, or not allowed to ask */
+	uint64_t failed, blocked;       /* of the visits: no good answer; never asked */
 	uint64_t answered;              /* of the visits: had an answer, looking for changes */
 	double probability;             /* mean of what the policy says; NAN: it does not */
 	double rate, rate_low, rate_high;       /* changes a day of a page; NAN: unknown */
@@ -22,8 +22,21 @@ struct site_status {
 	int64_t next;                   /* expected; 0: unknown */
 };
 
-/* One row a site, in the order of sites; in new memory. */
-MUST_CHECK int sites_status(struct resumed *r, struct store *s, int64_t cycle_seconds,
-                            struct site_status **ret, struct err *err);
+/* The pages of a repository; and, for a policy that can say with which probability it
+ * chooses a page, that policy, told every visit. */
+struct sites {
+	struct loaded *loaded;
+	struct resumed *says;           /* NULL: the policy cannot say */
+	struct loaded pages;            /* inside: what the two point to */
+	struct resumed resumed;
+};
+
+MUST_CHECK int sites_open(struct sites *x, struct store *s, const struct resume_opts *opts,
+                          struct err *err);
+void sites_close(struct sites *x);
+/* One row a site, in the order of sites, in new memory; says may be NULL. */
+MUST_CHECK int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
+                            int64_t cycle_seconds, struct site_status **ret,
+                            struct err *err);
 
 #endif

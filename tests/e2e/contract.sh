@@ -98,9 +98,13 @@ echo 2 >version
 json cycle $cycle -- -C live cycle --budget 100% $web
 json cycle lines=2 $cycle -- -C live run --cycles 2 --every 1d --now 2030-01-01 --budget 3 $web
 json live policy explain requests alive dead soft_404 estimated_alive cost target -- -C live live $web
-json show url visits captures -- -C live show "$url/a"
+json status failing.{n_sites,n_pages} failing.sites.{site,pages,failing,failed,blocked,cause,since,last,times} \
+	failing.pages.{url,outcome,cause,since,last,times} -- -C live status --failing
+json status checked -- -C live status --check
+json show url visits failed blocked failing captures -- -C live show "$url/a"
+json show failing.{outcome,cause,since,last,times,because} -- -C live show "$url/secret"
 json show features -- -C live show --features "$url/a"
-json explain url policy explain budget asked in_next_cycle visits changes -- -C live explain "$url/a"
+json explain url policy explain budget asked in_next_cycle visits changes failed blocked failing -- -C live explain "$url/a"
 [ "$("$FRESHET" -C live explain "$url/c" --budget 1 --json 2>/dev/null | grep -o '"reason":"[a-z]*"')" = \
 	"$("$FRESHET" -C live explain "$url/c" --budget 1 --policy tide --json | grep -o '"reason":"[a-z]*"')" ] || fail "explain by auto"
 json diff url -- -C live diff "$url/a"
@@ -109,7 +113,7 @@ json log cycles.cycle cycles.downloads -- -C live log
 json log cycles.visits.outcome -- -C live log --visits
 json log cycles.visits.outcome skipped.url -- -C live log --cycle 3 --skipped
 json status pages sites captures visits cycles -- -C live status
-json status pages sites captures visits cycles by_site.{site,visits,failed,updates,probability} -- -C live status --sites
+json status pages sites captures visits cycles policy by_site.{site,visits,failed,blocked,updates,probability} -- -C live status --sites
 "$FRESHET" -C live plan --budget 3 --format jsonl --policy random >plan.jsonl
 sed 's/}$/,"outcome":"same"}/' plan.jsonl >told.jsonl
 json export kind file written -- -C live export visits -o visits.jsonl
@@ -156,7 +160,10 @@ for r in "live", "r":
         for k in ("new", "changed", "same", "gone", "failed", "blocked"):
             assert c[k] == sum(v["outcome"] == k for v in c["visits"]), (k, c)
     bad = sum(v["outcome"] in ("failed", "blocked") for v in visits)
-    assert status["failed"] + status["blocked"] == bad == sum(s["failed"] for s in sites["by_site"])
+    assert status["failed"] + status["blocked"] == bad
+    for k in "failed", "blocked":
+        assert status[k] == sum(s[k] for s in sites["by_site"]) == sum(v["outcome"] == k for v in visits)
+    assert all(("cause" in v) == (v["outcome"] in ("failed", "blocked")) for v in visits)
 assert status["visits_imported"] > 100 and not log
 log = json.loads(ask("-C", "live", "log", "--json"))["cycles"]
 assert sum(c["blocked"] for c in log) > 0 and any(c.get("goal") == "alive" for c in log)

@@ -90,14 +90,15 @@ function logView(d) {
 
 function sitesView(d) {
 	const visitsMin = 10;   /* fewer say little of a rate: one change in a minute would be all that is seen */
-	const rates = d.by_site.filter(s => known(s.rate_per_day) && s.visits - s.failed >= visitsMin).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
-	const access = d.by_site.some(s => known(s.accessibility));
-	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "failed" }, { name: "updates" },
-		{ name: "probability", digits: 3 }, { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
-		{ name: "at most", digits: 4 }, { name: "last visit" }, { name: "next visit" },
+	const rates = d.by_site.filter(s => known(s.rate_per_day) && s.visits - s.failed - s.blocked >= visitsMin).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
+	const access = d.by_site.some(s => known(s.accessibility)), chances = d.by_site.some(s => known(s.probability));
+	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "failed" }, { name: "blocked" },
+		{ name: "updates" }, ...(chances ? [{ name: "probability", digits: 3 }] : []), { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
+		{ name: "at most", digits: 4 }, { name: "last visit" }, ...(chances ? [{ name: "next visit" }] : []),
 		...(access ? [{ name: "accessibility" }] : [])];
-	const rows = d.by_site.map(s => [s.site, s.pages, s.gone, s.visits, s.failed, s.updates, s.probability, s.rate_per_day, s.rate_low,
-	                                 s.rate_high, day(s.last_visit), day(s.next), ...(access ? [s.accessibility] : [])]);
+	const rows = d.by_site.map(s => [s.site, s.pages, s.gone, s.visits, s.failed, s.blocked, s.updates,
+	                                 ...(chances ? [s.probability] : []), s.rate_per_day, s.rate_low, s.rate_high, day(s.last_visit),
+	                                 ...(chances ? [day(s.next)] : []), ...(access ? [s.accessibility] : [])]);
 	const left = known(d.sites) && d.sites > rows.length ? " The " + rows.length + " most visited of " + show(d.sites) + "." : "";
 	return [cards(
 		rates.length ? barCard({
@@ -108,9 +109,26 @@ function sitesView(d) {
 		tableCard("Sites", "What the visits say of each site; a click on a head sorts." + left, heads, rows))];
 }
 
+/* Pages and sites whose last visits failed or were blocked. */
+function failingView(d) {
+	const f = d.failing, what = x => x.outcome + " " + (x.cause === "status" ? "" : x.cause + " ") + (x.status || "");
+	const first = (shown, all) => shown < all ? " The first " + show(shown) + " of " + show(all) + "." : "";
+	const times = [{ name: "since" }, { name: "last tried" }, { name: "times in a row" }];
+	return [cards(
+		tableCard("Sites that fail", "Their pages whose last visits failed or were blocked; their copies are kept." +
+			first(f.sites.length, f.n_sites),
+			[{ name: "site", left: true }, { name: "pages" }, { name: "failed" }, { name: "blocked" }, { name: "mostly", left: true }, ...times],
+			f.sites.map(s => [s.site, s.pages, s.failed, s.blocked, s.cause, day(s.since), day(s.last), s.times])),
+		tableCard("Pages that fail", "Those that fail longest first." + first(f.pages.length, f.n_pages),
+			[{ name: "page", left: true }, { name: "last visit", left: true }, ...times],
+			f.pages.map(p => [p.url, what(p), day(p.since), day(p.last), p.times])))];
+}
+
 function statusView(d) {
 	if (d.by_site)
 		return sitesView(d);
+	if (d.failing)
+		return failingView(d);
 	return [facts([["pages", d.pages], ["gone", d.gone], ["sites", d.sites], ["directories", d.directories],
 		["captures", d.captures], ["visits", d.visits], ["cycles", d.cycles],
 		["first capture", day(d.first_capture)], ["last capture", day(d.last_capture)]].filter(([, v]) => v !== "-"))];
@@ -222,7 +240,7 @@ function start() {
 	if (replays.length)
 		put(replayView(replays));
 	for (const d of documents) {
-		if (d.schema === "freshet.status/1" && !d.by_site && d !== documents[0])
+		if (d.schema === "freshet.status/1" && !d.by_site && !d.failing && d !== documents[0])
 			put([el("h2", { class: "part" }, partTitle(documents))]);
 		if (d.logged)
 			put(loggedView(d));

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * failing_print.h - why visits failed or were blocked, as text and JSON, for every
+ * command that shows visits.
+ */
+#ifndef CLI_FAILING_PRINT_H
+#define CLI_FAILING_PRINT_H
+
+#include "base/json.h"
+#include "engine/failing.h"
+
+/* Member `cause` of a visit; nothing if it had an answer about the page. */
+void cause_print_json(struct json *j, const struct store_visit *v);
+/* "failed 503", "blocked robots", "failed backoff 429". */
+struct cause_words { char text[32]; };
+struct cause_words cause_words(enum outcome o, unsigned cause, int32_t status);
+
+/* Members `failed`, `blocked` and `failing` of a page; the last is null if it does not. */
+void failing_page_json(struct json *j, const struct failing *f);
+/* The end of the line that counts visits: "; 3 failed, 1 blocked". */
+void failing_page_counts(const struct failing *f);
+/* A line that begins with "failing", if it does. */
+void failing_page_text(const struct failing *f);
+
+/* Member `failing` of freshet.status/1: how many, and the first `most` of each. */
+void failing_print_json(struct json *j, const struct loaded *l, const struct failing *by_page,
+                        uint32_t most);
+void failing_print_text(const struct loaded *l, const struct failing *by_page);
+
+#endif
