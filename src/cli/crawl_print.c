@@ -81,6 +81,7 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "lies", r->lies);
 	json_end_object(j);
 	json_kint(j, "robots_requests", (int64_t)r->fetch.robots_requests);
+	json_kint(j, "robots_budgeted", (int64_t)r->fetch.robots_budgeted);
 	json_kint(j, "bytes", (int64_t)r->fetch.bytes);
 	if (r->discovery.on)
 		discovery_json(j, &r->discovery);
@@ -130,8 +131,7 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 			printf("%s%u %s", between, r->reasons[i],
 			       i == FETCH_OK ? "with an error as answer (404, 500, ...)" :
 			       i == FETCH_GATE ?
-			       "for an address that is not public (--allow-net opens your own), or a port "
-			       "of another protocol" :
+			       "for an address that is not public (--allow-net opens your own)" :
 			       fetch_error_name((enum fetch_error)i));
 			between = ", ";
 		}
@@ -141,6 +141,9 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 		discovery_text(&r->discovery);
 	if (r->unasked)
 		printf("redirects took the requests of %u pages that were planned\n", r->unasked);
+	if (r->fetch.robots_budgeted)
+		printf("redirects to other sites cost %llu requests for robots.txt there\n",
+		       (unsigned long long)r->fetch.robots_budgeted);
 	if (r->given_up)
 		printf("%s and its like had their part (--site-share): the requests of %u pages went to "
 		       "others\n", *r->full_site ? r->full_site : "a site", r->given_up);

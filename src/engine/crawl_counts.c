@@ -41,6 +41,7 @@ int crawl_counts_save(struct crawl *c, struct err *err)
 	put(&text, "aliases", r->discovery.aliases);
 	put(&text, "bytes", c->bytes_before + stats.bytes);
 	put(&text, "robots-requests", c->robots_before + stats.robots_requests);
+	put(&text, "robots-budgeted", c->budgeted_before + stats.robots_budgeted);
 	for (int i = 1; i < FETCH_N_ERRORS; i++)
 		put(&text, fetch_error_name((enum fetch_error)i), r->reasons[i]);
 	put(&text, "status", r->reasons[FETCH_OK]);
@@ -62,6 +63,8 @@ static void take(struct crawl *c, const char *name, uint64_t n)
 		c->bytes_before = n;
 	if (!strcmp(name, "robots-requests"))
 		c->robots_before = n;
+	if (!strcmp(name, "robots-budgeted"))
+		c->budgeted_before = n;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(name, known[i].name))
 			*known[i].to = (uint32_t)n;
@@ -113,4 +116,5 @@ void crawl_counts_end(struct crawl *c)
 	fetch_stats(c->fetch, &c->report->fetch);
 	c->report->fetch.bytes += c->bytes_before;
 	c->report->fetch.robots_requests += c->robots_before;
+	c->report->fetch.robots_budgeted += c->budgeted_before;
 }

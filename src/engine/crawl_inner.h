@@ -99,7 +99,7 @@ struct crawl {
 	double batch_began, pause_began;
 	struct warc_place last;         /* newest record, of the batch or before */
 	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
-	uint64_t bytes_before, robots_before;   /* of the cycle, by earlier starts */
+	uint64_t bytes_before, robots_before, budgeted_before;  /* of the cycle, by earlier starts */
 	struct live *live;              /* goal alive */
 	uint64_t robots_counted;        /* of this process, in the report already */
 };

@@ -215,7 +215,7 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		.score = o->score, .probability = o->probability, .reason = o->reason,
 		.round = e->view.round, .failure = (uint8_t)d->failure,
 	};
-	uint32_t requests = d->outcome != OUTCOME_BLOCKED ? 1 + d->extra : 0;
+	uint32_t requests = (d->outcome != OUTCOME_BLOCKED) + d->extra;
 
 	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
 	e->seen[e->n_seen++] = seen;

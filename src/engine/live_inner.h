@@ -31,7 +31,7 @@ struct live_probe {
 struct live_slot {
 	uint32_t index;                 /* in the round's offers */
 	uint32_t next;                  /* that waits for the same probe, or is free */
-	unsigned requests;
+	unsigned requests, robots;      /* robots: of the budget, for where it leads */
 	enum fetch_method asked;        /* first of the last try */
 	bool second_opinion;
 	struct liveness_answer answer;
@@ -72,8 +72,8 @@ void live_fetch_options(struct fetch_options *o);
 /* No request was made, and not because nobody is there: forbidden. */
 static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
 {
-	return !s->requests && (e == FETCH_BAD_URL || e == FETCH_GATE || e == FETCH_ROBOTS ||
-	                        e == FETCH_CRAWL_DELAY || e == FETCH_TOO_LARGE);
+	return !s->requests && (e == FETCH_BAD_URL || e == FETCH_GATE || e == FETCH_PORT ||
+	                        e == FETCH_ROBOTS || e == FETCH_CRAWL_DELAY || e == FETCH_TOO_LARGE);
 }
 /* End a slot without a verdict: its page was not tested. */
 void live_drop(struct live *l, uint32_t slot);

@@ -248,8 +248,9 @@ static int probe_answered(struct crawl *c, const struct fetch_result *r, struct 
 	bool stopped = r->error == FETCH_STOPPED || r->error == FETCH_BUDGET;
 	int rc = 0;
 
-	c->report->live.probes += r->requests;
-	c->spent -= r->requests > 1 ? r->requests - 1 : 0;      /* hops cost no budget */
+	c->report->live.probes += r->requests + r->robots;
+	/* hops cost no budget */
+	c->spent -= (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
 	p->waiting = LIVE_NONE;
 	/* no answer: those that wait are believed, the next page asks again */
 	p->state = stopped || !r->status ? PROBE_NEW : PROBE_KNOWN;
@@ -302,6 +303,7 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 	h = host_of(l, url_of(c, s));
 	learn_of_head(h, s, r);
 	s->requests += r->requests;
+	s->robots += r->robots;
 	if (live_forbidden(s, r->error))
 		c->spent--;
 	note_way(s, r);

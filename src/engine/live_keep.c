@@ -155,7 +155,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	if (outcome >= OUTCOME_FAILED)
 		c->report->reasons[error]++;
 	*d = (struct delivery){ .outcome = resume_life(outcome, v.status), .hit = v.hit,
-		.extra = s->requests > 1 ? s->requests - 1 : 0 };
+		.extra = (s->requests > 1 ? s->requests - 1 : 0) + s->robots };
 	c->report->visits++;
 	c->report->answered += s->answer.status > 0 || s->answer.redirects;
 	c->in_batch++;

@@ -178,7 +178,7 @@ bool job_place(struct fetch *f, struct job *j, double now, bool first)
 	j->host = host;
 	j->pins_tried = 0;
 	if (gate_refuses_port(p->port)) {
-		job_done(f, j, FETCH_GATE, "port %u is not for web servers", p->port);
+		job_done(f, j, FETCH_PORT, "port %u is not for web servers", p->port);
 		return false;
 	}
 	if (!j->is_robots) {
@@ -334,7 +334,7 @@ static void fill_result(struct fetch *f, struct job *j)
 		.page = j->page, .site = j->site, .error = j->error,
 		.why = j->why ? j->why : "", .method = j->method,
 		.url = buf_text(&j->url), .hops = j->hops.v, .n_hops = j->hops.n,
-		.requests = j->requests, .head_status = j->head_status,
+		.requests = j->requests, .robots = j->robots, .head_status = j->head_status,
 		.time = j->time, .blocked = j->blocked,
 		.wire_bytes = j->bytes, .conditional = j->conditional,
 		.etag = j->etag, .last_modified = j->last_modified,

@@ -85,7 +85,8 @@ struct fetch_options {
 	const char *ca_file, *ca_path;  /* NULL: libcurl's */
 	bool decode;                    /* undo Content-Encoding */
 	/* Asked before each request beyond a page's first (redirect hop, second
-	 * opinion, retry): may one more be spent?  NULL: always. */
+	 * opinion, retry), and before robots.txt of another site that a redirect leads to: may
+	 * one more be spent?  NULL: always. */
 	bool (*spend)(void *arg);
 	/* Told before requests of pages go out, of all at once that go together.  NULL: nobody
 	 * wants to know. */
@@ -147,6 +148,7 @@ struct fetch_result {
 	const struct fetch_hop *hops;   /* redirects before it, in order */
 	size_t n_hops;
 	unsigned requests;              /* made for this page, all of the above */
+	unsigned robots;                /* besides: for robots.txt, asked of spend() */
 	int status;                     /* 0: no answer */
 	int head_status;                /* of the HEAD that this GET is the second opinion on */
 	const char *head;               /* status line and headers, as received */
@@ -167,7 +169,9 @@ struct fetch_result {
 };
 
 struct fetch_stats {
-	uint64_t requests, robots_requests, bytes, retries, connections;
+	uint64_t requests, bytes, retries, connections;
+	uint64_t robots_requests;       /* for robots.txt, without */
+	uint64_t robots_budgeted;       /* those that spend() was asked for */
 	uint64_t errors[FETCH_N_ERRORS];
 	size_t memory_peak;             /* bytes of heads and bodies held */
 	uint64_t hops_dropped;          /* redirects whose answers were too much to hold */

@@ -64,8 +64,9 @@ struct job {
 	struct buf url;                 /* canonical, of the next or last request */
 	struct url_parts parts;
 	uint32_t host, origin;          /* robots: origin it is fetched for */
+	uint32_t payer;                 /* robots: the page whose budget it is of, or NONE */
 	VEC(struct fetch_hop) hops;
-	unsigned requests, tries;
+	unsigned requests, robots, tries;
 	unsigned pin, pins_tried;       /* the last it went to; how many */
 	int64_t time;
 	uint64_t bytes;
@@ -121,6 +122,8 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 /* fetch_robots.c */
 /* May the job go on?  Otherwise it is parked or done. */
 bool robots_ask(struct fetch *f, struct job *j, double now);
+/* The page that pays for the next request of a robots.txt job, or NONE. */
+uint32_t robots_payer(const struct fetch *f, const struct job *j);
 /* End of a robots.txt job; t may be NULL if no answer came. */
 void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now);
 void origin_release(struct origin *o);

@@ -142,6 +142,25 @@ static bool place_ask(struct fetch *f, struct job *j, double now)
 	return true;
 }
 
+/* Count the request that is about to be made; false: it is not granted. */
+static bool count_request(struct fetch *f, struct job *j)
+{
+	uint32_t payer = j->is_robots ? robots_payer(f, j) : NONE;
+
+	if (payer != NONE && f->opt.spend && !f->opt.spend(f->opt.arg))
+		return false;
+	j->requests++;
+	if (payer != NONE) {
+		f->jobs.v[payer]->robots++;
+		f->stats.robots_budgeted++;
+	} else if (j->is_robots) {
+		f->stats.robots_requests++;
+	} else {
+		f->stats.requests++;
+	}
+	return true;
+}
+
 void job_dispatch(struct fetch *f, struct job *j, double now)
 {
 	struct place *p;
@@ -183,12 +202,10 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		r.last_modified = j->last_modified;
 	}
 	j->conditional = r.etag || r.last_modified;
-	if (!j->pins_tried) {
-		j->requests++;
-		if (j->is_robots)
-			f->stats.robots_requests++;
-		else
-			f->stats.requests++;
+	if (!j->pins_tried && !count_request(f, j)) {
+		polite_cancel(f->polite, j->host);
+		job_done(f, j, FETCH_BUDGET, "no request is left for it");
+		return;
 	}
 	if (f->opt.sent && !j->is_robots && !j->pins_tried)
 		vec_push(&f->sent, ((struct fetch_sent){ j->page, j->site }));

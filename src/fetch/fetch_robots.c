@@ -6,7 +6,8 @@
  * is parked, as are those that follow, until the rules are known.  The request
  * goes through the same politeness, gate and caps as any other and may be
  * redirected five times, also to other hosts; its rules bind the origin it was
- * asked for.  A file that cannot be had closes the origin for a while: with the
+ * asked for.  It is not of the budget, unless a redirect is what it is wanted for: see
+ * robots_payer().  A file that cannot be had closes the origin for a while: with the
  * network's error if there was no answer, as forbidden if the server failed.
  * Rules learnt before bind on when a later request fails; where there are none, a file
  * that could not be had for 30 days counts as absent (RFC 9309 2.3.1.4).
@@ -39,10 +40,34 @@ static void ask_for(struct fetch *f, uint32_t number, const struct job *page, do
 
 	j->is_robots = true;
 	j->origin = number;
+	j->payer = page->hops.n ? page->number : NONE;
 	buf_add(&j->url, page->url.data, page->parts.path);
 	buf_str(&j->url, "/robots.txt");
 	f->origins.v[number].known = ASKED;
 	job_place(f, j, now, true);
+}
+
+/* One robots.txt for each site that has pages to ask for is a number that the caller has
+ * chosen.  Redirects lead to as many sites as a server likes: robots.txt of where a page
+ * was redirected to, and one that is redirected to another domain itself, are paid for as
+ * the hops of a page are, by the page that waits for them. */
+uint32_t robots_payer(const struct fetch *f, const struct job *j)
+{
+	const struct origin *o = &f->origins.v[j->origin];
+	uint32_t payer = j->payer;
+	struct buf from, to;
+
+	if (payer != NONE || !j->hops.n)
+		return payer;
+	buf_init(&from, URL_SIZE_MAX);
+	buf_init(&to, URL_SIZE_MAX);
+	url_site(j->hops.v[0].url, strlen(j->hops.v[0].url), true, &from);
+	url_site(j->url.data, j->url.size, true, &to);
+	if (strcmp(buf_text(&from), buf_text(&to)))
+		payer = o->parked.first;
+	buf_release(&from);
+	buf_release(&to);
+	return payer;
 }
 
 static bool remember(struct fetch *f, const struct job *page, double now);

@@ -130,7 +130,7 @@ static void test_ports_of_other_protocols(void **state)
 		snprintf(url, sizeof url, cases[i].url, origin_port(b.origin));
 		client_ask(&b, "%s", url);
 		r = client_take(&b);
-		if (r->error != FETCH_GATE || !strstr(r->why, "port 2") == (i != 2) ||
+		if (r->error != FETCH_PORT || !strstr(r->why, "port 2") == (i != 2) ||
 		    (int)r->n_hops != cases[i].hops || (int)r->requests != cases[i].requests)
 			fail_msg("%s: %s %s", url, fetch_error_name(r->error), r->why);
 	}
@@ -192,12 +192,145 @@ static void test_crawl_delay_too_long(void **state)
 	client_release(&b);
 }
 
+/* ---- robots.txt of where redirects lead ---- */
+
+#define PAGES 30
+#define BUDGET 310              /* all of it would take 11 requests a page */
+
+struct purse { unsigned left, port; };
+
+static bool spend(void *arg)
+{
+	struct purse *p = arg;
+
+	if (!p->left)
+		return false;
+	p->left--;
+	return true;
+}
+
+/* Page i of one site goes through ever new hosts and ends at one victim. */
+static void chain_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	const struct purse *p = arg;
+	unsigned page, hop;
+
+	if (sscanf(q->path, "/p%u-%u", &page, &hop) != 2)
+		return;                 /* an empty robots.txt */
+	if (hop == 5)
+		return;
+	r->status = 302;
+	if (hop == 4)
+		buf_printf(&r->headers, "Location: http://127.0.8.%u:%u/p%u-5\n", page + 1, p->port,
+		           page);
+	else
+		buf_printf(&r->headers, "Location: http://127.%u.%u.1:%u/p%u-%u\n", 10 + hop, page,
+		           p->port, page, hop + 1);
+}
+
+/* All that one site makes us ask is in the budget, but for its own robots.txt. */
+static void test_robots_of_redirects_are_budgeted(void **state)
+{
+	unsigned ok = 0, paid = 0, requests = 0;
+	struct purse purse = { .left = BUDGET };
+	const struct fetch_result *r;
+	struct fetch_stats stats;
+	struct client b;
+
+	(void)state;
+	client_init(&b, chain_answer, &purse);
+	purse.port = origin_port(b.origin);
+	b.opt.spend = spend;
+	b.opt.arg = &purse;
+	client_go(&b);
+	for (unsigned i = 0; i < PAGES; i++) {
+		assert_true(spend(&purse));
+		client_ask(&b, "http://127.0.4.1:%u/p%u-0", purse.port, i);
+	}
+	for (unsigned i = 0; i < PAGES; i++) {
+		r = client_take(&b);
+		assert_true(r->error == FETCH_OK || r->error == FETCH_BUDGET);
+		ok += r->error == FETCH_OK;
+		requests += r->requests;
+		paid += r->robots;
+		if (r->error == FETCH_OK)
+			assert_true(r->requests == 6 && r->robots == 5);
+	}
+	fetch_stats(b.fetch, &stats);
+	assert_int_equal(purse.left, 0);
+	assert_true(ok > 0 && ok < PAGES);
+	assert_int_equal(stats.robots_requests, 1);
+	assert_int_equal(stats.robots_budgeted, paid);
+	/* the server's own count: the budget, and the site's robots.txt */
+	assert_in_range(client_count(&b, NULL, NULL), requests + paid + 1, BUDGET + 1);
+	assert_int_equal(client_count(&b, NULL, "/robots.txt"), paid + 1);
+	client_release(&b);
+}
+
+static void moved_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	const struct purse *p = arg;
+
+	if (strcmp(q->path, "/robots.txt"))
+		return;
+	r->status = strstr(q->host, "from") ? 301 : 404;
+	buf_printf(&r->headers, "Location: http://to.%s:%u/robots.txt\n",
+	           strstr(q->host, "near") ? "site.test" : "other.test", p->port);
+}
+
+static int all_here(void *arg, const char *host, struct sockaddr_storage *ret)
+{
+	(void)arg;
+	(void)host;
+	set_v4(ret, "127.0.0.1");
+	return 1;
+}
+
+/* A robots.txt that is redirected: free inside its domain, else in the budget. */
+static void test_redirects_of_robots(void **state)
+{
+	static const struct { const char *host; unsigned purse; enum fetch_error error;
+		unsigned robots, apart; } cases[] = {
+		{ "from.near.site.test", 0, FETCH_OK, 0, 2 },
+		{ "from.far.site.test", 1, FETCH_OK, 1, 1 },
+		{ "from.poor.site.test", 0, FETCH_BUDGET, 0, 1 },
+	};
+	struct purse purse = { 0 };
+	struct fetch_stats stats;
+	const struct fetch_result *r;
+	struct client b;
+
+	(void)state;
+	client_init(&b, moved_answer, &purse);
+	purse.port = origin_port(b.origin);
+	b.opt.spend = spend;
+	b.opt.arg = &purse;
+	b.opt.resolve = all_here;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		purse.left = cases[i].purse;
+		client_go(&b);
+		client_ask(&b, "http://%s:%u/", cases[i].host, purse.port);
+		r = client_take(&b);
+		fetch_stats(b.fetch, &stats);
+		assert_int_equal(r->error, cases[i].error);
+		assert_int_equal(r->requests, r->error == FETCH_OK);
+		assert_int_equal(r->robots, cases[i].robots);
+		assert_int_equal(stats.robots_requests, cases[i].apart);
+		assert_int_equal(purse.left, 0);
+		fetch_free(b.fetch);
+	}
+	b.fetch = NULL;
+	client_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pace_of_the_second_address),
 		cmocka_unit_test(test_ports_of_other_protocols),
 		cmocka_unit_test(test_crawl_delay_too_long),
+		cmocka_unit_test(test_robots_of_redirects_are_budgeted),
+		cmocka_unit_test(test_redirects_of_robots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
