@@ -16,7 +16,7 @@ struct cycle_opts {
 	struct web_opts web;
 	const char *policy, *detect, *stem;
 	struct share budget, site_share;
-	int64_t every, max_age, cycles, confirmations;
+	int64_t every, max_age, cycles, confirmations, cycle_time, host_time;
 	int words, aim, weight;
 	bool no_requests, new_cycle;
 	struct share discover;
@@ -34,6 +34,11 @@ struct cycle_opts {
 	        "requests of a cycle, as a number or a share of the pages"), \
 	SETTING(cycle_opts, "every", every, OPTION_DURATION, "1d", "DURATION", \
 	        "time between cycles"), \
+	SETTING(cycle_opts, "cycle_time", cycle_time, OPTION_DURATION, NULL, "DURATION", \
+	        "a cycle ends after it, whatever is left; default: under `run` when the next " \
+	        "is due, else it has no end"), \
+	SETTING(cycle_opts, "host_time", host_time, OPTION_DURATION, NULL, "DURATION", \
+	        "a host's part of a cycle ends after it, whatever is left of it"), \
 	SETTING(cycle_opts, "max_age", max_age, OPTION_DURATION, NULL, "DURATION", \
 	        "no page stays unvisited longer"), \
 	SETTING(cycle_opts, "site_share", site_share, OPTION_SHARE, NULL, "N|N%", \
@@ -123,6 +128,8 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 	if (rc == 0)
 		rc = guarantee_cycles(o->max_age, o->every, &c->crawl.max_age, err);
 	c->crawl.confirmations = (unsigned)o->confirmations;
+	c->crawl.fetch.cycle_seconds = (double)o->cycle_time;
+	c->crawl.fetch.host_seconds = (double)o->host_time;
 	return rc;
 }
 
@@ -169,6 +176,9 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	if (r.clock_behind > CLOCK_BEHIND)
 		log_warn("the clock is %lld s behind cycle %u: is it right?",
 		         (long long)r.clock_behind, r.cycle.number - 1);
+	if (r.late)
+		log_info("%u pages were not asked for: the time of the cycle (--cycle-time, or the next "
+		         "one is due), or of their host (--host-time), was over", r.late);
 	if (*r.explain && !l->shown)
 		log_info("%s chose %s", r.policy, r.explain);
 	if (r.cycle.number && (rc == 0 || rc == E_STOP || rc == E_NET)) {
@@ -230,6 +240,15 @@ static double next_slot(double slot, double every, double now)
 	return slot + every * fmax(missed, 1);
 }
 
+/* A cycle is over when the next slot is due.  One that began late, for the machine slept or
+ * planning took long, has that of the slot after it. */
+static double slot_seconds(double slot, double every, double now)
+{
+	double left = slot + every - now;
+
+	return left > every / 2 ? left : left + every;
+}
+
 /* May the next slot go better? */
 static bool is_passing(int rc, int64_t cycles)
 {
@@ -254,6 +273,8 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 			if (!wait_until(slot))
 				break;
 		}
+		if (!o->cycle_time && !o->web.now)
+			l.crawl.fetch.cycle_seconds = slot_seconds(slot, (double)o->every, uptime());
 		rc = one_cycle(&l, cli, o, true, err);
 		if (is_passing(rc, i)) {
 			log_warn("%s", err->text);
@@ -296,8 +317,9 @@ const struct command command_run = {
 	.summary = "cycles on the live web until told to stop",
 	.description =
 		"One cycle every --every, counted from the start of the first, whatever is done to the\n"
-		"clock; a cycle that takes longer is followed by the next at once, and those that were\n"
-		"due meanwhile are left out. A network that is down and a repository that another\n"
+		"clock. A cycle ends when the next is due: pages that were not asked for by then are left\n"
+		"alone, and what is under way is cut. With a longer --cycle-time the next follows at once,\n"
+		"and those that were due meanwhile are left out. A network that is down and a repository that another\n"
 		"command is busy with are waited for. With --now the clock of the engine is moved by\n"
 		"--every after each cycle and nothing is waited for.",
 	.examples = "  freshet -C crawl run --every 12h --budget 5%\n",

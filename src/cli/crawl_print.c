@@ -74,6 +74,8 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_kbool(j, "resumed", r->resumed);
 	json_kint(j, "not_modified", r->not_modified);
 	json_kint(j, "unasked", r->unasked);
+	json_kint(j, "late", r->late);
+	json_kint(j, "lapsed", r->lapsed);
 	json_kint(j, "given_up", r->given_up);
 	json_key(j, "validators");
 	json_object(j);

@@ -198,7 +198,8 @@ static int run_engine(struct crawl *c, struct err *err)
 	struct crawl_made made = { .goal = c->opts->goal, .crawl = c };
 	int rc = 0;
 
-	e->source = (struct source){ .self = c, .deliver = crawl_deliver };
+	e->source = (struct source){ .self = c, .deliver = crawl_deliver,
+	                            .enough = crawl_over };
 	if (made.goal == GOAL_ALIVE)
 		rc = live_start(c, err);
 	e->max_age = c->opts->max_age;

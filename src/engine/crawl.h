@@ -81,6 +81,8 @@ struct crawl_report {
 	uint32_t lapsed;                /* pages that were under way when it broke off */
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
 	uint32_t unasked;               /* planned, but redirects had taken their share */
+	uint32_t late;                  /* planned, but the time of the cycle or their host was
+	                                 * over */
 	uint32_t answered;              /* any status at all */
 	uint32_t not_modified;          /* of them 304 */
 	uint32_t given_up;              /* pages of sites that had had their part, */

@@ -36,6 +36,7 @@ int crawl_counts_save(struct crawl *c, struct err *err)
 	put(&text, "answered", r->answered);
 	put(&text, "not-modified", r->not_modified);
 	put(&text, "unasked", r->unasked);
+	put(&text, "late", r->late);
 	put(&text, "checks", r->checks);
 	put(&text, "lies", r->lies);
 	put(&text, "aliases", r->discovery.aliases);
@@ -55,6 +56,7 @@ static void take(struct crawl *c, const char *name, uint64_t n)
 	struct crawl_report *r = c->report;
 	struct { const char *name; uint32_t *to; } known[] = {
 		{ "visits", &r->visits }, { "answered", &r->answered }, { "unasked", &r->unasked },
+		{ "late", &r->late },
 		{ "not-modified", &r->not_modified }, { "checks", &r->checks }, { "lies", &r->lies },
 		{ "aliases", &r->discovery.aliases }, { "status", &r->reasons[FETCH_OK] },
 	};

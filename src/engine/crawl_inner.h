@@ -187,6 +187,7 @@ MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order
  * read answers, which stop before what they look at is freed. */
 MUST_CHECK int crawl_deliver(void *crawl, const struct offer *offers, size_t n,
                              struct delivery *ret, struct err *err);
+bool crawl_over(void *crawl);           /* its time is */
 MUST_CHECK int crawl_start_reading(struct crawl *c, struct err *err);
 void crawl_stop_reading(struct crawl *c);
 void crawl_free_readers(struct crawl *c);

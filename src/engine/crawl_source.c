@@ -31,8 +31,13 @@ static bool may_ask(const struct crawl *c)
 
 	if (c->report->visits)
 		reserve += pending * c->extras / c->report->visits;
-	return !crawl_stopped(c) && pending < WINDOW &&
+	return !crawl_stopped(c) && !fetch_over(c->fetch) && pending < WINDOW &&
 		(pending ? c->spent + reserve < c->budget : c->spent < c->budget);
+}
+
+bool crawl_over(void *self)
+{
+	return fetch_over(((struct crawl *)self)->fetch);
 }
 
 /* Hand a page to the fetcher, with the validators of our copy. */
@@ -91,6 +96,7 @@ static bool take_outcome(struct crawl *c, double wait)
 		return false;
 	if (r->error == FETCH_STOPPED) {
 		c->spent -= r->requests == 0;
+		c->report->late += !crawl_stopped(c);
 		forget_copy(c, r->site);
 		return true;
 	}
@@ -209,7 +215,9 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 		rc = crawl_commit(c, err);
 	for (size_t i = next; i < n; i++)
 		unasked += !ret[i].kept;
-	if (!crawl_stopped(c))          /* else it may still come to them */
+	if (fetch_over(c->fetch))
+		c->report->late += unasked;
+	else if (!crawl_stopped(c))     /* else it may still come to them */
 		c->report->unasked += unasked;
 	if (rc == 0 && crawl_stopped(c)) {
 		c->report->stopped = true;

@@ -46,6 +46,7 @@ int fetch_new(struct fetch **ret, const struct fetch_options *options, struct er
 
 	f->opt = *options;
 	f->free_job = NONE;
+	f->cycle = span_begin(options->cycle_seconds, wire_now());
 	f->done = (struct list){ NONE, NONE };
 	buf_init(&f->decoded, options->max_decoded);
 	if ((r = proxy_init(&f->proxy, options->proxy, options->no_proxy, getenv, err)) ||
@@ -201,6 +202,11 @@ void fetch_again(struct fetch *f, const struct fetch_options *options)
 	f->opt.arg = options->arg;
 	f->opt.seed = options->seed;
 	f->opt.decode = options->decode;
+	f->opt.cycle_seconds = options->cycle_seconds;
+	f->opt.host_seconds = options->host_seconds;
+	f->cycle = span_begin(options->cycle_seconds, wire_now());
+	for (size_t i = 0; i < f->places.n; i++)
+		f->places.v[i].part = (struct span){ 0 };
 	f->stopped = false;
 	f->stats = (struct fetch_stats){ 0 };
 	for (size_t i = 0; f->opt.robots_load && i < f->origins.n; i++)
@@ -253,6 +259,8 @@ static void give_back(struct fetch *f, double now)
 	}
 	while (f->stopped && polite_take_any(f->polite, &host, &number))
 		job_done(f, f->jobs.v[number], FETCH_STOPPED, NULL);
+	while (now >= f->cycle.ask_until && polite_take_any(f->polite, &host, &number))
+		job_give_up(f, f->jobs.v[number]);
 }
 
 static bool is_full(const struct fetch *f)
@@ -286,6 +294,8 @@ static void round_of_work(struct fetch *f, double seconds)
 	wait = is_full(f) ? -1 : polite_wait(f->polite, now);
 	if (wait < 0 || wait > seconds)
 		wait = seconds;
+	if (wait > f->cycle.ask_until - now && now < f->cycle.ask_until)
+		wait = f->cycle.ask_until - now;
 	if (f->done.first != NONE)
 		wait = 0;
 	wire_work(f->wire, wait);

@@ -74,6 +74,9 @@ struct fetch_options {
 	unsigned connections;           /* at a time, over all hosts */
 	unsigned threads;               /* that work on them; 0: by processors */
 	double connect_timeout, head_timeout, whole_timeout;    /* seconds */
+	double cycle_seconds;           /* from fetch_new() or fetch_again() on, and for each */
+	double host_seconds;            /* host from its first request on: see fetch_over(); 0:
+	                                 * without end */
 	double slow_seconds;            /* a window of this length with less than */
 	double slow_rate;               /* this many bytes/s ends the transfer */
 	size_t max_head, max_body, max_decoded, max_memory;
@@ -181,8 +184,8 @@ MUST_CHECK int fetch_new(struct fetch **ret, const struct fetch_options *options
                          struct err *err);
 void fetch_free(struct fetch *f);               /* NULL is fine */
 
-/* Nothing is pending: begin anew with these options, of which only spend, arg, seed and
- * decode may differ.  What is known of hosts stays (robots.txt is looked up again, if there
+/* Nothing is pending: begin anew with these options, of which only spend, arg, seed, decode
+ * and the times of the cycle and of hosts may differ.  What is known of hosts stays (robots.txt is looked up again, if there
  * is a memory of it: its clock may have moved); the statistics do not. */
 void fetch_again(struct fetch *f, const struct fetch_options *options);
 
@@ -206,6 +209,10 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
 /* Requests in flight finish; all others come out as FETCH_STOPPED.  Redirects
  * are no longer followed, nothing is tried again. */
 void fetch_stop(struct fetch *f);
+/* The time of the cycle is (almost) over.  Then what waits comes out as FETCH_STOPPED, as
+ * it does for a host whose time is over; what was begun is cut, with FETCH_TIMEOUT, at the
+ * end of the time, and held against the page but not the host. */
+bool fetch_over(const struct fetch *f);
 size_t fetch_pending(const struct fetch *f);    /* added and not come out */
 size_t fetch_known(const struct fetch *f);      /* hosts and origins it remembers */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);

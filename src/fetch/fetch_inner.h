@@ -31,6 +31,10 @@ struct pin {
 	uint32_t address;               /* its number in polite */
 };
 
+/* From ask_until on nothing new is asked, at `until` what is under way is cut. */
+struct span { double ask_until, until; };
+#define SPAN_OVER "the time of the cycle, or of its host in it, was over"
+
 /* A host, by its number in polite; robots.txt and ports come on top. */
 struct place {
 	enum known known;
@@ -39,6 +43,7 @@ struct place {
 	char *why;
 	struct pin *pins;
 	unsigned n_pins, pin;           /* the one in use: polite knows it */
+	struct span part;               /* of the cycle; until is 0 before its first request */
 	struct list parked;
 };
 
@@ -93,6 +98,7 @@ struct fetch {
 	size_t hops_held;               /* bytes */
 	size_t rules_held;              /* bytes of origins' rules */
 	bool stopped;
+	struct span cycle;
 	uint64_t draws;
 	VEC(struct fetch_sent) sent;    /* on their way to the wire, and not told of */
 	struct job *delivered;
@@ -118,6 +124,13 @@ void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now
 void place_resolved(struct fetch *f, const struct resolve_answer *a, double now);
 /* Follow the Location of an answer: 1 on its way, 0 not a redirect, or done. */
 bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now);
+
+/* fetch_span.c */
+struct span span_begin(double seconds, double now);
+void span_start_host(struct fetch *f, uint32_t host, double now);
+double job_until(const struct fetch *f, const struct job *j);
+bool job_is_late(const struct fetch *f, const struct job *j, double now);
+void job_give_up(struct fetch *f, struct job *j);       /* it is late; it is in no queue */
 
 /* fetch_robots.c */
 /* May the job go on?  Otherwise it is parked or done. */

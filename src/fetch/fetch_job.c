@@ -171,6 +171,11 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		.max_body = j->is_robots ? ROBOTS_SIZE_MAX + 1 : f->opt.max_body };
 	const char *why;
 
+	if (job_is_late(f, j, now)) {
+		polite_cancel(f->polite, j->host);
+		job_give_up(f, j);
+		return;
+	}
 	if (!robots_ask(f, j, now))
 		return;
 	if (j->only_robots) {
@@ -210,6 +215,8 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 	if (f->opt.sent && !j->is_robots && !j->pins_tried)
 		vec_push(&f->sent, ((struct fetch_sent){ j->page, j->site }));
 	j->time = (int64_t)time(NULL);
+	span_start_host(f, j->host, now);
+	r.until = job_until(f, j);
 	polite_start(f->polite, j->host, now);
 	wire_start(f->wire, &r, now);
 }
@@ -316,6 +323,8 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 		job_done(f, j, FETCH_REDIRECT, "%s", why);
 	} else if (f->stopped) {
 		job_done(f, j, FETCH_STOPPED, NULL);
+	} else if (now >= f->cycle.ask_until) {
+		job_give_up(f, j);
 	} else if (!may_spend(f, j)) {
 		job_done(f, j, FETCH_BUDGET, "the redirect was not followed");
 	} else {
@@ -347,7 +356,7 @@ static bool next_pin(struct fetch *f, struct job *j, const struct transfer *t, d
 
 static bool try_again(struct fetch *f, struct job *j, double now)
 {
-	if (f->stopped || j->tries >= f->opt.retries ||
+	if (f->stopped || j->tries >= f->opt.retries || job_is_late(f, j, now) ||
 	    polite_blocked(f->polite, j->host, now) > f->opt.polite.max_wait ||
 	    !may_spend(f, j))
 		return false;
@@ -391,15 +400,18 @@ static void page_answered(struct fetch *f, struct job *j, struct transfer *t, do
 void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now)
 {
 	bool throttled = t->error == FETCH_OK && (t->status == 429 || t->status == 503);
+	bool cut = t->error == FETCH_TIMEOUT && now >= t->until;        /* by us */
 	double draw = rng_unit(rng_draw(f->opt.seed, f->draws++, j->host, RNG_JITTER));
 
-	if (next_pin(f, j, t, now)) {
+	if (!cut && next_pin(f, j, t, now)) {
 		wire_recycle(f->wire, t);
 		return;
 	}
 	j->bytes += t->received;
 	f->stats.bytes += t->received;
-	polite_done(f->polite, j->host, now, throttled ? POLITE_THROTTLED
+	if (cut && j->is_robots)
+		t->error = FETCH_STOPPED;       /* it does not count as one that cannot be had */
+	polite_done(f->polite, j->host, now, throttled ? POLITE_THROTTLED : cut ? POLITE_CUT
 		: is_failure(t->error) ? POLITE_FAILED : POLITE_ANSWERED,
 		throttled ? retry_after(t, j->time) : -1, draw);
 	if (j->is_robots && throttled && try_again(f, j, now))

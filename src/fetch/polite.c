@@ -413,7 +413,7 @@ double polite_done(struct polite *p, uint32_t host, double now, enum polite_end 
 		h->failures = 0;
 	else if (end == POLITE_THROTTLED)
 		block(p, h, now, retry_after, draw);
-	else if (++h->failures >= p->opt.failure_limit) {
+	else if (end == POLITE_FAILED && ++h->failures >= p->opt.failure_limit) {
 		h->failures = 0;
 		block(p, h, now, -1, draw);
 	}

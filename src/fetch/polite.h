@@ -73,6 +73,7 @@ enum polite_end {
 	POLITE_ANSWERED,        /* any answer that is not a complaint */
 	POLITE_FAILED,          /* no connection, timeout, reset */
 	POLITE_THROTTLED,       /* 429 or 503 */
+	POLITE_CUT,             /* we had no more time: it says nothing */
 };
 /* retry_after: seconds, < 0 if not given; draw: in [0, 1), for the jitter.
  * Returns the seconds that the host is blocked from now on, 0 if it is not. */

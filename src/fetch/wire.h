@@ -32,6 +32,7 @@ struct wire_request {
 	const char *pin;                /* address, [] around IPv6; NULL: by proxy */
 	const char *proxy;              /* NULL: none */
 	size_t max_body;
+	double until;                   /* cut then; monotonic */
 };
 
 struct transfer {
@@ -44,6 +45,7 @@ struct transfer {
 	char ip[GATE_TEXT];
 	double started, first, seconds; /* monotonic; first: end of the head, 0: none */
 	double connect_seconds;
+	double until;
 	size_t received;
 	/* inside of the wire */
 	struct lane *lane;

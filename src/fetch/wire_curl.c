@@ -204,6 +204,7 @@ void lane_start(struct lane *w, const struct wire_request *r, double now)
 	t->head_done = t->in_framing = t->paused = t->failed_here = false;
 	t->status_line = 0;
 	t->max_body = r->max_body;
+	t->until = r->until;
 	t->length = -1;
 	t->message[0] = '\0';
 	why = wire_ask(w, t, r);
@@ -256,6 +257,8 @@ static const char *too_late(const struct lane *w, struct transfer *t, double now
 
 	if (now - t->started > o->whole_timeout)
 		return "took too long";
+	if (now >= t->until)
+		return "took longer than its cycle or its host may";
 	if (!t->head_done && now - t->started > o->connect_timeout && !is_connected(t))
 		return "no connection in time";
 	if (!t->head_done && now - t->started > o->connect_timeout + o->head_timeout)

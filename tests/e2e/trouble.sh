@@ -131,10 +131,22 @@ make_repo s z 1 1
 echo hang 2.5 > state
 from=$(date +%s%N)
 ( until grep -q z1 log; do sleep 0.05; done; echo fast > state ) &
-expect 0 "$FRESHET" -C s run --every 1s --cycles 3 --budget 1 $web --json
+expect 0 "$FRESHET" -C s run --every 1s --cycle-time 1m --cycles 3 --budget 1 $web --json
 took=$((($(date +%s%N) - from) / 1000000))      # 0, 2 (at 2.5), 3
 [ $took -ge 2950 ] || fail "three slots took $took ms"
 grep -q 'left out' err || fail "no word of missed slots"
+
+# without a time of its own a cycle ends when the next is due
+make_repo u y 1 1
+echo hang 60 > state
+"$FRESHET" -C u run --every 4s --cycles 2 --budget 1 $web --json > out 2> err || true
+! grep -q 'left out' err || fail "a slow page held the next slot"
+python3 - <<'PY'
+import json
+first = json.loads(open("out").readline())
+assert first["reasons"] == {"timeout": 1} and first["complete"], first
+PY
+echo fast > state
 
 # a signal while it sleeps ends it at once
 "$FRESHET" -C s run --every 1h --budget 1 $web > out 2> err & pid=$!

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A page that ends the program: the next start knows what was under way, and finishes the
- * cycle without it.  The origin kills the process that asks for that page.
+ * cycle without it.  The origin kills the process that asks for that page.  And what is said
+ * of a cycle that is gone on with, or ended instead.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -204,7 +205,7 @@ static void test_the_next_start_finishes_the_cycle(void **state)
 			assert_true(l.lapsed >= 1);
 			assert_int_equal(l.last.failed + l.last.blocked, l.lapsed);
 			assert_int_equal(l.last.same + l.last.fresh + l.lapsed, PAGES);
-			s.bed.opts.now += 86400;
+			s.bed.opts.now += 200 * 86400;  /* what failed has rested */
 		}
 		teardown(&s);
 	}
@@ -250,12 +251,94 @@ static void test_the_budget_holds(void **state)
 	teardown(&s);
 }
 
+/* ---- going on, or not ---- */
+
+struct said { struct stage *s; struct crawl_report r; size_t asked_before; unsigned n; };
+
+static void note_going_on(void *arg, const struct crawl_report *r)
+{
+	struct said *said = arg;
+
+	said->r = *r;
+	free(origin_read_log(said->s->origin, &said->asked_before));
+	said->n++;
+}
+
+/* It is said before the first request, with the cycle's own budget and what it has spent. */
+static void test_going_on_is_said_first(void **state)
+{
+	struct stage s;
+	struct said said = { .s = &s };
+	struct crawl_report r;
+	size_t asked;
+
+	(void)state;
+	setup(&s, "p", 1);
+	assert_true(start(&s));
+	free(origin_read_log(s.origin, &asked));
+	s.bed.opts.budget = (struct share){ 7, false };
+	s.bed.opts.policy = "random";
+	s.bed.opts.goes_on = note_going_on;
+	s.bed.opts.arg = &said;
+	r = bed_cycle(&s.bed);
+	assert_int_equal(said.n, 1);
+	assert_int_equal(said.asked_before, asked);
+	assert_int_equal(said.r.cycle.number, 1);
+	assert_int_equal(said.r.cycle.budget, 100);
+	assert_string_equal(said.r.policy, "oldest");
+	assert_true(said.r.lapsed > 0);
+	assert_true(said.r.cycle.downloads >= said.r.lapsed);
+	assert_true(r.resumed);
+	r = bed_cycle(&s.bed);          /* nothing is open: nothing is said */
+	assert_int_equal(said.n, 1);
+	assert_int_equal(r.cycle.budget, 7);
+	teardown(&s);
+}
+
+static int see_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	((struct store_cycle *)arg)[c->number - 1] = *c;
+	return 0;
+}
+
+static void test_another_cycle_instead(void **state)
+{
+	struct stage s;
+	struct said said = { .s = &s };
+	struct store_cycle rows[2] = { { 0 } };
+	struct crawl_report r;
+	struct err err;
+	uint32_t lapsed;
+
+	(void)state;
+	setup(&s, "p", 1);
+	assert_true(start(&s));
+	s.bed.opts.budget = (struct share){ 7, false };
+	s.bed.opts.anew = true;
+	s.bed.opts.goes_on = note_going_on;
+	s.bed.opts.arg = &said;
+	s.bed.opts.now += 86400;
+	r = bed_cycle(&s.bed);
+	assert_int_equal(said.n, 0);
+	assert_false(r.resumed);
+	assert_int_equal(r.cycle.number, 2);
+	assert_int_equal(r.cycle.downloads, 7);
+	assert_int_equal(store_cycles(s.bed.store, see_cycle, rows, &err), 0);
+	assert_false(rows[0].open || rows[1].open);
+	lapsed = rows[0].blocked;       /* is known of the one that ended, too */
+	assert_true(lapsed > 0 && rows[0].downloads >= lapsed);
+	teardown(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_next_start_finishes_the_cycle),
 		cmocka_unit_test(test_a_lapse_between_good_visits),
 		cmocka_unit_test(test_the_budget_holds),
+		cmocka_unit_test(test_going_on_is_said_first),
+		cmocka_unit_test(test_another_cycle_instead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fetch_span.c - the time of a cycle, and of a host's part of it.
+ *
+ * In the last tenth of its time, at most SPAN_GRACE seconds, nothing new is asked; at its
+ * end what is under way is cut.  So what is cut had some time, and one that answers at
+ * all is not taken for one that does not.
+ */
+#include "fetch/fetch_inner.h"
+
+#include <math.h>
+
+#define SPAN_GRACE 30           /* seconds */
+
+struct span span_begin(double seconds, double now)
+{
+	if (!(seconds > 0))
+		return (struct span){ INFINITY, INFINITY };
+	return (struct span){ now + seconds - fmin(seconds / 10, SPAN_GRACE), now + seconds };
+}
+
+void span_start_host(struct fetch *f, uint32_t host, double now)
+{
+	struct span *s = &f->places.v[host].part;
+
+	if (s->until == 0)
+		*s = span_begin(f->opt.host_seconds, now);
+}
+
+double job_until(const struct fetch *f, const struct job *j)
+{
+	return fmin(f->cycle.until, f->places.v[j->host].part.until);
+}
+
+bool job_is_late(const struct fetch *f, const struct job *j, double now)
+{
+	const struct span *part = &f->places.v[j->host].part;
+
+	return now >= f->cycle.ask_until || (part->until > 0 && now >= part->ask_until);
+}
+
+void job_give_up(struct fetch *f, struct job *j)
+{
+	if (j->is_robots || !j->requests)
+		job_done(f, j, FETCH_STOPPED, NULL);
+	else
+		job_done(f, j, FETCH_TIMEOUT, "%s", SPAN_OVER);
+}
+
+bool fetch_over(const struct fetch *f)
+{
+	return wire_now() >= f->cycle.ask_until;
+}
