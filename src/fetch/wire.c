@@ -127,6 +127,8 @@ static void *run(void *arg)
 			next = back->next;
 			lane_recycle(s->lane, back);
 		}
+		if (n)                  /* what has come in unasked, before all that is asked */
+			lane_work(s->lane, 0);
 		for (size_t i = 0; i < n; i++) {
 			if (orders[i].request.pin)
 				orders[i].request.pin = orders[i].pin;

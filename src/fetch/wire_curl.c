@@ -23,7 +23,7 @@
 #include "base/mem.h"
 
 #define SWEEP 0.1               /* seconds between looks at the deadlines */
-#define EVENTS 64
+#define EVENTS 256
 #define STRAY_MAX (1 << 30)     /* bytes: more than any socket holds */
 #define KEEP_BODY (64 << 10)    /* larger buffers are given back after use */
 

@@ -6,6 +6,7 @@
 #ifndef TESTS_LIB_ORIGIN_RAW_H
 #define TESTS_LIB_ORIGIN_RAW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct origin_raw;
@@ -16,5 +17,7 @@ unsigned origin_raw_port(const struct origin_raw *o);
 /* Requests with a Cookie, Authorization or Referer header seen so far. */
 unsigned origin_raw_leaks(const struct origin_raw *o);
 unsigned origin_raw_requests(const struct origin_raw *o);
+/* The i-th of the answers that are fixed bytes; false: there are no more. */
+bool origin_raw_fixed(size_t i, const char **ret, size_t *ret_size);
 
 #endif
