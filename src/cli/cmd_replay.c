@@ -30,7 +30,8 @@ struct replay_cli_opts {
 	double confidence;
 	const char *visits;
 	const char *max_age;
-	struct share site_share;
+	struct share site_share, retry_share;
+	const char *fail;
 	bool search;
 	const char *queries, *words;
 	int64_t n_queries, k, relevant;
@@ -71,6 +72,13 @@ static const struct option_spec replay_options[] = {
 	  .offset = offsetof(struct replay_cli_opts, site_share),
 	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: no "
 	          "such ceiling, though live cycles have one" },
+	{ .name = "retry-share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%",
+	  .offset = offsetof(struct replay_cli_opts, retry_share),
+	  .help = "pages that failed and have rested get at most this part of a cycle, one request "
+	          "at least" },
+	OPT_TEXT(replay_cli_opts, fail, NULL, "N%[,SEED]",
+	         "make so many of the pages fail, alone, with their directory or with their host, "
+	         "for a time or for ever"),
 	OPT_TIME(replay_cli_opts, start, NULL, "start; default: first midnight of the history"),
 	OPT_TIME(replay_cli_opts, end, NULL, "end; default: midnight behind the last capture"),
 	OPT_CHOICE(replay_cli_opts, site_by, "host|domain", "host", "what a site is"),
@@ -128,6 +136,28 @@ static int parse_max_age(const char *s, struct replay_opts *o, struct err *err)
 		o->max_age = n;
 	else
 		o->max_age_cycles = (uint32_t)(n > UINT32_MAX ? UINT32_MAX : n);
+	return 0;
+}
+
+/* "30%" or "30%,7": a share of the pages, and the seed that says which. */
+static int parse_fail(const char *s, struct replay_opts *o, struct err *err)
+{
+	const char *comma = s ? strchrnul(s, ',') : NULL;
+	char part[32], *end = part;
+	struct share share;
+
+	if (!s)
+		return 0;
+	snprintf(part, sizeof part, "%.*s", (int)(comma - s), s);
+	if (!share_parse(part, &share) || !share.percent)
+		return err_set(err, E_USAGE, "--fail: '%s' does not begin with a share such as 30%%", s);
+	o->fail = share.value / 100;
+	o->fail_seed = 1;
+	if (*comma) {
+		o->fail_seed = strtoull(comma + 1, &end, 10);
+		if (!comma[1] || comma[1 + strspn(comma + 1, "0123456789")])
+			return err_set(err, E_USAGE, "--fail: '%s' is not a seed", comma + 1);
+	}
 	return 0;
 }
 
@@ -231,7 +261,7 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 		.aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 		.observe = (enum observe)o->observe, .nearest = o->at == 1, .join = o->join,
 		.weights = (enum replay_weights)o->weights, .site_by_domain = o->site_by == 1,
-		.by_site = o->by_site, .site_share = o->site_share,
+		.by_site = o->by_site, .site_share = o->site_share, .retry_share = o->retry_share,
 		.groups = needs & NEED_CLUSTERS ? grouping_share_new() : NULL,
 	};
 	struct option_list cycles = { 0 }, budgets = { 0 };
@@ -240,6 +270,8 @@ static int run_all(struct cli *cli, const struct replay_cli_opts *o, const struc
 	struct replay_visits visits = { 0 };
 	int rc = parse_max_age(o->max_age, &ro, err);
 
+	if (rc == 0)
+		rc = parse_fail(o->fail, &ro, err);
 	if (rc == 0)
 		rc = replay_visits_open(&visits, o->visits, &ro, err);
 	replay_report_init(&report, o->report);
@@ -308,7 +340,8 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 	};
 	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "aim", "weight", "weights",
 	                                     "max_age", "search", "csv", "report",
-	                                     "visits", "by_site", "site_share", NULL };
+	                                     "visits", "by_site", "site_share",
+	                                     "retry-share", "fail", NULL };
 	char shown[64];
 
 	if (given_one_of(cli, fixed, shown))
@@ -328,7 +361,8 @@ static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
 	};
 	static const char *const replayed[] = { "budget", "detect", "observe", "at", "weights", "join",
 	                                        "start", "end", "max_age", "site_share", "by_site",
-	                                        "search", "visits", "csv", NULL };
+	                                        "search", "visits", "csv", "retry-share", "fail",
+	                                        NULL };
 	char shown[64];
 
 	if (given_one_of(cli, replayed, shown))
@@ -445,6 +479,9 @@ const struct command command_replay = {
 		"the longest time without a visit, plan s the time a run spent planning. A star\n"
 		"marks what differs from the best policy (oracle, which knows the future, aside) by\n"
 		"more than chance.\n\n"
+		"A page whose capture has a status of 4xx or 5xx (but 404 and 410) fails until its next\n"
+		"capture, one cycle at most: the download is spent, the copy stays. Pages that fail rest,\n"
+		"as in live cycles. --fail makes pages fail that did not.\n\n"
 		"With --by-site, for each site its pages, how often they changed in all, and how the\n"
 		"best policy did there; --json and the report have it of every policy.\n\n"
 		"With --logged nothing is simulated: the visits that a repository made, each logged\n"

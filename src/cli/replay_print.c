@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/replay_sites.h"
+#include "engine/replay_fail.h"
 #include "engine/replay_search.h"
 #include "policy/policy.h"
 
@@ -159,6 +160,19 @@ static bool guarantee_broken(const struct experiment *x, const struct policy_res
 	return broken;
 }
 
+/* Of the downloads of all seeds. */
+static double failed_share(const struct experiment *x, const struct policy_result *p)
+{
+	double failed = 0, all = 0;
+
+	for (uint32_t k = 0; k < x->n_seeds; k++)
+		for (uint32_t c = 0; c < p->runs[k].n_cycles; c++) {
+			failed += p->runs[k].cycles[c].failed;
+			all += p->runs[k].cycles[c].downloads;
+		}
+	return all > 0 ? failed / all : 0;
+}
+
 /* The measures of a table: that of the aim first, with its standard error. */
 struct column { const char *title; size_t offset; int places; };
 #define COLUMN(title, field, places) { title, offsetof(struct policy_result, field), places }
@@ -198,8 +212,9 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	const struct experiment *x = o->x;
 	struct column columns[COLUMNS_MOST];
 	size_t n_columns = choose_columns(x->replay, columns), n_heads = 0;
-	const char *heads[COLUMNS_MOST + 4] = { [0] = "<policy" };
+	const char *heads[COLUMNS_MOST + 5] = { [0] = "<policy" };
 	struct table *t;
+	bool can_fail = replay_can_fail(x->replay);
 	size_t *order = ranked(x);
 	size_t best = best_rival(x, order);
 	bool broken = false, starred = false;
@@ -212,6 +227,8 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	}
 	heads[n_heads++] = "plan s";
 	heads[n_heads++] = "";
+	if (can_fail)
+		heads[n_heads++] = "failed";
 	t = table_new(heads, n_heads);
 	print_head(o, out);
 	for (size_t i = 0; i < x->n_results; i++) {
@@ -232,6 +249,8 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 		else
 			table_cell(t, "%.3f", p->plan_seconds);
 		table_cell(t, "%s", star ? "*" : "");
+		if (can_fail)
+			table_cell(t, "%.1f %%", 100 * failed_share(x, p));
 		starred |= star;
 		broken |= guarantee_broken(x, p);
 	}
@@ -257,8 +276,10 @@ void replay_print_table(const struct replay_output *o, FILE *out)
 	free(order);
 }
 
-static void json_cycles(struct json *j, const struct policy_result *p, bool search)
+static void json_cycles(struct json *j, const struct replay *r, const struct policy_result *p)
 {
+	bool can_fail = replay_can_fail(r), search = r->search != NULL;
+
 	json_key(j, "cycles");
 	json_array(j);
 	for (uint32_t c = 0; c < p->runs[0].n_cycles; c++) {
@@ -274,6 +295,10 @@ static void json_cycles(struct json *j, const struct policy_result *p, bool sear
 		json_kint(j, "changed_cycle", m->changed_cycle);
 		json_kint(j, "late", m->late);
 		json_kint(j, "gone", m->gone);
+		if (can_fail) {
+			json_kint(j, "failed", m->failed);
+			json_kint(j, "resting", m->resting);
+		}
 		json_kint(j, "samples", m->samples);
 		json_kint(j, "guaranteed", m->guaranteed);
 		json_kint(j, "pages", m->pages);
@@ -299,8 +324,10 @@ static void json_cycles(struct json *j, const struct policy_result *p, bool sear
 	json_end_array(j);
 }
 
-static void json_mean(struct json *j, const struct policy_result *p, bool search)
+static void json_mean(struct json *j, const struct experiment *x, const struct policy_result *p)
 {
+	bool search = x->replay->search != NULL;
+
 	json_key(j, "mean");
 	json_object(j);
 	json_knum(j, "change_ratio", p->change_ratio.mean);
@@ -325,6 +352,8 @@ static void json_mean(struct json *j, const struct policy_result *p, bool search
 	json_knum(j, "max_unvisited_days", p->max_unvisited_days.mean);
 	json_knum(j, "late_share", p->late_share.mean);
 	json_knum(j, "sample_share", p->sample_share.mean);
+	if (replay_can_fail(x->replay))
+		json_knum(j, "failed_share", failed_share(x, p));
 	if (search) {
 		json_knum(j, "freshness_at_k", p->freshness_at_k.mean);
 		json_knum(j, "freshness_at_k_se", p->freshness_at_k.se);
@@ -408,7 +437,7 @@ void replay_print_json(const struct replay_output *o, struct json *j)
 
 		json_object(j);
 		json_kstr(j, "policy", p->spec);
-		json_mean(j, p, r->search != NULL);
+		json_mean(j, x, p);
 		if (r->opts.goal == GOAL_ALIVE)
 			json_cost(j, p);
 		if (*p->runs[0].explain)
@@ -420,7 +449,7 @@ void replay_print_json(const struct replay_output *o, struct json *j)
 		json_knum(j, "plan", o->no_time ? 0 : p->plan_seconds);
 		json_knum(j, "total", o->no_time ? 0 : p->total_seconds);
 		json_end_object(j);
-		json_cycles(j, p, r->search != NULL);
+		json_cycles(j, r, p);
 		if (r->opts.by_site)
 			replay_sites_json(o->sites, p, o->sites_most, j);
 		json_end_object(j);

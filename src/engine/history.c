@@ -37,6 +37,7 @@ void history_release(struct history *h)
 	strtab_release(&h->urls);
 	vec_release(&h->captures);
 	free(h->first);
+	vec_release(&h->failures);
 	vec_release(&h->list_first);
 	vec_release(&h->targets);
 	map_release(&h->lists);
@@ -140,14 +141,32 @@ static uint32_t rank_of(struct history *h, const struct record *r, uint32_t page
 	       (CAME_MASK - (came < CAME_MASK ? came : CAME_MASK));
 }
 
+static int too_many(struct err *err)
+{
+	return err_set(err, E_LIMIT, "more than %llu captures: split the trace",
+	               (unsigned long long)CAPTURES_MAX);
+}
+
+static int add_failure(struct history *h, const struct record *r, struct err *err)
+{
+	struct history_failure f = { .time = r->time, .status = r->status };
+
+	h->n_skipped++;
+	if (r->status < 400 || r->status > 599)
+		return 0;
+	if (h->failures.n >= CAPTURES_MAX)
+		return too_many(err);
+	f.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
+	vec_push(&h->failures, f);
+	return 0;
+}
+
 int history_add(struct history *h, const struct record *r, struct err *err)
 {
 	struct capture c = { .time = r->time };
 
-	if (!is_state(r)) {
-		h->n_skipped++;
-		return 0;
-	}
+	if (!is_state(r))
+		return add_failure(h, r, err);
 	c.gone = r->status == 404 || r->status == 410;
 	c.moved = r->status >= 300 && r->status <= 399 && r->status != 304;
 	if (!c.gone && !record_key(h, r, &c.key)) {
@@ -159,8 +178,7 @@ int history_add(struct history *h, const struct record *r, struct err *err)
 		h->n_same++;
 	}
 	if (h->captures.n >= CAPTURES_MAX)
-		return err_set(err, E_LIMIT, "more than %llu captures: split the trace",
-		               (unsigned long long)CAPTURES_MAX);
+		return too_many(err);
 	c.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
 	c.rank = rank_of(h, r, c.page) & 0xffffffu;
 	if ((h->want & WANT_LINKS) && r->links.s)
@@ -220,6 +238,51 @@ static uint32_t *number_pages(struct history *h)
 	h->urls = kept;
 	h->n_pages = n;
 	return number;
+}
+
+static int compare_failures(const void *pa, const void *pb)
+{
+	const struct history_failure *a = pa, *b = pb;
+
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->status < b->status ? -1 : a->status > b->status;
+}
+
+/* Drop those of pages that have no capture. */
+static void renumber_failures(struct history *h, const uint32_t *number)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->failures.n; i++) {
+		struct history_failure f = h->failures.v[i];
+
+		f.page = number[f.page];
+		if (f.page != MAP_NONE)
+			h->failures.v[kept++] = f;
+	}
+	h->failures.n = kept;
+	if (kept)
+		qsort(h->failures.v, kept, sizeof *h->failures.v, compare_failures);
+}
+
+const struct history_failure *history_failure_at(const struct history *h, uint32_t page,
+                                                 int64_t t)
+{
+	size_t lo = 0, hi = h->failures.n;
+
+	while (lo < hi) {               /* the first one that is later */
+		size_t mid = lo + (hi - lo) / 2;
+		const struct history_failure *f = &h->failures.v[mid];
+
+		if (f->page < page || (f->page == page && f->time <= t))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && h->failures.v[lo - 1].page == page ? &h->failures.v[lo - 1] : NULL;
 }
 
 /* Drop targets that are no page of this history. */
@@ -323,6 +386,7 @@ int history_finish(struct history *h, struct err *err)
 	for (size_t i = 0; i < h->captures.n; i++)
 		h->captures.v[i].page = number[h->captures.v[i].page];
 	renumber_links(h, number);
+	renumber_failures(h, number);
 	free(number);
 	map_release(&h->lists);
 	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);

@@ -8,8 +8,9 @@
  * comparing two numbers.
  *
  * Statuses: 2xx and 3xx are states of a living page (a redirect is a state like
- * any other, but puts no page into a repository), 404 and 410 say that it is gone,
- * and all else (refusals, failures of the server) says nothing and is left out.
+ * any other, but puts no page into a repository), 404 and 410 say that it is gone.
+ * Other 4xx and 5xx say that it could not be had then; they are kept apart, for they are no
+ * states.  All else says nothing and is left out.
  *
  * A revisit is the content whose digest it gives, wherever that was captured;
  * without a digest it is the page's capture before.
@@ -38,6 +39,9 @@ struct capture {
 	uint32_t rank : 24;             /* while loading: of one second the highest stays */
 };
 
+/* The page answered with this status, which is no state of it. */
+struct history_failure { int64_t time; uint32_t page; int32_t status; };
+
 /* A revisit, to be joined with a capture of its digest. */
 struct history_revisit { uint64_t digest; uint32_t capture; bool needed; };
 
@@ -49,6 +53,7 @@ struct history {
 	struct strtab urls;             /* pages and link targets, by first mention */
 	VEC(struct capture) captures;   /* by page, then time */
 	uint64_t *first;                /* n_pages + 1, after history_finish() */
+	VEC(struct history_failure) failures;   /* by page, then time; of pages with a capture */
 	uint32_t n_pages;               /* pages with a capture; numbers 0.. */
 	int64_t begin, end;             /* first and last capture */
 	uint64_t n_skipped;             /* records that say nothing */
@@ -78,6 +83,9 @@ MUST_CHECK int history_finish(struct history *h, struct err *err);
  * or before t; with `nearest`, the one nearest to t (but none of a page whose
  * first capture is later and nearer than nothing). */
 int64_t history_at(const struct history *h, uint32_t page, int64_t t, bool nearest);
+/* The newest failure of a page at or before t, or NULL. */
+const struct history_failure *history_failure_at(const struct history *h, uint32_t page,
+                                                 int64_t t);
 /* Same content by the detector; two gone states are equal. */
 bool history_same(const struct history *h, uint64_t a, uint64_t b);
 const uint32_t *history_links(const struct history *h, uint64_t capture, size_t *ret_n);

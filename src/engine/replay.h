@@ -8,7 +8,8 @@
  * capture.  A download in cycle i sees what is current at T_i.  "Changed" has
  * two readings, both measured in every run: local, the live page differs from
  * our copy; cycle, it differs from its own state at T_(i-1).  A page seen gone
- * counts as one change and leaves.
+ * counts as one change and leaves.  A page that fails costs its download and teaches nothing
+ * (engine/replay_fail.h).
  *
  * Freshness is measured right after the downloads of each cycle, and over time: at
  * every midnight from S to E (S + k days), whatever the cycles are, a copy fetched in
@@ -49,6 +50,9 @@ struct replay_opts {
 	int64_t max_age;                /* seconds; 0: no guarantee */
 	uint32_t max_age_cycles;        /* the same in cycles */
 	struct share site_share;        /* ceiling of a site; value 0: none */
+	struct share retry_share;       /* for pages back from rest; value 0: the usual one */
+	double fail;                    /* share of the pages that is made to fail; 0: none */
+	uint64_t fail_seed;
 	enum replay_weights weights;
 	bool site_by_domain;
 	bool by_site;                   /* measure each site, too */
@@ -79,6 +83,7 @@ struct replay {
 struct cycle_measure {
 	int64_t time;
 	uint32_t downloads, changed, changed_cycle, late, gone, samples, guaranteed;
+	uint32_t failed, resting;       /* downloads that failed, pages that were left alone */
 	bool guarantee_broken;
 	uint32_t pages;                 /* of the repository after the cycle */
 	double change_ratio, change_ratio_cycle, weighted_change_ratio;

@@ -23,16 +23,17 @@ int64_t stale_since(const struct run *run, uint32_t page, uint32_t live)
 
 void measure_before(struct run *run, struct cycle_measure *m)
 {
-	uint32_t n = 0, stale = 0, alive = 0;
+	uint32_t n = 0, stale = 0, alive = 0, hidden = 0;
 
 	for (uint32_t i = 0; i < run->r->pages.n; i++) {
 		if (!(run->engine.visits.state[i] & PAGE_HERE))
 			continue;
 		n++;
 		stale += changed_local(run, i);
-		alive += !is_gone(run, run->live[i]);
+		alive += is_alive(run, i);
+		hidden += changed_local(run, i) && failing(run, i) != FAILURE_NO;
 	}
-	run->n_there = run->r->opts.goal == GOAL_ALIVE ? alive : stale;
+	run->n_there = run->r->opts.goal == GOAL_ALIVE ? alive : stale - hidden;
 	m->freshness_before = n ? 1 - (double)stale / n : 1;
 }
 
@@ -90,9 +91,12 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 
 	for (size_t i = 0; i < e->n_seen; i++) {
 		const struct seen *s = &e->seen[i];
-		bool local = run->r->opts.goal == GOAL_ALIVE ? s->hit : changed_local(run, s->page);
+		bool failed = s->outcome == OUTCOME_FAILED;
+		bool local = run->r->opts.goal == GOAL_ALIVE ? s->hit :
+		             !failed && changed_local(run, s->page);
 
 		m->downloads++;
+		m->failed += failed;
 		if (run->sites) {
 			struct site_measure *site = &run->sites[run->r->pages.site[s->page]];
 
@@ -103,9 +107,11 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 		m->samples += s->reason == REASON_SAMPLE || s->reason == REASON_EXPLORE;
 		m->changed += local;
 		m->changed_cycle += run->r->opts.goal == GOAL_ALIVE ? s->hit :
-		                    changed_cycle(run, s->page);
+		                    !failed && changed_cycle(run, s->page);
 		weighted += local ? run->r->weight[s->page] : 0;
 		gain += local ? 1 / log2((double)i + 2) : 0;
+		if (failed)
+			continue;               /* our copy is what it was */
 		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
 			m->late += stale_since(run, s->page, run->live[s->page]) <= before;
 		if (run->older) {
@@ -119,6 +125,7 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 	m->ndcg = normalised_gain(run, gain);
 	m->guaranteed = e->n_guaranteed;
 	m->guarantee_broken = e->guarantee_broken;
+	m->resting = e->retry.n_resting;
 	if (m->downloads) {
 		m->change_ratio = (double)m->changed / m->downloads;
 		m->change_ratio_cycle = (double)m->changed_cycle / m->downloads;

@@ -17,7 +17,9 @@
 static bool is_hit(const struct run *run, uint32_t page)
 {
 	if (run->r->opts.goal == GOAL_ALIVE)
-		return !is_gone(run, run->live[page]);
+		return is_alive(run, page);
+	if (failing(run, page) != FAILURE_NO)
+		return false;
 	if (run->r->opts.observe == OBSERVE_CYCLE)
 		return changed_cycle(run, page);
 	return changed_local(run, page);
@@ -33,8 +35,12 @@ static int replay_deliver(void *self, const struct offer *offers, size_t n,
 		uint32_t page = offers[i].page;
 
 		ret[i].hit = is_hit(run, page);
-		ret[i].outcome = is_gone(run, run->live[page]) ? OUTCOME_GONE :
-		                 changed_local(run, page) ? OUTCOME_CHANGED : OUTCOME_SAME;
+		ret[i].failure = failing(run, page);
+		if (ret[i].failure != FAILURE_NO)       /* under goal alive that is dead */
+			ret[i].outcome = run->r->opts.goal == GOAL_ALIVE ? OUTCOME_GONE : OUTCOME_FAILED;
+		else
+			ret[i].outcome = is_gone(run, run->live[page]) ? OUTCOME_GONE :
+			                 changed_local(run, page) ? OUTCOME_CHANGED : OUTCOME_SAME;
 	}
 	return 0;
 }
@@ -45,6 +51,7 @@ static void move_clock(struct run *run, int64_t t)
 	const struct replay *r = run->r;
 	const struct history *h = r->history;
 
+	run->now = t;
 	for (uint32_t i = 0; i < h->n_pages; i++) {
 		uint32_t at = run->live[i];
 
@@ -132,6 +139,8 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 		v->groups = r->opts.groups;
 	run->engine.max_age = r->max_age;
 	run->engine.ceiling.share = r->opts.site_share;
+	run->engine.retry.share = r->opts.retry_share;
+	run->can_fail = replay_can_fail(r);
 	run->engine.source = (struct source){ .self = run, .deliver = replay_deliver };
 	run->copy = mem_array(n, sizeof *run->copy);
 	run->live = mem_array(n, sizeof *run->live);
@@ -201,7 +210,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		if (c == 0)
 			for (uint32_t i = 0; i < r->pages.n; i++)
 				run->n_alive += run->engine.visits.state[i] & PAGE_HERE &&
-				                !is_gone(run, run->live[i]);
+				                is_alive(run, i);
 		measure_before(run, m);
 		rc = engine_cycle(&run->engine, m->time, r->budget, err);
 		if (rc < 0)

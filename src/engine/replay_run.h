@@ -8,6 +8,7 @@
 
 #include "engine/features.h"
 #include "engine/replay.h"
+#include "engine/replay_fail.h"
 #include "engine/replay_search.h"
 
 #define NEVER PAGE_NONE         /* no capture */
@@ -19,6 +20,8 @@ struct run {                    /* one policy, one seed */
 	uint8_t *truth;
 	int64_t *stale_since, *next_change;     /* only for a policy that knows the future */
 	struct time_sums { double copies, fresh, age, weight, weight_fresh, weight_age; } time;
+	bool can_fail;
+	int64_t now;
 	struct features features;               /* only for policies that cluster */
 	uint32_t *older;                        /* the copy before, for them */
 	struct search_index index;              /* only with r->search */
@@ -61,6 +64,16 @@ void measure_time(struct run *run, int64_t from, int64_t to);
 struct replay_time measured_time(const struct run *run);
 /* What a policy is told that knows the future. */
 void find_future(struct run *run);
+static inline enum failure failing(const struct run *run, uint32_t page)
+{
+	return run->can_fail ? replay_failing(run->r, page, run->live[page], run->now) :
+	       FAILURE_NO;
+}
+
+static inline bool is_alive(const struct run *run, uint32_t page)
+{
+	return !is_gone(run, run->live[page]) && failing(run, page) == FAILURE_NO;
+}
 
 /* Before the visits of a cycle: what there is to find. */
 void measure_before(struct run *run, struct cycle_measure *m);

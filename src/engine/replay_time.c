@@ -115,7 +115,8 @@ void find_future(struct run *run)
 		uint32_t live = run->live[i];
 		uint64_t k = live == NEVER ? h->first[i] : (uint64_t)live + 1;
 
-		run->stale_since[i] = run->copy[i] == NEVER || !changed_local(run, i) ? INT64_MAX :
+		run->stale_since[i] = run->copy[i] == NEVER || !changed_local(run, i) ||
+		                      failing(run, i) != FAILURE_NO ? INT64_MAX :
 		                      live == NEVER ? run->r->start : stale_since(run, i, live);
 		while (live != NEVER && k < h->first[i + 1] && history_same(h, live, k))
 			k++;
