@@ -395,6 +395,7 @@ static void release(struct crawl *c)
 	vec_release(&c->reserved);
 	vec_release(&c->read);
 	map_release(&c->places);
+	buf_release(&c->robots_text);
 	free(c->doubt);
 	crawl_free_readers(c);
 	import_words_release(&c->words);

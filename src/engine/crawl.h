@@ -58,6 +58,7 @@ struct crawl_opts {
 	size_t keep_hosts;              /* of them at most, else it is made anew; 0: a good
 	                                 * number */
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
+	uint64_t robots_kept;           /* bytes of robots.txt in the store; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
 	/* Or NULL.  A cycle that broke off is gone on with, before anything is asked for: the
 	 * report has its number, policy, budget, downloads, and how many lapsed. */

@@ -70,6 +70,8 @@ struct crawl {
 	struct discover *discover;
 	VEC(struct offer) reserved;     /* what the share of discovery is for */
 	bool rests;                     /* state.rests is not empty */
+	struct buf robots_text;         /* the copy that was asked for last */
+	uint64_t robots_size;           /* bytes of copies in the store, at least; 0: to be asked */
 	int robots_rc;                  /* of keeping robots.txt, */
 	struct err robots_err;          /* the first that failed */
 	int sent_rc;                    /* of keeping what is sent, */

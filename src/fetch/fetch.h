@@ -56,6 +56,7 @@ struct fetch_robots_copy {
 	const char *body;               /* if it is 200: the file, decoded */
 	size_t size;
 	bool cut;                       /* there was more of it */
+	bool passing;                   /* saved: only a redirect has led there */
 	bool failed;                    /* the last request brought none; saved: only this is
 	                                 * new, status being that of the request, 0: no answer */
 	double tried;                   /* since that request */

@@ -157,9 +157,10 @@ static void save(struct fetch *f, uint32_t origin, const struct fetch_robots_cop
 }
 
 /* The rules of an answer, and into memory. */
-static bool learn_rules(struct fetch *f, uint32_t origin, const struct transfer *t)
+static bool learn_rules(struct fetch *f, const struct job *j, const struct transfer *t)
 {
 	struct fetch_robots_copy copy = { .status = 200, .cut = t->cut != FETCH_WHOLE,
+		.passing = j->payer != NONE,
 		.body = buf_text(&t->body), .size = t->body.size };
 	const char *value;
 	struct buf plain;
@@ -173,12 +174,12 @@ static bool learn_rules(struct fetch *f, uint32_t origin, const struct transfer 
 		copy.body = buf_text(&plain);
 		copy.size = plain.size;
 	}
-	room = set_rules(f, &f->origins.v[origin], copy.body, copy.size, copy.cut);
+	room = set_rules(f, &f->origins.v[j->origin], copy.body, copy.size, copy.cut);
 	if (copy.size > ROBOTS_SIZE_MAX) {
 		copy.size = ROBOTS_SIZE_MAX;
 		copy.cut = true;
 	}
-	save(f, origin, &copy);
+	save(f, j->origin, &copy);
 	buf_release(&plain);
 	return room;
 }
@@ -268,7 +269,7 @@ static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
 		return;
 	}
 	o->failing = false;
-	if (access == ROBOTS_READ && !learn_rules(f, j->origin, t))
+	if (access == ROBOTS_READ && !learn_rules(f, j, t))
 		failed(o, FETCH_ROBOTS, "too many large ones are held", now);
 	if (access == ROBOTS_ALLOW_ALL) {
 		no_rules(f, o);

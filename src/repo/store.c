@@ -141,6 +141,11 @@ int store_robots_put(struct store *s, struct text origin, const struct store_rob
 	return s->ops->robots_put(s, origin, r, err);
 }
 
+int store_robots_size(struct store *s, uint64_t *ret, struct err *err)
+{
+	return s->ops->robots_size(s, ret, err);
+}
+
 int store_robots_forget(struct store *s, int64_t before, struct err *err)
 {
 	return s->ops->robots_forget(s, before, err);

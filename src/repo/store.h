@@ -182,6 +182,7 @@ MUST_CHECK int store_robots_get(struct store *s, struct text origin, struct stor
                                 struct err *err);
 MUST_CHECK int store_robots_put(struct store *s, struct text origin,
                                 const struct store_robots *r, struct err *err);
+MUST_CHECK int store_robots_size(struct store *s, uint64_t *ret, struct err *err); /* bodies */
 MUST_CHECK int store_robots_forget(struct store *s, int64_t before, struct err *err);
 /* The word list that the numbers in `terms` mean: dense, from 0.  A word is never
  * changed. */

@@ -33,6 +33,7 @@ struct store_ops {
 	int (*hint_put)(struct store *, struct text, const struct store_hint *, struct err *);
 	int (*robots_get)(struct store *, struct text, struct store_robots *, struct err *);
 	int (*robots_put)(struct store *, struct text, const struct store_robots *, struct err *);
+	int (*robots_size)(struct store *, uint64_t *, struct err *);
 	int (*robots_forget)(struct store *, int64_t, struct err *);
 	int (*word_add)(struct store *, uint32_t, struct text, struct err *);
 	int (*words)(struct store *, uint32_t, store_word_each *, void *, struct err *);

@@ -418,6 +418,7 @@ const struct store_ops store_sqlite_ops = {
 	.hint_put = sqlite_hint_put,
 	.robots_get = sqlite_robots_get,
 	.robots_put = sqlite_robots_put,
+	.robots_size = sqlite_robots_size,
 	.robots_forget = sqlite_robots_forget,
 	.word_add = sqlite_word_add,
 	.words = sqlite_words,

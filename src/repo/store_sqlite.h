@@ -61,6 +61,7 @@ int sqlite_hint_get(struct store *, struct text, struct store_hint *, struct err
 int sqlite_hint_put(struct store *, struct text, const struct store_hint *, struct err *);
 int sqlite_robots_get(struct store *, struct text, struct store_robots *, struct err *);
 int sqlite_robots_put(struct store *, struct text, const struct store_robots *, struct err *);
+int sqlite_robots_size(struct store *, uint64_t *, struct err *);
 int sqlite_robots_forget(struct store *, int64_t, struct err *);
 int sqlite_word_add(struct store *, uint32_t, struct text, struct err *);
 int sqlite_words(struct store *, uint32_t, store_word_each *, void *, struct err *);

@@ -334,6 +334,19 @@ int sqlite_robots_put(struct store *base, struct text origin, const struct store
 	return sql_run(s, q, err);
 }
 
+int sqlite_robots_size(struct store *base, uint64_t *ret, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_ROBOTS_SIZE, err);
+	int rc = q ? sql_step(s, q, err) : E_STORE;
+
+	if (rc > 0)
+		*ret = (uint64_t)sqlite3_column_int64(q, 0);
+	if (q)
+		sqlite3_reset(q);
+	return rc < 0 ? rc : 0;
+}
+
 int sqlite_robots_forget(struct store *base, int64_t before, struct err *err)
 {
 	struct store_sqlite *s = self(base);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "demo/origin.h"
 #include "web/robots.h"
 #include "../../lib/bed.h"
@@ -23,13 +24,29 @@
 
 /* Hosts by the last number of their address. */
 enum { RULES = 1, ABSENT, BROKEN, LONG, PACKED, MOVED, N_HOSTS };
+/* And those that cannot be squeezed; pages of the last one lead to FAR. */
+enum { NOISE = 20, NOISE_END = 26, FAR = 30 };
 
 struct stage {
 	struct origin *origin;
 	struct bed bed;
 	struct fetch *kept;
 	bool broken, other;             /* what RULES answers: 503; other rules */
+	size_t noise;                   /* bytes of NOISE's and FAR's rules */
 };
+
+static void add_noise(struct buf *out, uint64_t seed, size_t size)
+{
+	struct rng rng;
+
+	rng_init(&rng, seed);
+	while (out->size < size) {
+		buf_str(out, "# ");
+		for (int i = 0; i < 70; i++)
+			buf_byte(out, (char)(' ' + rng_below(&rng, 90)));
+		buf_byte(out, '\n');
+	}
+}
 
 static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
 {
@@ -39,6 +56,11 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 
 	if (strcmp(q->path, "/robots.txt")) {
 		buf_printf(&r->body, "page %s", q->path);
+		if (!strcmp(q->path, "/away")) {
+			r->status = 302;
+			buf_printf(&r->headers, "Location: http://127.0.9.%d:%u/yes\n", FAR,
+			           origin_port(s->origin));
+		}
 		return;
 	}
 	if (host == ABSENT)
@@ -56,6 +78,8 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 		           origin_port(s->origin));
 	if (host == PACKED)
 		buf_str(&r->headers, "Content-Encoding: gzip\n");
+	if (host >= NOISE)
+		add_noise(&r->body, (uint64_t)host, s->noise);
 	if (host == LONG) {             /* the last rule is beyond what is read */
 		while (r->body.size < ROBOTS_SIZE_MAX)
 			buf_str(&r->body, "# a comment that nobody needs, again and again and again\n");
@@ -201,12 +225,62 @@ static void test_clock_set_back(void **state)
 	teardown(&s);
 }
 
+/* Bytes that the store holds of a host's robots.txt; -1: it knows nothing of it. */
+static long kept(struct stage *s, int host)
+{
+	struct store_robots r;
+	struct err err;
+	char origin[64];
+	int n = snprintf(origin, sizeof origin, "http://127.0.9.%d:%u", host,
+	                 origin_port(s->origin));
+	int rc = store_robots_get(s->bed.store, (struct text){ origin, (size_t)n }, &r, &err);
+
+	assert_true(rc >= 0);
+	return rc ? (long)r.body.size : -1;
+}
+
+/* What is 500 KiB of the same line is small in the store, and there is an end to what all
+ * of them take; those that are not kept are asked again, and bind as others do. */
+static void test_room(void **state)
+{
+	unsigned n_kept = 0;
+	long sum = 0;
+	struct stage s;
+
+	(void)state;
+	setup(&s);
+	s.noise = 20000;
+	s.bed.opts.robots_kept = 70000;
+	for (int host = NOISE; host < NOISE_END; host++)
+		bed_add(&s.bed, "http://127.0.9.%d:%u/no", host, origin_port(s.origin));
+	bed_add(&s.bed, "http://127.0.9.%d:%u/away", RULES, origin_port(s.origin));
+	cycle(&s, START);
+	assert_in_range(kept(&s, LONG), 30, 2000);
+	assert_in_range(kept(&s, RULES), 20, 100);
+	assert_int_equal(asked(&s, FAR, "/yes"), 1);
+	assert_int_equal(kept(&s, FAR), -1);    /* a quarter is too little for it */
+	for (int host = NOISE; host < NOISE_END; host++) {
+		sum += kept(&s, host) > 0 ? kept(&s, host) : 0;
+		n_kept += kept(&s, host) > 0;
+		assert_int_equal(asked(&s, host, "/no"), 0);
+	}
+	assert_in_range(sum, 15000, 70000);
+	assert_in_range(n_kept, 1, NOISE_END - NOISE - 1);
+	cycle(&s, START + HOUR);
+	for (int host = NOISE; host < NOISE_END; host++) {
+		assert_int_equal(asked(&s, host, "/robots.txt"), kept(&s, host) > 0 ? 1 : 2);
+		assert_int_equal(asked(&s, host, "/no"), 0);
+	}
+	teardown(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_once_a_day),
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_clock_set_back),
+		cmocka_unit_test(test_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
