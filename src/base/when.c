@@ -3,6 +3,7 @@
 #include "base/when.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,4 +335,21 @@ uint64_t share_of(struct share s, uint64_t n)
 	if (r < 1)
 		r = 1;
 	return r > n ? n : r;
+}
+
+void figure_format(double v, int digits, char out[32])
+{
+	double size = fmin(fabs(v), 1e15);
+	int decimals = digits - 1 - (size > 1e-12 ? (int)floor(log10(size)) : 0);
+	char *end;
+
+	decimals = decimals < 0 ? 0 : decimals > 12 ? 12 : decimals;
+	snprintf(out, 32, "%.*f", decimals, copysign(size, v));
+	if (isnan(v))
+		snprintf(out, 32, "-");
+	if (!strchr(out, '.'))
+		return;
+	for (end = out + strlen(out); end[-1] == '0'; end--)
+		;
+	end[-(end[-1] == '.')] = '\0';
 }

@@ -37,5 +37,8 @@ struct share { double value; bool percent; };
 bool share_parse(const char *s, struct share *ret);
 /* Of n, rounded to the nearest, at least 1 and at most n unless n is 0. */
 uint64_t share_of(struct share s, uint64_t n);
+/* A number with so many significant digits (all of those before the point), never as a
+ * power of ten: 100, 2.5, 0.05, 0.000012; "-" if it is not a number. */
+void figure_format(double v, int digits, char out[32]);
 
 #endif

@@ -4,6 +4,7 @@
  * programs.  One kind is one line in the table below; docs/formats.md says what
  * each one writes.
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -18,8 +19,9 @@
 struct export_opts { const char *since, *output; bool extended; };
 
 static const struct option_spec export_options[] = {
-	OPT_TEXT(export_opts, since, NULL, "TIME|last",
-	         "changed, visits: only what was seen since then, or in the last cycle"),
+	OPT_TEXT(export_opts, since, NULL, "TIME|DURATION|last",
+	         "changed, visits: only what was seen since then, that long ago until now, or in the "
+	         "last cycle"),
 	OPT_FLAG(export_opts, extended, "cdxj: with what was read out of the pages, so that the "
 	         "history can be replayed without its content"),
 	{ .name = "output", .type = OPTION_TEXT, .offset = offsetof(struct export_opts, output),
@@ -312,7 +314,18 @@ static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* --since: a time, or the last complete cycle (no cycle yet: nothing). */
+/* A duration with its unit: that long ago. */
+static bool parse_ago(const char *s, int64_t *ret)
+{
+	int64_t seconds;
+
+	if (!*s || !isalpha((unsigned char)s[strlen(s) - 1]) || !duration_parse(s, &seconds))
+		return false;
+	*ret = clock_now() - seconds;
+	return true;
+}
+
+/* --since: a time, a duration, or the last complete cycle (no cycle yet: nothing). */
 static int parse_since(struct exporting *e, struct err *err)
 {
 	const char *s = e->opts->since;
@@ -323,8 +336,9 @@ static int parse_since(struct exporting *e, struct err *err)
 	if (!s)
 		return 0;
 	if (strcmp(s, "last"))
-		return when_parse(s, strlen(s), &e->since) ? 0 :
-		       err_set(err, E_USAGE, "since: '%s' is neither a time nor `last`", s);
+		return when_parse(s, strlen(s), &e->since) || parse_ago(s, &e->since) ? 0 :
+		       err_set(err, E_USAGE, "since: '%s' is neither a time such as 2022-10-01, nor a "
+		               "duration such as 2d (that long ago), nor `last`", s);
 	rc = store_cycles(e->store, last_cycle, &e->from, err);
 	e->to = e->from ? e->from + 1 : 0;
 	return rc;
@@ -403,7 +417,8 @@ const struct command command_export = {
 		"pages: every page, one JSON object a line.\n\n"
 		"changed: the pages that were found new, changed or gone, each once, with what was\n"
 		"found last, what it asks of robots (an indexer leaves out noindex) and where its\n"
-		"content lies; --since TIME, or --since last for the last complete cycle.\n\n"
+		"content lies; --since TIME, --since 2d (two days\n"
+		"ago until now), or --since last for the last complete cycle.\n\n"
 		"visits: every visit with its outcome, the cause if it failed or was blocked, and with\n"
 		"what probability and why the page was asked for.\n\n"
 		"cdxj: an index of all captures, sorted; with --extended a trace that `freshet\n"

@@ -14,6 +14,7 @@
 
 struct import_opts {
 	bool all_errors;
+	int64_t now;
 	const char *detect, *stem, *word_list;
 	struct option_list ignore;
 };
@@ -33,6 +34,7 @@ static const struct option_spec import_options[] = {
 	{ .name = "words", .type = OPTION_TEXT, .offset = offsetof(struct import_opts, word_list),
 	  .arg = "FILE", .help = "the words that the terms of a CDXJ file count, one a line; "
 	  "default: words.txt beside it" },
+	OPT_TIME(import_opts, now, NULL, "as if it were this time; for histories that are made up"),
 	OPT_END
 };
 
@@ -71,6 +73,7 @@ static void print_stats(const struct cli *cli, const struct import_stats *s)
 		json_kint(&j, "doubles", (int64_t)s->n_doubles);
 		json_kint(&j, "malformed", (int64_t)s->n_bad);
 		json_kint(&j, "other", (int64_t)s->n_other);
+		json_kint(&j, "future", (int64_t)s->n_future);
 		cli_json_end(&j);
 		return;
 	}
@@ -87,7 +90,22 @@ static void print_stats(const struct cli *cli, const struct import_stats *s)
 	if (s->n_other)
 		printf(", %llu other record%s", (unsigned long long)s->n_other,
 		       s->n_other == 1 ? "" : "s");
+	if (s->n_future)
+		printf(", %llu dated in the future and left out", (unsigned long long)s->n_future);
 	putchar('\n');
+}
+
+/* An error, and what of the files is in the repository nevertheless. */
+static int tell_kept(const struct import_stats *s, int rc, struct err *err)
+{
+	struct err why = *err;
+
+	if (!s->n_pages && !s->n_captures)
+		return err_set(err, rc, "%s; nothing new was kept", why.text);
+	return err_set(err, rc, "%s; %llu new page%s and %llu capture%s that came before it are "
+	               "kept: the same import goes on with the rest", why.text,
+	               (unsigned long long)s->n_pages, s->n_pages == 1 ? "" : "s",
+	               (unsigned long long)s->n_captures, s->n_captures == 1 ? "" : "s");
 }
 
 static bool was_something(const struct import_stats *s)
@@ -97,7 +115,7 @@ static bool was_something(const struct import_stats *s)
 
 static int check_some(const struct import_stats *s, struct err *err)
 {
-	if (!s->n_bad || s->n_other || was_something(s))
+	if (!s->n_bad || s->n_other || s->n_future || was_something(s))
 		return 0;
 	return err_set(err, E_PARSE, "nothing in it could be read: `freshet import --help` tells "
 	               "what files may be");
@@ -107,7 +125,8 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 {
 	const struct import_opts *o = opts;
 	struct reporting r = { .all = o->all_errors };
-	struct import i = { .folder = cli->common.repository, .now = clock_now(),
+	struct import i = { .folder = cli->common.repository,
+	                    .now = o->now ? o->now : clock_now(),
 	                    .report = show_bad, .progress = show_progress, .arg = &r };
 	struct detector detect = { 0 };
 	struct ignore_list rules = { 0 };
@@ -121,6 +140,7 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		rc = detector_parse(&detect, o->detect, err);
 	for (size_t k = 0; k < o->ignore.n && rc == 0; k++)
 		rc = ignore_list_add(&rules, o->ignore.v[k], err);
+	i.latest = i.now + IMPORT_FUTURE;
 	i.detector = &detect;
 	i.rules = &rules;
 	i.stem = o->stem;
@@ -134,9 +154,10 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	store_close(i.store);
 	ignore_list_release(&rules);
 	arena_release(&keep);
-	if (rc >= 0 || was_something(&i.stats))
-		print_stats(cli, &i.stats);
-	return rc < 0 ? rc : check_some(&i.stats, err);
+	if (rc < 0)
+		return tell_kept(&i.kept, rc, err);
+	print_stats(cli, &i.stats);
+	return check_some(&i.stats, err);
 }
 
 /* Without a scheme a name of a file passes for a host. */
@@ -190,6 +211,8 @@ const struct command command_import = {
 		"(or, in lines of JSON, the key `weight`) is how much the page counts under\n"
 		"--weight given. Malformed lines are reported with their number and reason, and the\n"
 		"rest is imported.\n\n"
+		"Captures dated more than a day in the future are left out and counted: a page seen\n"
+		"then would never be old, and no policy would ask for it.\n\n"
 		"Importing again what is there changes nothing; an import that was cut off is\n"
 		"finished by running it again.",
 	.examples =

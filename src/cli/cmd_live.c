@@ -62,6 +62,7 @@ static int import_files(struct crawling *c, struct cli *cli, int n, char **files
 	struct import_settings *as;
 	int rc = import_settings_load(&as, &i, err);
 
+	i.latest = i.now + IMPORT_FUTURE;
 	for (int k = 0; k < n && rc >= 0; k++)
 		rc = import_file(&i, files[k], err);
 	import_settings_free(as);

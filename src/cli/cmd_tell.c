@@ -42,6 +42,10 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	arena_release(&keep);
 	if (rc < 0)
 		return rc;
+	if (t.stats.n_future)
+		log_warn("%llu line%s a time in the future: taken for now; is the other crawler's "
+		         "clock right?", (unsigned long long)t.stats.n_future,
+		         t.stats.n_future == 1 ? " has" : "s have");
 	if (t.ended)
 		log_info("cycle %u, which had been broken off, is over: the next `freshet cycle` "
 		         "begins a new one", t.ended);
@@ -55,6 +59,7 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		json_kint(&j, "gone", (int64_t)t.stats.gone);
 		json_kint(&j, "failed", (int64_t)t.stats.failed);
 		json_kint(&j, "malformed", (int64_t)t.stats.n_bad);
+		json_kint(&j, "future", (int64_t)t.stats.n_future);
 		cli_json_end(&j);
 		return 0;
 	}
@@ -73,9 +78,11 @@ const struct command command_tell = {
 	.arguments = "FILE",
 	.summary = "outcomes fetched by another crawler (JSON Lines)",
 	.description =
-		"Each line is an object with `url` and `outcome` (same, changed, gone, failed) or\n"
-		"`status` (and `digest`), and optionally `time`, `score`, `probability`, `reason` as\n"
-		"`freshet plan --format jsonl` printed them. The lines of a file are one cycle, kept\n"
+		"Each line is an object with `url` and `outcome` (same, changed, gone, failed, blocked)\n"
+		"or `status` (and `digest`), and optionally `cause` (of what failed or was blocked: dns,\n"
+		"timeout, robots ...; docs/formats.md lists them), `time`, `score`, `probability`,\n"
+		"`reason` as `freshet plan --format jsonl` printed them. A time more than a day in the\n"
+		"future is taken for now. The lines of a file are one cycle, kept\n"
 		"together or, if something fails, not at all; `-` is standard input. A cycle of\n"
 		"`freshet cycle` or `live` that was broken off ends as it is.",
 	.examples = "  freshet -C crawl tell outcomes.jsonl\n",

@@ -2,9 +2,12 @@
 /* crawling.c - the common part of cycle, run and live; see crawling.h. */
 #include "cli/crawling.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,11 +34,39 @@ static void on_progress(void *arg, uint32_t done, uint32_t total)
 	progress_set(&c->progress, done);
 }
 
+/* Without what would end the comment of a User-Agent header, or the address itself. */
+static bool is_word(const char *s, size_t size)
+{
+	return size && !memchr(s, '(', size) && !memchr(s, ')', size) && !memchr(s, ' ', size);
+}
+
+static bool is_page(const char *s)
+{
+	size_t scheme = !strncasecmp(s, "http://", 7) ? 7 : !strncasecmp(s, "https://", 8) ? 8 : 0;
+
+	return scheme && is_word(s + scheme, strlen(s + scheme)) && isalnum((unsigned char)s[scheme]);
+}
+
+static bool is_mail(const char *s)
+{
+	const char *at;
+
+	if (!strncasecmp(s, "mailto:", 7))
+		s += 7;
+	at = strchr(s, '@');
+	return at && is_word(s, (size_t)(at - s)) && is_word(at + 1, strlen(at + 1)) &&
+	       !strchr(at + 1, '@') && isalnum((unsigned char)at[1]);
+}
+
 int crawling_contact(const char *contact, struct err *err)
 {
 	for (const char *s = contact; *s; s++)
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			return err_set(err, E_USAGE, "contact: holds control bytes");
+	if (!is_page(contact) && !is_mail(contact))
+		return err_set(err, E_USAGE, "contact: '%s' is no way to reach you; write "
+		               "mailto:you@example.org or the address of a page about your crawler, "
+		               "https://example.org/crawler", contact);
 	return 0;
 }
 

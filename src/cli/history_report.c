@@ -104,15 +104,18 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
                       const struct pages *p)
 {
 	const struct site_status *best = NULL;
+	char days[32];
 
 	for (uint32_t i = 0; i < n; i++)
 		if (rows[i].answered >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
 		    (!best || rows[i].rate > best->rate))
 			best = &rows[i];
-	if (best && n > 1)
-		report_say(r, "The liveliest site of those with %d visits or more is %s: a page of it "
-		           "changes every %.3g days.", SITE_VISITS_MIN,
-		           strtab_get(&p->site_names, best->site), 1 / best->rate);
+	if (!best || n < 2)
+		return;
+	figure_format(1 / best->rate, 3, days);
+	report_say(r, "The liveliest site of those with %d visits or more is %s: a page of it "
+	           "changes every %s days.", SITE_VISITS_MIN,
+	           strtab_get(&p->site_names, best->site), days);
 }
 
 static int add_sites(struct report *r, struct store *s, struct sites *here,

@@ -129,6 +129,7 @@ int freshet_import(struct freshet *f, const char *path)
 	struct import_settings *as;
 	int rc = import_settings_load(&as, &i, &f->err);
 
+	i.latest = i.now + IMPORT_FUTURE;
 	if (rc == 0)
 		rc = import_file(&i, path, &f->err);
 	import_settings_free(as);

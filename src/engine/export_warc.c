@@ -33,6 +33,8 @@ struct writing {
 	struct content content;
 	struct buf block, url, refers_url;
 	struct warc_writer *writer;
+	struct err lost_why;            /* of a file that cannot be read, */
+	uint64_t n_lost;                /* and its captures */
 };
 
 static int note_place(void *arg, const struct store_capture *c, struct err *err)
@@ -173,6 +175,31 @@ static int export_one(struct writing *w, const struct store_capture *c, struct a
 	return rc < 0 ? rc : write_record(w, c, keep, &out, err);
 }
 
+/* One warning a file that cannot be read, with the number of its captures. */
+static void report_file(struct writing *w)
+{
+	struct err e;
+
+	if (w->n_lost && w->e->report) {
+		(void)err_set(&e, E_IO, "%s: %llu capture%s in it %s lost", w->lost_why.text,
+		              (unsigned long long)w->n_lost, w->n_lost == 1 ? "" : "s",
+		              w->n_lost == 1 ? "is" : "are");
+		w->e->report(w->e->arg, e.text);
+	}
+	w->n_lost = 0;
+}
+
+static void lose(struct writing *w, bool file, const struct err *why)
+{
+	w->e->n_lost++;
+	if (file) {
+		w->lost_why = *why;
+		w->n_lost++;
+	} else if (w->e->report) {
+		w->e->report(w->e->arg, why->text);
+	}
+}
+
 static int export_places(struct writing *w, struct err *err)
 {
 	struct arena keep = { 0 };
@@ -188,19 +215,20 @@ static int export_places(struct writing *w, struct err *err)
 			return rc < 0 ? rc : err_set(err, E_STORE, "a capture went away");
 		buf_clear(&w->url);
 		buf_add(&w->url, p.url.s, p.url.size);
+		if (i && w->places.v[i].file != w->places.v[i - 1].file)
+			report_file(w);
 		rc = export_one(w, &c, &keep, &why);
 		arena_reset(&keep);
 		w->e->n_written += rc == 0;
 		if (rc == E_PARSE || rc == E_LIMIT || rc == E_USAGE ||
 		    (rc == E_IO && !w->content.map)) {
-			w->e->n_lost++;
-			if (w->e->report)
-				w->e->report(w->e->arg, why.text);
+			lose(w, rc == E_IO, &why);
 			rc = 0;
 		} else if (rc < 0 && err) {
 			*err = why;
 		}
 	}
+	report_file(w);
 	arena_release(&keep);
 	return rc;
 }

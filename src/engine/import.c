@@ -48,6 +48,15 @@ static void report(struct import *i, const char *path, uint64_t line, const char
 	i->report(i->arg, message);
 }
 
+int import_commit(struct import *i, struct err *err)
+{
+	int rc = store_commit(i->store, err);
+
+	if (rc == 0)
+		i->kept = i->stats;
+	return rc;
+}
+
 /* By URL; of the same one in the order of the list, as the pool has it. */
 static int compare_urls(const void *pa, const void *pb, void *pool)
 {
@@ -82,7 +91,7 @@ static int write_batch(struct import *i, struct batch *b, struct err *err)
 			rc = store_page_weigh(i->store, number, (double)l->weight, err);
 	}
 	if (rc >= 0)
-		rc = store_commit(i->store, err);
+		rc = import_commit(i, err);
 	else
 		store_rollback(i->store);
 	buf_clear(&b->pool);
@@ -275,7 +284,7 @@ static int end_batch(struct archiving *a, struct err *err)
 		if (!k || a->touched.v[k] != a->touched.v[k - 1])
 			rc = settle_page(a->i->store, a->touched.v[k], err);
 	if (rc >= 0)
-		rc = store_commit(a->i->store, err);
+		rc = import_commit(a->i, err);
 	else
 		store_rollback(a->i->store);
 	a->open = false;
@@ -325,6 +334,10 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 	uint32_t page;
 	int rc;
 
+	if (i->latest && r->time > i->latest) {
+		i->stats.n_future++;
+		return 0;
+	}
 	rc = store_page_add(i->store, record_text(r->url), i->now, &page, err);
 	if (rc < 0)
 		return rc;
@@ -390,8 +403,21 @@ static int import_archive(struct archiving *a, struct archive_reader *reader,
 	return rc < 0 ? rc : kept;
 }
 
+static void report_future(struct import *i, const char *path, uint64_t n)
+{
+	char message[900];
+
+	if (!n || !i->report)
+		return;
+	snprintf(message, sizeof message, "%s: %llu capture%s dated in the future and left out; is "
+	         "the clock of this machine right?", path, (unsigned long long)n,
+	         n == 1 ? " is" : "s are");
+	i->report(i->arg, message);
+}
+
 int import_file(struct import *i, const char *path, struct err *err)
 {
+	uint64_t n_future = i->stats.n_future;
 	struct archiving a = { .i = i, .path = path };
 	struct archive_reader reader = { .record = add_record, .report = report_archive,
 	                                 .arg = &a };
@@ -415,6 +441,7 @@ int import_file(struct import *i, const char *path, struct err *err)
 	}
 	i->stats.n_bad += reader.stats.n_bad;
 	i->stats.n_other += reader.stats.n_other;
+	report_future(i, path, i->stats.n_future - n_future);
 	return rc;
 }
 

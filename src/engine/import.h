@@ -11,6 +11,7 @@
 #ifndef ENGINE_IMPORT_H
 #define ENGINE_IMPORT_H
 
+#include "base/when.h"
 #include "engine/archive.h"
 #include "repo/store.h"
 
@@ -22,12 +23,16 @@ struct import_stats {
 	uint64_t n_captures, n_doubles;
 	uint64_t n_bad;                 /* malformed, each reported */
 	uint64_t n_other;               /* records that hold no capture of a page */
+	uint64_t n_future;              /* captures dated after `latest`, left out */
 };
 
 struct import {
 	struct store *store;
 	const char *folder;             /* of the repository; NULL: none */
 	int64_t now;                    /* when pages are said to be added */
+	/* Captures dated later are left out, for who was seen in the future is never old:
+	 * no policy would ask for it.  0: all are taken. */
+	int64_t latest;
 	/* How the pages of a WARC are read; NULL: plainly, all of them, by words. */
 	const struct detector *detector;
 	const struct ignore_list *rules;
@@ -40,8 +45,10 @@ struct import {
 	void *arg;
 	bool weigh;                     /* import_url(): the page counts so much */
 	double weight;
-	struct import_stats stats;
+	struct import_stats stats, kept;        /* all; as the last commit left them */
 };
+
+#define IMPORT_FUTURE DAY_SECONDS       /* clocks differ, and zones are mistaken */
 
 /* The settings of i->store for the above; to be freed, also after an error, when i has
  * done. */
@@ -70,6 +77,9 @@ MUST_CHECK int import_link(const char *page, size_t page_size, const char *link,
 /* The same for a WebGraph BVGraph, BASE or one of its files, with its URLs beside it. */
 bool import_is_bvgraph(const char *path);
 MUST_CHECK int import_bvgraph(struct import *i, const char *path, struct err *err);
+
+/* End a batch: what was counted until now is kept. */
+MUST_CHECK int import_commit(struct import *i, struct err *err);
 
 /* Set a page's counters and imported visits right from its captures. */
 MUST_CHECK int settle_page(struct store *s, uint32_t page, struct err *err);

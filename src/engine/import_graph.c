@@ -127,14 +127,14 @@ static int add_nodes(struct graphing *g, const char *path, struct err *err)
 	for (uint32_t v = 0; v < n && rc >= 0; v++) {
 		rc = add_node(g, v, path, err);
 		if (rc >= 0 && (v + 1) % BATCH_PAGES == 0 &&
-		    (rc = store_commit(g->i->store, err)) == 0) {
+		    (rc = import_commit(g->i, err)) == 0) {
 			if (g->i->progress)
 				g->i->progress(g->i->arg, v + 1);
 			rc = store_begin(g->i->store, err);
 		}
 	}
 	if (rc >= 0)
-		return store_commit(g->i->store, err);
+		return import_commit(g->i, err);
 	store_rollback(g->i->store);
 	return rc;
 }

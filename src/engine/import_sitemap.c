@@ -158,7 +158,7 @@ int import_sitemap(struct import *i, struct input *in, const char *path, unsigne
 		rc = 0;
 	}
 	if (rc == 0)
-		rc = store_commit(i->store, err);
+		rc = import_commit(i, err);
 	if (rc < 0)
 		store_rollback(i->store);
 	if (rc == 0)

@@ -11,6 +11,7 @@
 
 #include "base/cause.h"
 #include "base/map.h"
+#include "base/when.h"
 #include "policy/policy.h"
 #include "repo/store.h"
 
@@ -64,7 +65,12 @@ MUST_CHECK int keep_lock(const char *folder, int *ret_fd, struct err *err);
  * it was told of before.  had: the outcomes so far, by page. */
 bool keep_once(struct map *had, uint32_t page, enum outcome o);
 
-struct tell_stats { uint64_t n_lines, n_bad, changed, same, gone, failed, fresh; };
+struct tell_stats {
+	uint64_t n_lines, n_bad, changed, same, gone, failed, fresh;
+	uint64_t n_future;              /* lines whose time was not yet: taken for now */
+};
+
+#define TELL_FUTURE DAY_SECONDS /* clocks differ, and zones are mistaken */
 
 struct tell {
 	struct store *store;

@@ -195,7 +195,11 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 	}
 	rc = isnan(l->weight) ? 0 : store_page_weigh(t->store, v.page, l->weight, err);
 	if (rc == 0)
-		rc = keep_visit(t->store, &v, t->confirmations, &o, err);
+		if (v.time > t->now + TELL_FUTURE) {    /* it would hide the page from all policies */
+		v.time = t->now;
+		t->stats.n_future++;
+	}
+	rc = keep_visit(t->store, &v, t->confirmations, &o, err);
 	if (rc < 0)
 		return rc;
 	t->stats.n_lines++;

@@ -19,6 +19,7 @@
  */
 #include <stdio.h>
 
+#include "base/when.h"
 #include "graph/graph.h"
 #include "policy/plan.h"
 
@@ -153,13 +154,14 @@ static const char *need_text(const struct auto_state *s)
 
 static void explain_changed(struct auto_state *s)
 {
-	char found[80] = "";
+	char found[80] = "", share[32];
 
+	figure_format(100 * s->share_before, 3, share);
 	if (s->visits_before)
-		snprintf(found, sizeof found, " (of late %.3g %% of visits found a change)",
-		         100 * s->share_before);
-	snprintf(s->text, sizeof s->text, "%s: the budget is %.2g %% of %u pages, %s%s; %s; %s",
-	         s->main->spec, 100.0 * s->budget / (s->pages ? s->pages : 1), s->pages,
+		snprintf(found, sizeof found, " (of late %s %% of visits found a change)", share);
+	figure_format(100.0 * s->budget / (s->pages ? s->pages : 1), 2, share);
+	snprintf(s->text, sizeof s->text, "%s: the budget is %s %% of %u pages, %s%s; %s; %s",
+	         s->main->spec, share, s->pages,
 	         need_text(s), found, history_text(s), s->links ?
 	         "links are known and count" : "no links are known, URLs and visits do");
 }

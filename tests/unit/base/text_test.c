@@ -311,10 +311,31 @@ static void test_quoting_hides_passwords_and_controls(void **state)
 		                              sizeof shown), cases[i].quoted);
 }
 
+static void test_figures(void **state)
+{
+	static const struct { double v; int digits; const char *text; } cases[] = {
+		{ 100, 2, "100" }, { 99.6, 2, "100" }, { 20, 2, "20" }, { 2.5, 2, "2.5" },
+		{ 2, 2, "2" }, { 0.05, 2, "0.05" }, { 0.0000123, 2, "0.000012" }, { 0, 2, "0" },
+		{ 1234.5, 3, "1234" }, { 12.34, 3, "12.3" }, { 0.1, 3, "0.1" }, { -0.25, 2, "-0.25" },
+		{ 5e-300, 2, "0" }, { 1e300, 2, "1000000000000000" },
+		{ INFINITY, 2, "1000000000000000" }, { 123456789, 2, "123456789" },
+	};
+	char out[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		figure_format(cases[i].v, cases[i].digits, out);
+		assert_string_equal(out, cases[i].text);
+	}
+	figure_format((double)NAN, 2, out);
+	assert_string_equal(out, "-");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_times_against_libc),
 		cmocka_unit_test(test_http_dates),
 		cmocka_unit_test(test_durations_sizes_shares),
