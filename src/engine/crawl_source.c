@@ -94,6 +94,7 @@ static bool take_outcome(struct crawl *c, double wait)
 
 	if (fetch_next(c->fetch, wait, &r) != FETCH_GOT)
 		return false;
+	c->spent -= r->unused;
 	if (r->error == FETCH_STOPPED) {
 		c->spent -= r->requests == 0;
 		c->report->late += !crawl_stopped(c);

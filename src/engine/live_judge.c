@@ -323,5 +323,6 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 
 int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err)
 {
+	c->spent -= r->unused;
 	return r->site == KIND_PROBE ? probe_answered(c, r, err) : page_answered(c, r, err);
 }

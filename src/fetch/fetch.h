@@ -153,6 +153,7 @@ struct fetch_result {
 	size_t n_hops;
 	unsigned requests;              /* made for this page, all of the above */
 	unsigned robots;                /* besides: for robots.txt, asked of spend() */
+	unsigned unused;                /* granted by spend() and not made: the way ended */
 	int status;                     /* 0: no answer */
 	int head_status;                /* of the HEAD that this GET is the second opinion on */
 	const char *head;               /* status line and headers, as received */

@@ -72,6 +72,7 @@ struct job {
 	uint32_t payer;                 /* robots: the page whose budget it is of, or NONE */
 	VEC(struct fetch_hop) hops;
 	unsigned requests, robots, tries;
+	unsigned granted;               /* requests that spend() allowed, not made yet */
 	unsigned pin, pins_tried;       /* the last it went to; how many */
 	int64_t time;
 	uint64_t bytes;

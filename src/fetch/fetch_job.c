@@ -149,6 +149,7 @@ static bool count_request(struct fetch *f, struct job *j)
 
 	if (payer != NONE && f->opt.spend && !f->opt.spend(f->opt.arg))
 		return false;
+	j->granted -= j->granted && j->requests;        /* the first is the caller's */
 	j->requests++;
 	if (payer != NONE) {
 		f->jobs.v[payer]->robots++;
@@ -255,9 +256,14 @@ static bool is_failure(enum fetch_error e)
 		e == FETCH_RESET || e == FETCH_PROTOCOL || e == FETCH_DNS;
 }
 
-static bool may_spend(struct fetch *f, const struct job *j)
+static bool may_spend(struct fetch *f, struct job *j)
 {
-	return j->is_robots || !f->opt.spend || f->opt.spend(f->opt.arg);
+	if (j->is_robots || !f->opt.spend)
+		return true;
+	if (!f->opt.spend(f->opt.arg))
+		return false;
+	j->granted++;
+	return true;
 }
 
 /* The job goes on: its last answer is no longer wanted, and a waiting job must

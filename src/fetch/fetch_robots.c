@@ -293,6 +293,9 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 	o->error = FETCH_OK;
 	o->until = now + f->opt.robots_age;
 	robots_answered(f, j, t, error, now);
+	/* pages of the origin itself are owed the request that a redirect could not pay */
+	if (error == FETCH_BUDGET && j->payer != NONE)
+		o->known = UNKNOWN;
 	parked = o->parked;
 	o->parked = (struct list){ NONE, NONE };
 	/* Several origins of one host: what any of them asked for stays. */
@@ -303,7 +306,10 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 		struct job *page = f->jobs.v[parked.first];
 
 		parked.first = page->next;
-		polite_add(f->polite, page->host, page->number, now);
+		if (o->known == UNKNOWN && page->hops.n)
+			job_done(f, page, FETCH_BUDGET, "robots.txt: %s", j->why ? j->why : "");
+		else
+			polite_add(f->polite, page->host, page->number, now);
 	}
 	if (t)
 		wire_recycle(f->wire, t);

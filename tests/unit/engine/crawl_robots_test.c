@@ -60,6 +60,9 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 			r->status = 302;
 			buf_printf(&r->headers, "Location: http://127.0.9.%d:%u/yes\n", FAR,
 			           origin_port(s->origin));
+		} else if (!strcmp(q->path, "/out")) {
+			r->status = 302;
+			buf_str(&r->headers, "Location: /no\n");
 		}
 		return;
 	}
@@ -274,6 +277,32 @@ static void test_room(void **state)
 	teardown(&s);
 }
 
+/* The report has as many requests as the servers saw, also if redirects end at a rule. */
+static void test_counted_as_made(void **state)
+{
+	struct crawl_report r;
+	struct origin_log *l;
+	size_t n, robots = 0;
+	struct stage s;
+
+	(void)state;
+	setup(&s);
+	bed_add(&s.bed, "http://127.0.9.%d:%u/away", RULES, origin_port(s.origin));
+	for (int i = 0; i < 2; i++)
+		bed_add(&s.bed, "http://127.0.9.%d:%u/out", i ? PACKED : RULES,
+		        origin_port(s.origin));
+	s.bed.opts.now = START;
+	r = bed_cycle(&s.bed);
+	l = origin_read_log(s.origin, &n);
+	for (size_t i = 0; i < n; i++)
+		robots += !strcmp(l[i].path, "/robots.txt");
+	free(l);
+	assert_int_equal(r.fetch.robots_budgeted, 2);   /* of FAR, and of where MOVED's is */
+	assert_int_equal(r.fetch.robots_requests + r.fetch.robots_budgeted, robots);
+	assert_int_equal(r.cycle.downloads, n - robots + r.fetch.robots_budgeted);
+	teardown(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +310,7 @@ int main(void)
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_counted_as_made),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,34 @@ static int all_here(void *arg, const char *host, struct sockaddr_storage *ret)
 	return 1;
 }
 
+/* A redirect whose robots.txt cannot be paid closes nothing for others: pages of its
+ * target that are asked for themselves have theirs. */
+static void test_no_budget_for_robots(void **state)
+{
+	struct purse purse = { .left = 1 };
+	const struct fetch_result *r;
+	struct client b;
+
+	(void)state;
+	client_init(&b, chain_answer, &purse);
+	purse.port = origin_port(b.origin);
+	b.opt.spend = spend;
+	b.opt.arg = &purse;
+	client_go(&b);
+	client_ask(&b, "http://127.0.4.1:%u/p1-4", purse.port);
+	r = client_take(&b);
+	assert_int_equal(r->error, FETCH_BUDGET);
+	assert_int_equal(r->n_hops, 1);
+	assert_int_equal(r->requests, 1);
+	assert_int_equal(r->unused, 1);         /* the hop was granted, and not made */
+	assert_int_equal(client_count(&b, "127.0.8.2", NULL), 0);
+	client_ask(&b, "http://127.0.8.2:%u/p1-5", purse.port);
+	r = client_take(&b);
+	assert_int_equal(r->error, FETCH_OK);
+	assert_int_equal(client_count(&b, "127.0.8.2", NULL), 2);
+	client_release(&b);
+}
+
 /* A robots.txt that is redirected: free inside its domain, else in the budget. */
 static void test_redirects_of_robots(void **state)
 {
@@ -331,6 +359,7 @@ int main(void)
 		cmocka_unit_test(test_crawl_delay_too_long),
 		cmocka_unit_test(test_robots_of_redirects_are_budgeted),
 		cmocka_unit_test(test_redirects_of_robots),
+		cmocka_unit_test(test_no_budget_for_robots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
