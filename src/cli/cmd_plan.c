@@ -222,7 +222,8 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 	printf("url          %s\npolicy       %s\naim          %s\n",
 	       pages_url(&p->r.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
 	if (!x->seen) {
-		puts("verdict      it is not asked for: it is gone, or the policy leaves it out");
+		puts(x->failing.until ? "verdict      it is not asked for: it, or its site, rests" :
+		     "verdict      it is not asked for: it is gone, or the policy leaves it out");
 		failing_page_text(&x->failing);
 		return;
 	}
@@ -301,6 +302,8 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		rc = repository_page(p.store, args[0], &x.page, err);
 	if (rc == 0)
 		rc = failing_page(p.store, x.page.number, &x.failing, err);
+	if (rc == 0 && x.failing.times)
+		x.failing.until = failing_rest(&p.r, x.page.number, o->now);
 	if (rc == 0)
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0) {

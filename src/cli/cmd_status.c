@@ -11,7 +11,7 @@ struct status_opts {
 	bool check, sites, failing, accessibility;
 	int sort;
 	const char *policy;
-	int64_t every;
+	int64_t every, now;
 };
 
 static const struct option_spec status_options[] = {
@@ -29,6 +29,7 @@ static const struct option_spec status_options[] = {
 	{ .name = "every", .type = OPTION_DURATION, .def = "1d", .arg = "DURATION",
 	  .offset = offsetof(struct status_opts, every), .setting = true,
 	  .help = "time between cycles" },
+	OPT_TIME(status_opts, now, NULL, "with --failing: as if it were this time"),
 	OPT_END
 };
 
@@ -53,28 +54,34 @@ static int status_totals(struct cli *cli, struct store *s, bool checked, struct 
 	return rc;
 }
 
-static int status_failing(struct cli *cli, struct store *s, bool checked, struct err *err)
+/* Rests are the engine's, whatever the policy: the simplest one is told the visits. */
+static int status_failing(struct cli *cli, struct store *s, const struct status_opts *o,
+                          struct err *err)
 {
-	struct pages_opts po = { 0 };
-	struct failing *by_page = NULL;
+	struct progress progress = { 0 };
+	struct resume_opts ro = { .policy = "random", .seed = (uint64_t)cli->common.seed,
+	                          .cycle_seconds = o->every, .progress = &progress };
+	struct failing_table t = { 0 };
 	struct status_counts c;
-	struct loaded l = { 0 };
-	int rc;
+	struct resumed r;
+	int rc = resume(&r, s, &ro, err);
 
-	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0)
-		rc = failing_pages(s, &l, &by_page, err);
+	if (rc == 0)
+		rc = status_count(s, &c, err);
+	if (rc == 0)
+		rc = failing_table_load(&t, s, &r.loaded, &r, o->now ? o->now : clock_now(), err);
 	if (rc == 0) {
 		struct json j;
 
-		c.checked = checked;
+		c.checked = o->check;
 		json_to_file(&j, stdout);
 		if (cli->common.json)
-			status_print_failing(&j, &c, &l, by_page, UINT32_MAX);
+			status_print_failing(&j, &c, &r.loaded, &t, UINT32_MAX);
 		else
-			failing_print_text(&l, by_page);
+			failing_print_text(&t);
 	}
-	free(by_page);
-	loaded_release(&l);
+	failing_table_release(&t);
+	resume_release(&r);
 	return rc;
 }
 
@@ -140,7 +147,7 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		puts("check        no damage in the tables");
 	if (rc == 0)
 		rc = o->sites ? status_sites(cli, s, o, err) :
-		     o->failing ? status_failing(cli, s, o->check, err) :
+		     o->failing ? status_failing(cli, s, o, err) :
 		     status_totals(cli, s, o->check, err);
 	store_close(s);
 	arena_release(&keep);
@@ -149,7 +156,7 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 
 static const char *const status_needs[][2] = {
 	{ "sort", "sites" }, { "accessibility", "sites" }, { "policy", "sites" },
-	{ "every", "sites" }, { NULL, NULL },
+	{ "now", "failing" }, { NULL, NULL },
 };
 
 const struct command command_status = {
@@ -170,8 +177,8 @@ const struct command command_status = {
 		"With --failing, the sites with pages whose last visits failed or were blocked, with\n"
 		"the most frequent cause, and these pages, those that fail longest first: what the\n"
 		"last visit brought (a status, or a cause: docs/formats.md lists them), since when\n"
-		"there was no answer, when it was tried last and how often in a row. Pages that are\n"
-		"gone do not fail.",
+		"there was no answer, when it was tried last, how often in a row, and until when it is\n"
+		"left alone (a site, if all of it is). Pages that are gone do not fail.",
 	.examples =
 		"  freshet -C crawl status\n"
 		"  freshet -C crawl status --sites --sort rate\n"

@@ -44,6 +44,8 @@ static void failing_members(struct json *j, const struct failing *f)
 	json_when(j, "since", f->since);
 	json_when(j, "last", f->last);
 	json_kint(j, "times", f->times);
+	if (f->until)
+		json_when(j, "rests_until", f->until);
 }
 
 void failing_page_json(struct json *j, const struct failing *f)
@@ -80,74 +82,98 @@ void failing_page_text(const struct failing *f)
 	printf("failing      %s: %s", cause_words(f->outcome, f->cause, f->status).text,
 	       cause_text(f->cause));
 	if (f->times == 1)
-		printf("; once, %s\n", last);
+		printf("; once, %s", last);
 	else
-		printf("; %u times since %s, last %s\n", f->times, since, last);
+		printf("; %u times since %s, last %s", f->times, since, last);
+	if (f->until) {
+		when_iso(f->until, last);
+		printf("; rests until %s", last);
+	}
+	putchar('\n');
 }
 
-void failing_print_json(struct json *j, const struct loaded *l, const struct failing *by_page,
-                        uint32_t most)
+int failing_table_load(struct failing_table *t, struct store *s, const struct loaded *l,
+                       const struct resumed *r, int64_t now, struct err *err)
 {
-	const struct pages *p = &l->pages;
-	uint32_t n_sites, n_pages;
-	struct failing_site *sites = failing_sites(p, by_page, &n_sites);
-	uint32_t *pages = failing_list(p, by_page, &n_pages);
+	int rc;
 
+	*t = (struct failing_table){ .pages = &l->pages };
+	if ((rc = failing_pages(s, l, &t->by_page, err)) < 0)
+		return rc;
+	if (r)
+		failing_rests(t->by_page, r, now);
+	t->sites = failing_sites(t->pages, t->by_page, r, now, &t->n_sites);
+	t->list = failing_list(t->pages, t->by_page, &t->n_pages);
+	return 0;
+}
+
+void failing_table_release(struct failing_table *t)
+{
+	free(t->by_page);
+	free(t->sites);
+	free(t->list);
+}
+
+static void json_site(struct json *j, const struct pages *p, const struct failing_site *s)
+{
+	json_object(j);
+	json_kstr(j, "site", strtab_get(&p->site_names, s->site));
+	json_kint(j, "pages", s->pages);
+	json_kint(j, "failing", s->failing);
+	json_kint(j, "failed", s->failed);
+	json_kint(j, "blocked", s->blocked);
+	json_kstr(j, "cause", cause_name(s->cause));
+	json_kint(j, "of_cause", s->of_cause);
+	json_when(j, "since", s->since);
+	json_when(j, "last", s->last);
+	json_kint(j, "times", s->times);
+	if (s->until)
+		json_when(j, "rests_until", s->until);
+	json_end_object(j);
+}
+
+void failing_print_json(struct json *j, const struct failing_table *t, uint32_t most)
+{
 	json_key(j, "failing");
 	json_object(j);
-	json_kint(j, "n_sites", n_sites);
-	json_kint(j, "n_pages", n_pages);
+	json_kint(j, "n_sites", t->n_sites);
+	json_kint(j, "n_pages", t->n_pages);
 	json_key(j, "sites");
 	json_array(j);
-	for (uint32_t i = 0; i < n_sites && i < most; i++) {
-		const struct failing_site *s = &sites[i];
-
-		json_object(j);
-		json_kstr(j, "site", strtab_get(&p->site_names, s->site));
-		json_kint(j, "pages", s->pages);
-		json_kint(j, "failing", s->failing);
-		json_kint(j, "failed", s->failed);
-		json_kint(j, "blocked", s->blocked);
-		json_kstr(j, "cause", cause_name(s->cause));
-		json_kint(j, "of_cause", s->of_cause);
-		json_when(j, "since", s->since);
-		json_when(j, "last", s->last);
-		json_kint(j, "times", s->times);
-		json_end_object(j);
-	}
+	for (uint32_t i = 0; i < t->n_sites && i < most; i++)
+		json_site(j, t->pages, &t->sites[i]);
 	json_end_array(j);
 	json_key(j, "pages");
 	json_array(j);
-	for (uint32_t i = 0; i < n_pages && i < most; i++) {
+	for (uint32_t i = 0; i < t->n_pages && i < most; i++) {
 		json_object(j);
-		json_kstr(j, "url", pages_url(p, pages[i]));
-		failing_members(j, &by_page[pages[i]]);
+		json_kstr(j, "url", pages_url(t->pages, t->list[i]));
+		failing_members(j, &t->by_page[t->list[i]]);
 		json_end_object(j);
 	}
 	json_end_array(j);
 	json_end_object(j);
-	free(sites);
-	free(pages);
 }
 
 static void time_cell(struct table *t, int64_t time)
 {
-	char text[21];
+	char text[21] = "-";
 
-	when_iso(time, text);
+	if (time)
+		when_iso(time, text);
 	table_cell(t, "%.16s", text);
 }
 
-static void print_sites(const struct pages *p, const struct failing_site *sites, uint32_t n)
+static void print_sites(const struct failing_table *f)
 {
 	static const char *const heads[] = { "<site", "pages", "failed", "blocked", "<mostly",
-		"<since", "<last", "times" };
-	struct table *t = table_new(heads, 8);
+		"<since", "<last", "times", "<rests until" };
+	struct table *t = table_new(heads, 9);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct failing_site *s = &sites[i];
+	for (uint32_t i = 0; i < f->n_sites; i++) {
+		const struct failing_site *s = &f->sites[i];
 
-		table_cell(t, "%s", strtab_get(&p->site_names, s->site));
+		table_cell(t, "%s", strtab_get(&f->pages->site_names, s->site));
 		table_cell(t, "%u", s->pages);
 		table_cell(t, "%u", s->failed);
 		table_cell(t, "%u", s->blocked);
@@ -155,44 +181,39 @@ static void print_sites(const struct pages *p, const struct failing_site *sites,
 		time_cell(t, s->since);
 		time_cell(t, s->last);
 		table_cell(t, "%u", s->times);
+		time_cell(t, s->until);
 	}
 	table_print(t, stdout);
 	table_free(t);
 }
 
-static void print_pages(const struct pages *p, const struct failing *by_page,
-                        const uint32_t *pages, uint32_t n)
+static void print_pages(const struct failing_table *f)
 {
-	static const char *const heads[] = { "<last visit", "<since", "<last", "times", "<url" };
-	struct table *t = table_new(heads, 5);
+	static const char *const heads[] = { "<last visit", "<since", "<last", "times",
+		"<rests until", "<url" };
+	struct table *t = table_new(heads, 6);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct failing *f = &by_page[pages[i]];
+	for (uint32_t i = 0; i < f->n_pages; i++) {
+		const struct failing *p = &f->by_page[f->list[i]];
 
-		table_cell(t, "%s", cause_words(f->outcome, f->cause, f->status).text);
-		time_cell(t, f->since);
-		time_cell(t, f->last);
-		table_cell(t, "%u", f->times);
-		table_cell(t, "%s", pages_url(p, pages[i]));
+		table_cell(t, "%s", cause_words(p->outcome, p->cause, p->status).text);
+		time_cell(t, p->since);
+		time_cell(t, p->last);
+		table_cell(t, "%u", p->times);
+		time_cell(t, p->until);
+		table_cell(t, "%s", pages_url(f->pages, f->list[i]));
 	}
 	table_print(t, stdout);
 	table_free(t);
 }
 
-void failing_print_text(const struct loaded *l, const struct failing *by_page)
+void failing_print_text(const struct failing_table *t)
 {
-	const struct pages *p = &l->pages;
-	uint32_t n_sites, n_pages;
-	struct failing_site *sites = failing_sites(p, by_page, &n_sites);
-	uint32_t *pages = failing_list(p, by_page, &n_pages);
-
-	if (n_pages) {
-		print_sites(p, sites, n_sites);
-		putchar('\n');
-		print_pages(p, by_page, pages, n_pages);
-	} else {
+	if (!t->n_pages) {
 		puts("no page fails: the last visit of each that was visited had an answer");
+		return;
 	}
-	free(sites);
-	free(pages);
+	print_sites(t);
+	putchar('\n');
+	print_pages(t);
 }

@@ -22,9 +22,22 @@ void failing_page_counts(const struct failing *f);
 /* A line that begins with "failing", if it does. */
 void failing_page_text(const struct failing *f);
 
+/* All that fails, sorted. */
+struct failing_table {
+	const struct pages *pages;
+	struct failing *by_page;
+	struct failing_site *sites;
+	uint32_t *list;                 /* of pages */
+	uint32_t n_sites, n_pages;
+};
+
+/* r: NULL, or who knows until when pages rest. */
+MUST_CHECK int failing_table_load(struct failing_table *t, struct store *s,
+                                  const struct loaded *l, const struct resumed *r,
+                                  int64_t now, struct err *err);
+void failing_table_release(struct failing_table *t);
 /* Member `failing` of freshet.status/1: how many, and the first `most` of each. */
-void failing_print_json(struct json *j, const struct loaded *l, const struct failing *by_page,
-                        uint32_t most);
-void failing_print_text(const struct loaded *l, const struct failing *by_page);
+void failing_print_json(struct json *j, const struct failing_table *t, uint32_t most);
+void failing_print_text(const struct failing_table *t);
 
 #endif

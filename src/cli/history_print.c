@@ -85,13 +85,13 @@ void status_print_json(struct json *j, const struct status_counts *c, const stru
 }
 
 void status_print_failing(struct json *j, const struct status_counts *c,
-                          const struct loaded *l, const struct failing *by_page,
+                          const struct loaded *l, const struct failing_table *t,
                           uint32_t most)
 {
 	cli_json_schema(j, "status");
 	if (c)
 		status_members(j, c, l);
-	failing_print_json(j, l, by_page, most);
+	failing_print_json(j, t, most);
 	cli_json_end(j);
 }
 

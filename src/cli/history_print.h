@@ -26,9 +26,9 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
                       const char *policy, const struct site_status *rows, uint32_t n,
                       const uint64_t *access);
 /* What fails (failing_print.h); at most so many sites, and as many pages. */
-struct failing;
+struct failing_table;
 void status_print_failing(struct json *j, const struct status_counts *c,
-                          const struct loaded *l, const struct failing *by_page,
+                          const struct loaded *l, const struct failing_table *t,
                           uint32_t most);
 /* On stdout; access, by site, may be NULL. */
 void status_print_text(const struct status_counts *c, const struct loaded *l);

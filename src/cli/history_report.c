@@ -141,19 +141,16 @@ static int add_sites(struct report *r, struct store *s, struct sites *here,
 static int add_failing(struct report *r, struct store *s, const struct loaded *l,
                        const struct history_report_opts *o, struct err *err)
 {
-	struct failing *by_page = NULL;
-	uint32_t n = 0;
+	struct failing_table t;
 	char count[32];
-	int rc = failing_pages(s, l, &by_page, err);
+	int rc = failing_table_load(&t, s, l, NULL, 0, err);
 
-	for (uint32_t i = 0; rc == 0 && i < l->pages.n; i++)
-		n += by_page[i].times > 0;
-	if (n)
-		status_print_failing(report_json(r), NULL, l, by_page, REPORT_SITES_MAX);
-	if (n && o->verdict)
+	if (t.n_pages)
+		status_print_failing(report_json(r), NULL, l, &t, REPORT_SITES_MAX);
+	if (t.n_pages && o->verdict)
 		report_say(r, "%s page%s without an answer when last asked for.",
-		           report_count(n, count), n == 1 ? " was" : "s were");
-	free(by_page);
+		           report_count(t.n_pages, count), t.n_pages == 1 ? " was" : "s were");
+	failing_table_release(&t);
 	return rc;
 }
 

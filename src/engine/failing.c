@@ -62,6 +62,29 @@ int failing_pages(struct store *s, const struct loaded *l, struct failing **ret,
 	return rc;
 }
 
+/* ---- rests ---- */
+
+static int64_t rest_of(const struct resumed *r, uint32_t page, uint32_t site, int64_t now)
+{
+	uint32_t fails;
+	int64_t until;
+
+	return backoff_why(&r->engine.retry.backoff, page, site, &until, &fails) && until > now ?
+	       until : 0;
+}
+
+int64_t failing_rest(const struct resumed *r, uint32_t page, int64_t now)
+{
+	return rest_of(r, page, r->loaded.pages.site[page], now);
+}
+
+void failing_rests(struct failing *by_page, const struct resumed *r, int64_t now)
+{
+	for (uint32_t i = 0; i < r->loaded.pages.n; i++)
+		if (by_page[i].times)
+			by_page[i].until = failing_rest(r, i, now);
+}
+
 /* ---- sites ---- */
 
 /* The cause of most of the failing pages of a site; of equals that with the least number. */
@@ -108,7 +131,7 @@ static int compare_sites(const void *pa, const void *pb)
 }
 
 struct failing_site *failing_sites(const struct pages *p, const struct failing *by_page,
-                                   uint32_t *ret_n)
+                                   const struct resumed *r, int64_t now, uint32_t *ret_n)
 {
 	struct failing_site *rows = mem_zalloc(p->tree.n_sites + 1ul, sizeof *rows);
 	uint32_t n = 0;
@@ -123,6 +146,8 @@ struct failing_site *failing_sites(const struct pages *p, const struct failing *
 		if (!row.failing)
 			continue;
 		find_cause(&row, p, by_page);
+		if (r)
+			row.until = rest_of(r, PAGE_NONE, k, now);
 		rows[n++] = row;
 	}
 	qsort(rows, n, sizeof *rows, compare_sites);

@@ -10,7 +10,7 @@
 #define ENGINE_FAILING_H
 
 #include "base/cause.h"
-#include "engine/load.h"
+#include "engine/resume.h"
 #include "policy/policy.h"
 
 struct failing {
@@ -20,6 +20,7 @@ struct failing {
 	enum outcome outcome;           /* FAILED or BLOCKED, */
 	enum cause cause;               /* the cause, */
 	int32_t status;                 /* and the status; 0: there was no answer */
+	int64_t until;                  /* it rests, or its site; 0: no, or nobody asked */
 };
 
 /* Of one page. */
@@ -29,6 +30,10 @@ MUST_CHECK int failing_page(struct store *s, uint32_t page, struct failing *ret,
 MUST_CHECK int failing_pages(struct store *s, const struct loaded *l, struct failing **ret,
                              struct err *err);
 
+/* Add until when they rest (engine/backoff.h): of all pages, or of one. */
+void failing_rests(struct failing *by_page, const struct resumed *r, int64_t now);
+int64_t failing_rest(const struct resumed *r, uint32_t page, int64_t now);
+
 /* What the pages of a site have in common; sites without a page that fails are left out. */
 struct failing_site {
 	uint32_t site, pages, failing;  /* all its pages, and those that fail */
@@ -37,11 +42,12 @@ struct failing_site {
 	uint32_t of_cause;
 	uint32_t times;                 /* visits in a row, of all its pages together */
 	int64_t since, last;
+	int64_t until;                  /* the site rests, all of it */
 };
 
-/* The sites with the most pages that fail first; in new memory. */
+/* The sites with the most pages that fail first, in new memory; r may be NULL: no rests. */
 struct failing_site *failing_sites(const struct pages *p, const struct failing *by_page,
-                                   uint32_t *ret_n);
+                                   const struct resumed *r, int64_t now, uint32_t *ret_n);
 /* The numbers of the pages that fail, the longest first; in new memory. */
 uint32_t *failing_list(const struct pages *p, const struct failing *by_page, uint32_t *ret_n);
 

@@ -20,8 +20,28 @@ $f init r 2>err
 for p in a forbidden broken gone secret mended; do echo "$url/$p"; done | $f -C r add - >out
 $f -C r add http://nobody.invalid/x >out
 expect 0 $f -C r cycle $web --now 2030-01-01
-expect 0 $f -C r status --failing --json
+expect 0 $f -C r status --failing --json --now 2030-01-01
 is 'len(failing["pages"])' 6
+# how long they rest: a day, four if forbidden or without an address, a quarter more or
+# less; what robots.txt forbids costs nothing and does not rest
+python3 - <<'PY' || fail "how long pages rest"
+import datetime, json
+rests = {}
+for p in json.load(open("out"))["failing"]["pages"]:
+    if "rests_until" in p:
+        when = lambda k: datetime.datetime.fromisoformat(p[k][:-1])
+        rests[p["url"].split("/")[3]] = (when("rests_until") - when("last")).total_seconds() / 86400
+days = {"forbidden": 4, "x": 4, "broken": 1, "mended": 1}
+assert set(rests) >= set(days) and "secret" not in rests, rests
+assert all(.75 * d <= rests[k] <= 1.25 * d for k, d in days.items()), rests
+PY
+expect 0 $f -C r explain "$url/forbidden" --now 2030-01-02
+grep -q '^verdict .* rests$' out || fail "explain of a page that rests"
+grep -q '^failing .*; rests until 2030-01-0[4-6]T' out || fail "explain does not say until when"
+expect 0 $f -C r explain "$url/forbidden" --now 2030-02-01 --budget 100%
+! grep -q 'rests' out || fail "explain of a page whose rest is over"
+expect 0 $f -C r status --failing --now 2030-02-01
+! grep -q '^failed.*2030-01-0[2-9]' out || fail "rests that are over are shown"
 echo yes >mended
 # pages that fail may be left alone for months, and come back a few at a time
 for month in 2030-{06,12} 203{1,2,3,4,5,6}-{06,12}; do
@@ -38,8 +58,8 @@ is '{p["since"] for p in failing["pages"]}' "{'2030-01-01T00:00:00Z'}"
 is '[(s["site"].split(":")[0], s["pages"], s["failing"], s["failed"], s["blocked"], s["cause"], s["of_cause"]) for s in failing["sites"]]' \
 	"[('127.0.0.1', 6, 3, 2, 1, 'status', 2), ('nobody.invalid', 1, 1, 1, 0, 'dns', 1)]"
 expect 0 $f -C r status --failing
-grep -q "^failed 403  *2030-01-01T00:00 .* $url/forbidden$" out || fail "status --failing"
-grep -q "^blocked robots  *2030-01-01T00:00 .* $url/secret$" out || fail "status --failing"
+grep -q "^failed 403  *2030-01-01T00:00 .*$url/forbidden$" out || fail "status --failing"
+grep -q "^blocked robots  *2030-01-01T00:00 .*$url/secret$" out || fail "status --failing"
 ! grep -q "/mended\|/gone\|/a$" out || fail "status --failing lists what does not fail"
 expect 0 $f -C r status
 grep -q 'status --failing' out || fail "status does not say where to look"

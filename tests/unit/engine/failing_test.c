@@ -115,7 +115,7 @@ static void check_equal(const struct failing *a, const struct failing *b)
 static void check_sites(const struct loaded *l, const struct failing *by_page)
 {
 	uint32_t n, pages = 0, seen = 0, failing = 0;
-	struct failing_site *rows = failing_sites(&l->pages, by_page, &n);
+	struct failing_site *rows = failing_sites(&l->pages, by_page, NULL, 0, &n);
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t of[256] = { 0 }, times = 0, here = 0, blocked = 0, most = 0;
