@@ -17,6 +17,7 @@ static void check(const struct buf *url)
 
 	buf_init(&b, BUF_NO_LIMIT);
 	MUST(url->size <= URL_SIZE_MAX);
+	MUST(url_is_canonical(url->data, url->size));
 	for (size_t i = 0; i < url->size; i++)
 		MUST(url->data[i] > 0x20 && url->data[i] < 0x7f);
 	MUST(url_canonical(url->data, url->size, &b, NULL) == 0);

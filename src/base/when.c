@@ -148,7 +148,7 @@ static bool parse_iso(const char *s, size_t size, int64_t *ret)
 		if (p < end && !parse_offset(&p, end, &offset))
 			return false;
 	}
-	if (p != end || !make_time(&c, &t))
+	if (p != end || !make_time(&c, &t) || t - offset < WHEN_MIN || t - offset > WHEN_MAX)
 		return false;
 	*ret = t - offset;
 	return true;

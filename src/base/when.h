@@ -13,6 +13,9 @@
 #include <stdint.h>
 
 #define DAY_SECONDS 86400
+/* What can be written down: the years 1 to 9999. */
+#define WHEN_MIN INT64_C(-62135596800)
+#define WHEN_MAX INT64_C(253402300799)
 
 /* 14 digits (fewer are filled up: 2022 = 2022-01-01 00:00:00) or ISO 8601,
  * `2022-10-01`, `2022-10-01T12:00:00Z`, with offset or fraction; the whole of

@@ -72,7 +72,7 @@ static int resume_repository(struct origin *o, uint64_t seed, struct err *err)
 
 static int open_repository(struct origin *o, struct cli *cli, struct err *err)
 {
-	int rc = repository_open(cli, &o->store, err);
+	int rc = repository_read(cli, &o->store, err);
 
 	return rc < 0 ? rc : resume_repository(o, (uint64_t)cli->common.seed, err);
 }

@@ -202,7 +202,7 @@ static int diff_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	struct choice w = { 0 };
 	struct store_page page;
 	struct store *s;
-	int rc = repository_open(cli, &s, err);
+	int rc = repository_read(cli, &s, err);
 
 	(void)n_args;
 	if (rc < 0)

@@ -388,7 +388,7 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		               kind->name);
 	if (e.opts->extended && !kind->extended)
 		return err_set(err, E_USAGE, "export %s: --extended goes with cdxj", kind->name);
-	rc = repository_open(cli, &e.store, err);
+	rc = repository_read(cli, &e.store, err);
 	if (rc < 0)
 		return rc;
 	rc = parse_since(&e, err);

@@ -169,7 +169,7 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 
 	(void)n_args;
 	(void)args;
-	rc = repository_open(cli, &l.store, err);
+	rc = repository_read(cli, &l.store, err);
 	if (rc < 0)
 		return rc;
 	if ((rc = store_count(l.store, &counts, err)) == 0 &&

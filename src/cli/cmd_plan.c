@@ -70,7 +70,7 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
 	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
 	                          .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 	                          .progress = &p->progress };
-	int rc = repository_open(cli, &p->store, err);
+	int rc = repository_read(cli, &p->store, err);
 
 	if (rc < 0)
 		return rc;

@@ -70,7 +70,7 @@ static int report_run(struct cli *cli, void *opts, int n_args, char **args, stru
 
 	if (n_args)
 		cli->common.repository = args[0];
-	if (rc < 0 || (rc = repository_open(cli, &s, err)) < 0)
+	if (rc < 0 || (rc = repository_read(cli, &s, err)) < 0)
 		return rc;
 	rc = repository_settings(cli, s, &keep, err);
 	if (rc == 0)

@@ -207,7 +207,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	struct searching s = { 0 };
 	struct found found[SEARCH_K_MAX] = { { 0 } };
 	uint32_t top[SEARCH_K_MAX], n = 0;
-	int rc = repository_open(cli, &s.store, err);
+	int rc = repository_read(cli, &s.store, err);
 
 	if (rc < 0)
 		return rc;

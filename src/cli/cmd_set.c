@@ -186,7 +186,7 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	}
 	if (g.only && !setting_find(g.only))
 		return no_setting(g.only, err);
-	rc = repository_open(cli, &s, err);
+	rc = repository_read(cli, &s, err);
 	if (rc < 0)
 		return rc;
 	if (cli->common.json) {

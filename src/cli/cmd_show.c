@@ -196,7 +196,7 @@ static int show_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	struct store_page p;
 	struct failing f;
 	struct store *s;
-	int rc = repository_open(cli, &s, err);
+	int rc = repository_read(cli, &s, err);
 
 	(void)n_args;
 	if (rc < 0)

@@ -138,7 +138,7 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	(void)args;
 	if (o->sites && o->failing)
 		return err_set(err, E_USAGE, "--sites and --failing are two reports: choose one");
-	if ((rc = repository_open(cli, &s, err)) < 0)
+	if ((rc = repository_read(cli, &s, err)) < 0)
 		return rc;
 	rc = repository_settings(cli, s, &keep, err);
 	if (rc == 0 && o->check)

@@ -125,7 +125,7 @@ int rank_load_repository(struct rank_graph *ret, struct cli *cli, struct err *er
 	struct rank_graph g = { .text.kind = GRAPH_TEXT_NAMES };
 	struct resumed r = { 0 };
 	struct store *s = NULL;
-	int rc = repository_open(cli, &s, err);
+	int rc = repository_read(cli, &s, err);
 
 	if (rc < 0)
 		return rc;

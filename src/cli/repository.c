@@ -24,12 +24,22 @@ static int store_path(const struct cli *cli, const char *dir, char *out, size_t 
 	return 0;
 }
 
-int repository_open(struct cli *cli, struct store **ret, struct err *err)
+static int open_as(struct cli *cli, enum store_mode mode, struct store **ret, struct err *err)
 {
 	char path[4096];
 	int rc = store_path(cli, cli->common.repository, path, sizeof path, err);
 
-	return rc < 0 ? rc : store_open(ret, path, STORE_EXISTING, err);
+	return rc < 0 ? rc : store_open(ret, path, mode, err);
+}
+
+int repository_open(struct cli *cli, struct store **ret, struct err *err)
+{
+	return open_as(cli, STORE_EXISTING, ret, err);
+}
+
+int repository_read(struct cli *cli, struct store **ret, struct err *err)
+{
+	return open_as(cli, STORE_READ, ret, err);
 }
 
 int repository_create(struct cli *cli, const char *dir, struct store **ret, struct err *err)

@@ -25,6 +25,8 @@
 	          "URL" }
 
 MUST_CHECK int repository_open(struct cli *cli, struct store **ret, struct err *err);
+/* For commands that write nothing: works where nothing can be written. */
+MUST_CHECK int repository_read(struct cli *cli, struct store **ret, struct err *err);
 /* Make the folder and its tables; fine if they are there. */
 MUST_CHECK int repository_create(struct cli *cli, const char *dir, struct store **ret,
                                  struct err *err);

@@ -66,8 +66,7 @@ static int read_capture(void *arg, const struct store_capture *s, struct err *er
 	struct record r;
 	uint32_t number;
 
-	if (s->page >= c->features.pages->n)
-		return err_set(err, E_STORE, "a capture of page %u makes no sense", s->page);
+	(void)err;
 	if (s->time >= c->until)
 		return 0;
 	if (!c->first[s->page])

@@ -74,8 +74,7 @@ static int see_page(void *arg, const struct store_page *p, struct err *err)
 	struct url_parts parts;
 	bool fresh;
 
-	if (p->number != i)
-		return err_set(err, E_STORE, "page %u is missing from the store", i);
+	(void)err;
 	mem_grow((void **)&d->state, &d->cap_state, d->n_pages, 1);
 	mem_grow((void **)&d->last_visit, &d->cap_visit, d->n_pages, sizeof *d->last_visit);
 	mem_grow((void **)&d->hint, &d->cap_hint, d->n_pages, sizeof *d->hint);

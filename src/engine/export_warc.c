@@ -211,8 +211,10 @@ static int export_places(struct writing *w, struct err *err)
 		struct store_page p;
 
 		if ((rc = store_capture_get(w->e->store, w->places.v[i].id, &c, err)) <= 0 ||
-		    (rc = store_page_get(w->e->store, c.page, &p, err)) <= 0)
-			return rc < 0 ? rc : err_set(err, E_STORE, "a capture went away");
+		    (rc = store_page_get(w->e->store, c.page, &p, err)) <= 0) {
+			rc = rc < 0 ? rc : err_set(err, E_STORE, "a capture went away");
+			break;
+		}
 		buf_clear(&w->url);
 		buf_add(&w->url, p.url.s, p.url.size);
 		if (i && w->places.v[i].file != w->places.v[i - 1].file)

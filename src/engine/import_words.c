@@ -18,7 +18,8 @@ static int read_word(void *arg, uint32_t number, struct text word, struct err *e
 	struct import_words *w = arg;
 
 	if (strtab_intern(&w->words.words, word.s, word.size, NULL) != number)
-		return err_set(err, E_STORE, "the word list has a gap or a double at %u", number);
+		return err_set(err, E_STORE, "table words, row %u, column word: is there before, or "
+		               "the row before it is missing; restore a backup", number + 1);
 	w->n_stored = number + 1;
 	return 0;
 }

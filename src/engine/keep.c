@@ -13,6 +13,10 @@
 #include "web/lastmod.h"
 #include "web/url.h"
 
+/* The store refuses what is larger. */
+_Static_assert(OUTCOME_BLOCKED == STORE_OUTCOME_LAST && GOAL_ALIVE == STORE_GOAL_LAST,
+               "repo/store.h knows the last of them");
+
 int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret, struct err *err)
 {
 	struct store_hint h = { 0 };

@@ -172,8 +172,8 @@ int live_recall(struct crawl *c, const struct store_visit *v, struct err *err)
 	char *target = NULL;
 	int rc = 0;
 
-	if (v->page >= c->resumed->loaded.pages.n || v->outcome > OUTCOME_BLOCKED)
-		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
+	if (v->page >= c->resumed->loaded.pages.n)
+		return 0;               /* it came when ours were read */
 	if (v->outcome == OUTCOME_SAME)
 		place = pages_url(&c->resumed->loaded.pages, v->page);
 	if (v->capture && (rc = store_capture_get(c->store, v->capture, &way, err)) > 0 &&

@@ -148,8 +148,9 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct log *l = arg;
 	struct logged x = { v->cycle, v->page, v->probability, v->outcome, false };
 
-	if (v->page >= l->n_pages || v->outcome > OUTCOME_BLOCKED || v->cycle > l->times.n)
-		return err_set(err, E_STORE, "a visit of page %u makes no sense", v->page);
+	if (v->cycle > l->times.n)
+		return err_set(err, E_STORE, "table visits, row of page %u, column cycle: there is no "
+		               "cycle %u; restore a backup", v->page, v->cycle);
 	if (v->goal != GOAL_CHANGED)
 		return 0;
 	if (!l->known[v->page] && v->outcome < OUTCOME_FAILED && v->capture) {

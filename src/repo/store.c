@@ -41,6 +41,8 @@ void store_close(struct store *s)
 		s->ops->close(s);
 }
 
+int store_freeze(struct store *s, struct err *err) { return s->ops->freeze(s, err); }
+void store_thaw(struct store *s) { s->ops->thaw(s); }
 int store_begin(struct store *s, struct err *err) { return s->ops->begin(s, err); }
 int store_commit(struct store *s, struct err *err) { return s->ops->commit(s, err); }
 void store_rollback(struct store *s) { s->ops->rollback(s); }

@@ -69,6 +69,9 @@ struct store_capture {
 	int64_t offset, size;
 };
 
+#define STORE_OUTCOME_LAST 4            /* of the engine's numbers: none is larger */
+#define STORE_GOAL_LAST 1
+
 struct store_visit {
 	uint32_t cycle;                 /* 0: imported history */
 	uint32_t page;
@@ -119,6 +122,8 @@ struct store_counts {
 	int64_t first_capture, last_capture;    /* 0: none */
 };
 
+/* To read: also what cannot be written to, and all as it is at the first read, whatever
+ * others write meanwhile. */
 enum store_mode { STORE_EXISTING, STORE_CREATE, STORE_READ };
 
 /* "sqlite:PATH" or a plain path. */
@@ -126,6 +131,10 @@ MUST_CHECK int store_open(struct store **ret, const char *url, enum store_mode m
                           struct err *err);
 void store_close(struct store *s);      /* NULL is fine; drops an open batch */
 
+/* What is read until store_thaw() is of one moment: the pages that visits and captures
+ * speak of are those that a scan of the pages delivers.  Within a batch, nothing. */
+MUST_CHECK int store_freeze(struct store *s, struct err *err);
+void store_thaw(struct store *s);
 MUST_CHECK int store_begin(struct store *s, struct err *err);
 MUST_CHECK int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);

@@ -12,6 +12,8 @@ struct store_ops {
 	const char *scheme;             /* "sqlite" */
 	int (*open)(struct store **ret, const char *path, enum store_mode, struct err *);
 	void (*close)(struct store *);
+	int (*freeze)(struct store *, struct err *);
+	void (*thaw)(struct store *);
 	int (*begin)(struct store *, struct err *);
 	int (*commit)(struct store *, struct err *);
 	void (*rollback)(struct store *);

@@ -14,11 +14,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
 #define CACHE_KIB "131072"      /* page cache: 128 MiB */
+#define CELL_SIZE_MAX (256 << 20)        /* of a text: far above all that we write */
 #define BUSY_MS 30000            /* a cycle pauses every 5 s: engine/crawl_keep.c */
 
 static const char *const sql_texts[] = {
@@ -215,17 +217,50 @@ static void sqlite_close(struct store *base)
 
 extern const struct store_ops store_sqlite_ops;
 
-/* On a read-only file system: nobody can be writing, and SQLite need not lock; unless a
- * program that did not end left a log behind, which must be read, too. */
-static int open_closed(struct store_sqlite *s)
+/* From the first read on, all is seen as it is then. */
+static int sqlite_freeze(struct store *base, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	int rc = 0;
+
+	if (sqlite3_get_autocommit(s->db))
+		rc = execute(s, "BEGIN", err);
+	s->frozen = rc == 0 && !s->in_batch;
+	return rc;
+}
+
+static void sqlite_thaw(struct store *base)
+{
+	struct store_sqlite *s = self(base);
+
+	if (s->frozen && !s->reads_only)
+		sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
+	s->frozen = s->reads_only;
+}
+
+/*
+ * A database that we may not write to, or whose folder we may not: on a read-only disk,
+ * or of another user.  If nobody has it open there is no log, and it is read as it lies
+ * there.  If somebody has, we read log and index that lie beside it.
+ */
+static int open_closed(struct store_sqlite *s, struct err *err)
 {
 	char log[sizeof s->path + 8];
 	struct buf uri;
+	struct stat st;
 	int rc;
 
 	snprintf(log, sizeof log, "%s-wal", s->path);
-	if (access(log, F_OK) == 0)
-		return sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+	if (stat(log, &st) == 0 && st.st_size > 0) {
+		rc = sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+		                     NULL);
+		if (rc == SQLITE_OK && sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL,
+		                                    NULL) == SQLITE_OK)
+			return 0;
+		return err_set(err, E_STORE, "%s: read-only for you, and a program that did not end "
+		               "left a log beside it (%s): let somebody who may write there run "
+		               "`freshet status` once", s->path, sqlite3_errmsg(s->db));
+	}
 	buf_init(&uri, BUF_NO_LIMIT);
 	buf_str(&uri, "file:");
 	for (const char *c = s->path; *c; c++)
@@ -237,42 +272,89 @@ static int open_closed(struct store_sqlite *s)
 	rc = sqlite3_open_v2(buf_text(&uri), &s->db,
 	                     SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 	buf_release(&uri);
-	return rc;
+	return rc == SQLITE_OK ? 0 : sql_error(s, err);
+}
+
+/* May we write to the database, and make its log beside it? */
+static bool is_closed(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096] = ".";
+
+	if (slash)
+		snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + (slash == path)), path);
+	return access(path, W_OK) || access(folder, W_OK);
+}
+
+/* The tables may be anybody's: no code in them runs, and no size in them is believed. */
+static int distrust(struct store_sqlite *s, struct err *err)
+{
+	static const struct { int what, most; } limits[] = {
+		{ SQLITE_LIMIT_LENGTH, CELL_SIZE_MAX }, { SQLITE_LIMIT_SQL_LENGTH, 100000 },
+		{ SQLITE_LIMIT_COLUMN, 100 }, { SQLITE_LIMIT_EXPR_DEPTH, 100 },
+		{ SQLITE_LIMIT_ATTACHED, 0 }, { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+	};
+	static const struct { int what, on; } ways[] = {
+		{ SQLITE_DBCONFIG_DEFENSIVE, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+		{ SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 }, { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		sqlite3_limit(s->db, limits[i].what, limits[i].most);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+		if (sqlite3_db_config(s->db, ways[i].what, ways[i].on, NULL) != SQLITE_OK)
+			return sql_error(s, err);
+	return execute(s, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;", err);
+}
+
+static int open_database(struct store_sqlite *s, enum store_mode mode, struct err *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+		(mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
+	bool there = access(s->path, F_OK) == 0, closed = there && is_closed(s->path);
+	int rc = 0;
+
+	if (mode != STORE_CREATE && !there)
+		return errno == EACCES ? err_errno(err, E_STORE, "%s", s->path) :
+		       err_set(err, E_STORE, "%s: no repository here; -C DIR names one, "
+		               "`freshet init DIR` makes one", s->path);
+	if (closed && mode != STORE_READ)
+		return err_set(err, E_STORE, "%s: read-only for you (nothing can be written there): "
+		               "commands that only read work", s->path);
+	if (closed)
+		rc = open_closed(s, err);
+	else if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
+		rc = sql_error(s, err);
+	if (rc < 0)
+		return rc;
+	sqlite3_busy_timeout(s->db, BUSY_MS);
+	if ((rc = distrust(s, err)) < 0 ||
+	    (!closed && (rc = execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
+	                              err)) < 0) ||
+	    (rc = execute(s, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -" CACHE_KIB ";",
+	                  err)) < 0)
+		return rc;
+	return migrate(s, closed, err);
 }
 
 static int sqlite_open(struct store **ret, const char *path, enum store_mode mode,
                        struct err *err)
 {
 	struct store_sqlite *s = mem_zalloc(1, sizeof *s);
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
-		(mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
-	bool closed = access(path, W_OK) != 0 && errno == EROFS;
 	int rc;
 
 	s->base.ops = &store_sqlite_ops;
 	s->sent = -1;
 	buf_init(&s->robots, BUF_NO_LIMIT);
 	snprintf(s->path, sizeof s->path, "%s", path);
-	if (mode != STORE_CREATE && access(path, F_OK)) {
-		free(s);
-		return err_set(err, E_STORE, "%s: no repository here; -C DIR names one, "
-		               "`freshet init DIR` makes one", path);
-	}
-	if ((closed ? open_closed(s) : sqlite3_open_v2(path, &s->db, flags, NULL)) != SQLITE_OK) {
-		rc = sql_error(s, err);
-		sqlite_close(&s->base);
-		return rc;
-	}
-	sqlite3_busy_timeout(s->db, BUSY_MS);
-	rc = closed ? 0 : execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;", err);
-	if (rc == 0)
-		rc = execute(s, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -" CACHE_KIB ";", err);
-	if (rc == 0)
-		rc = migrate(s, closed, err);
+	rc = open_database(s, mode, err);
+	if (rc == 0 && mode == STORE_READ)
+		rc = sqlite_freeze(&s->base, err);
 	if (rc < 0) {
 		sqlite_close(&s->base);
 		return rc;
 	}
+	s->reads_only = mode == STORE_READ;
 	*ret = &s->base;
 	return 0;
 }
@@ -289,6 +371,7 @@ static int sqlite_begin(struct store *base, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_BEGIN, err);
+	int64_t last = 0;
 	int rc;
 
 	end_reads(s);
@@ -297,12 +380,10 @@ static int sqlite_begin(struct store *base, struct err *err)
 	if (rc < 0)
 		return rc;
 	s->in_batch = true;
-	q = sql_get(s, SQL_PAGE_LAST, err);
-	rc = q ? sql_step(s, q, err) : E_STORE;
+	rc = sqlite_last_page(s, &last, err);
 	if (rc < 0)
 		return rc;
-	s->n_pages = (uint32_t)sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
+	s->n_pages = (uint32_t)last;
 	return sqlite_filter_check(s, err);
 }
 
@@ -350,8 +431,12 @@ static int sqlite_settings(struct store *base, store_setting_each *each, void *a
 	sqlite3_stmt *q = sql_get(s, SQL_SETTING_SCAN, err);
 	int rc = q ? 0 : E_STORE;
 
-	while (rc == 0 && (rc = sql_step(s, q, err)) > 0)
-		rc = each(arg, sql_text(q, 0).s, sql_text(q, 1).s, err);
+	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
+		struct sql_row r = { .s = s, .q = q, .table = "settings", .err = err };
+		struct text key = sql_text_there(&r, 0), value = sql_text_there(&r, 1);
+
+		rc = r.rc < 0 ? r.rc : each(arg, key.s, value.s, err);
+	}
 	if (q)
 		sqlite3_reset(q);
 	return rc;
@@ -398,6 +483,8 @@ const struct store_ops store_sqlite_ops = {
 	.scheme = "sqlite",
 	.open = sqlite_open,
 	.close = sqlite_close,
+	.freeze = sqlite_freeze,
+	.thaw = sqlite_thaw,
 	.begin = sqlite_begin,
 	.commit = sqlite_commit,
 	.rollback = sqlite_rollback,

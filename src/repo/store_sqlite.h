@@ -21,6 +21,7 @@ struct store_sqlite {
 	sqlite3_stmt *statements[N_SQL];
 	uint32_t n_pages;               /* known while a batch is open */
 	bool in_batch;
+	bool frozen, reads_only;        /* a transaction of reads is open; always */
 	uint64_t n_added;               /* calls of page_add */
 	uint64_t *filter;               /* of the keys there are, or NULL; see _pages.c */
 	uint64_t filter_words, filter_keys;
@@ -46,6 +47,44 @@ int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 int sql_error(struct store_sqlite *s, struct err *err);
 void sql_bind_text(sqlite3_stmt *q, int i, struct text t);      /* NULL if nothing */
 struct text sql_text(sqlite3_stmt *q, int column);
+
+/*
+ * A row that is being read (store_sqlite_row.c).  Each of these looks at a cell and
+ * returns what it holds; one that makes no sense is an error in rc, E_STORE, and err says
+ * where it is.  The row must then not be used.
+ */
+struct sql_row {
+	struct store_sqlite *s;
+	sqlite3_stmt *q;
+	const char *table;
+	int key_column;                 /* that says which row it is, */
+	struct text key;                /* unless this does */
+	int64_t n_pages;                /* there are so many; -1: nobody has looked */
+	int rc;
+	struct err *err;
+};
+
+void sql_row_bad(struct sql_row *r, int column, const char *wanted);    /* "is no WANTED" */
+int64_t sql_int(struct sql_row *r, int column, int64_t min, int64_t max, const char *wanted);
+int64_t sql_any(struct sql_row *r, int column);                 /* whole number */
+int64_t sql_size(struct sql_row *r, int column);                /* NULL: -1 */
+uint32_t sql_count(struct sql_row *r, int column);
+bool sql_flag(struct sql_row *r, int column);
+uint64_t sql_id(struct sql_row *r, int column);
+int64_t sql_time(struct sql_row *r, int column);
+int32_t sql_status(struct sql_row *r, int column);
+uint32_t sql_page(struct sql_row *r, int column);
+double sql_real(struct sql_row *r, int column);                 /* finite */
+double sql_weight(struct sql_row *r, int column);
+float sql_score(struct sql_row *r, int column);                 /* NAN: none */
+float sql_chance(struct sql_row *r, int column);                /* NAN: none */
+struct text sql_text_there(struct sql_row *r, int column);
+struct text sql_text_or_null(struct sql_row *r, int column);
+struct text sql_url(struct sql_row *r, int column);             /* canonical */
+struct text sql_url_or_null(struct sql_row *r, int column);
+
+/* How many pages there are; within a scan, as it sees them. */
+int sqlite_last_page(struct store_sqlite *s, int64_t *ret, struct err *err);
 
 /* Another program may have added pages: forget what was known of them. */
 int sqlite_filter_check(struct store_sqlite *s, struct err *err);

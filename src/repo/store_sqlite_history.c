@@ -77,11 +77,6 @@ static void bind_number(sqlite3_stmt *q, int i, int64_t v)
 		sqlite3_bind_int64(q, i, v);
 }
 
-static int64_t number(sqlite3_stmt *q, int column)
-{
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(q, column);
-}
-
 /* id 0: a new one */
 static int insert_capture(struct store_sqlite *s, struct store_capture *c, int64_t id,
                           struct err *err)
@@ -157,26 +152,25 @@ int sqlite_capture_put(struct store *base, struct store_capture *c, struct err *
 	return rc < 0 ? rc : 2;
 }
 
-static void read_capture(sqlite3_stmt *q, struct store_capture *c)
+static void read_capture(struct sql_row *r, struct store_capture *c)
 {
 	*c = (struct store_capture){
-		.id = (uint64_t)sqlite3_column_int64(q, 0),
-		.page = (uint32_t)sqlite3_column_int64(q, 1),
-		.time = sqlite3_column_int64(q, 2),
-		.status = sqlite3_column_int(q, 3),
-		.revisit = sqlite3_column_int(q, 4) != 0,
-		.mime = sql_text(q, 5), .digest = sql_text(q, 6), .prose = sql_text(q, 7),
-		.tags = sql_text(q, 8), .title = sql_text(q, 9), .etag = sql_text(q, 10),
-		.modified = sql_text(q, 11),
-		.has_simhash = sqlite3_column_type(q, 12) != SQLITE_NULL,
-		.simhash = (uint64_t)sqlite3_column_int64(q, 12),
-		.length = number(q, 13), .bytes_text = number(q, 14), .words = number(q, 15),
-		.images = number(q, 16), .tables = number(q, 17), .emails = number(q, 18),
-		.outlinks = number(q, 19),
-		.links = sql_text(q, 20), .terms = sql_text(q, 21), .file = sql_text(q, 22),
-		.offset = number(q, 23), .size = number(q, 24), .target = sql_text(q, 25),
-		.robots = sql_text(q, 26),
+		.id = sql_id(r, 0), .page = sql_page(r, 1), .time = sql_time(r, 2),
+		.status = sql_status(r, 3), .revisit = sql_flag(r, 4),
+		.mime = sql_text_or_null(r, 5), .digest = sql_text_or_null(r, 6),
+		.prose = sql_text_or_null(r, 7), .tags = sql_text_or_null(r, 8),
+		.title = sql_text_or_null(r, 9), .etag = sql_text_or_null(r, 10),
+		.modified = sql_text_or_null(r, 11),
+		.has_simhash = sqlite3_column_type(r->q, 12) != SQLITE_NULL,
+		.length = sql_size(r, 13), .bytes_text = sql_size(r, 14), .words = sql_size(r, 15),
+		.images = sql_size(r, 16), .tables = sql_size(r, 17), .emails = sql_size(r, 18),
+		.outlinks = sql_size(r, 19),
+		.links = sql_text_or_null(r, 20), .terms = sql_text_or_null(r, 21),
+		.file = sql_text_or_null(r, 22), .offset = sql_size(r, 23), .size = sql_size(r, 24),
+		.target = sql_url_or_null(r, 25), .robots = sql_text_or_null(r, 26),
 	};
+	if (c->has_simhash)
+		c->simhash = (uint64_t)sql_any(r, 12);
 }
 
 int sqlite_capture_get(struct store *base, uint64_t id, struct store_capture *ret,
@@ -190,8 +184,12 @@ int sqlite_capture_get(struct store *base, uint64_t id, struct store_capture *re
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, (int64_t)id);
 	rc = sql_step(s, q, err);
-	if (rc > 0)
-		read_capture(q, ret);
+	if (rc > 0) {
+		struct sql_row r = { .s = s, .q = q, .table = "captures", .n_pages = -1, .err = err };
+
+		read_capture(&r, ret);
+		rc = r.rc < 0 ? r.rc : rc;
+	}
 	return rc;
 }
 
@@ -215,6 +213,7 @@ int sqlite_captures(struct store *base, uint32_t page, store_capture_each *each,
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, page == STORE_NONE ? SQL_CAPTURE_SCAN : SQL_CAPTURE_PAGE, err);
+	struct sql_row r = { .s = s, .q = q, .table = "captures", .n_pages = -1, .err = err };
 	int rc = q ? 0 : E_STORE;
 
 	if (q && page != STORE_NONE)
@@ -222,8 +221,8 @@ int sqlite_captures(struct store *base, uint32_t page, store_capture_each *each,
 	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
 		struct store_capture c;
 
-		read_capture(q, &c);
-		rc = each(arg, &c, err);
+		read_capture(&r, &c);
+		rc = r.rc < 0 ? r.rc : each(arg, &c, err);
 	}
 	if (q)
 		sqlite3_reset(q);
@@ -234,12 +233,6 @@ static void bind_real(sqlite3_stmt *q, int i, double v)
 {
 	if (!isnan(v))
 		sqlite3_bind_double(q, i, v);
-}
-
-static float real(sqlite3_stmt *q, int column)
-{
-	return sqlite3_column_type(q, column) == SQLITE_NULL ? NAN :
-	       (float)sqlite3_column_double(q, column);
 }
 
 int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err *err)
@@ -282,18 +275,43 @@ int sqlite_visits_forget(struct store *base, uint32_t page, struct err *err)
 	return sql_run(s, q, err);
 }
 
+static uint8_t read_goal(struct sql_row *r, int column)
+{
+	return (uint8_t)sql_int(r, column, 0, STORE_GOAL_LAST, "goal");
+}
+
 static int cycle_goal(struct store_sqlite *s, uint32_t cycle, uint8_t *ret, struct err *err)
 {
 	sqlite3_stmt *q = sql_get(s, SQL_CYCLE_GOAL, err);
+	struct sql_row r = { .s = s, .q = q, .table = "cycles", .key_column = 1, .err = err };
 	int rc;
 
 	if (!q)
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, cycle);
 	rc = sql_step(s, q, err);
-	*ret = rc > 0 ? (uint8_t)sqlite3_column_int(q, 0) : 0;
+	*ret = rc > 0 ? read_goal(&r, 0) : 0;
 	sqlite3_reset(q);
-	return rc < 0 ? rc : 0;
+	return rc < 0 ? rc : r.rc;
+}
+
+static void read_visit(struct sql_row *r, struct store_visit *v)
+{
+	int64_t id = sql_any(r, 10);
+
+	*v = (struct store_visit){
+		.cycle = (uint32_t)sql_int(r, 0, 0, UINT32_MAX - 1, "number of a cycle"),
+		.page = sql_page(r, 1),
+		.time = sql_time(r, 2),
+		.outcome = (uint8_t)sql_int(r, 3, 0, STORE_OUTCOME_LAST, "outcome"),
+		.reason = (uint8_t)sql_int(r, 4, 0, UINT8_MAX, "reason"),
+		.status = sql_status(r, 5),
+		.hit = sql_flag(r, 6),
+		.score = sql_score(r, 7), .probability = sql_chance(r, 8),
+		.capture = sql_id(r, 9),
+		.cause = (uint8_t)sql_int(r, 11, 0, UINT8_MAX, "cause"),
+	};
+	v->order = id >> 32 == v->cycle ? (uint32_t)id : 0;
 }
 
 int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
@@ -303,6 +321,8 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 	sqlite3_stmt *q = sql_get(s, page == STORE_NONE ? SQL_VISIT_SCAN : SQL_VISIT_PAGE, err);
 	uint32_t cycle = 0;             /* the one before; imported history has no goal */
 	uint8_t goal = 0;
+	struct sql_row r = { .s = s, .q = q, .table = "visits", .key_column = 10, .n_pages = -1,
+	                     .err = err };
 	int rc = q ? 0 : E_STORE;
 
 	if (q) {
@@ -312,24 +332,11 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 			sqlite3_bind_int64(q, 3, page);
 	}
 	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
-		struct store_visit v = {
-			.cycle = (uint32_t)sqlite3_column_int64(q, 0),
-			.page = (uint32_t)sqlite3_column_int64(q, 1),
-			.time = sqlite3_column_int64(q, 2),
-			.outcome = (uint8_t)sqlite3_column_int(q, 3),
-			.reason = (uint8_t)sqlite3_column_int(q, 4),
-			.status = sqlite3_column_int(q, 5),
-			.hit = sqlite3_column_int(q, 6) != 0,
-			.score = real(q, 7), .probability = real(q, 8),
-			.capture = (uint64_t)sqlite3_column_int64(q, 9),
-			.cause = (uint8_t)sqlite3_column_int(q, 11),
-		};
-		int64_t id = sqlite3_column_int64(q, 10);
+		struct store_visit v;
 
-		v.order = id >> 32 == v.cycle ? (uint32_t)id : 0;
-
-		rc = 0;
-		if (v.cycle != cycle)
+		read_visit(&r, &v);
+		rc = r.rc;
+		if (rc == 0 && v.cycle != cycle)
 			rc = cycle_goal(s, v.cycle, &goal, err);
 		cycle = v.cycle;
 		v.goal = goal;
@@ -369,27 +376,21 @@ int sqlite_cycles(struct store *base, store_cycle_each *each, void *arg, struct 
 	sqlite3_stmt *q = sql_get(s, SQL_CYCLE_SCAN, err);
 	int rc = q ? 0 : E_STORE;
 
-	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
+	for (uint32_t n = 1; rc == 0 && (rc = sql_step(s, q, err)) > 0; n++) {
+		struct sql_row r = { .s = s, .q = q, .table = "cycles", .err = err };
 		struct store_cycle c = {
-			.number = (uint32_t)sqlite3_column_int64(q, 0),
-			.time = sqlite3_column_int64(q, 1),
-			.open = sqlite3_column_int(q, 2) != 0,
-			.policy = sql_text(q, 3),
-			.seed = (uint64_t)sqlite3_column_int64(q, 4),
-			.budget = (uint32_t)sqlite3_column_int64(q, 5),
-			.downloads = (uint32_t)sqlite3_column_int64(q, 6),
-			.fresh = (uint32_t)sqlite3_column_int64(q, 7),
-			.changed = (uint32_t)sqlite3_column_int64(q, 8),
-			.same = (uint32_t)sqlite3_column_int64(q, 9),
-			.gone = (uint32_t)sqlite3_column_int64(q, 10),
-			.failed = (uint32_t)sqlite3_column_int64(q, 11),
-			.blocked = (uint32_t)sqlite3_column_int64(q, 12),
-			.seconds_plan = sqlite3_column_double(q, 13),
-			.seconds_total = sqlite3_column_double(q, 14),
-			.goal = (uint8_t)sqlite3_column_int(q, 15),
+			/* none is left out: whoever looks back has an array of them */
+			.number = (uint32_t)sql_int(&r, 0, n, n, "number of the next cycle"),
+			.time = sql_time(&r, 1), .open = sql_flag(&r, 2),
+			.policy = sql_text_there(&r, 3), .seed = (uint64_t)sql_any(&r, 4),
+			.budget = sql_count(&r, 5), .downloads = sql_count(&r, 6),
+			.fresh = sql_count(&r, 7), .changed = sql_count(&r, 8), .same = sql_count(&r, 9),
+			.gone = sql_count(&r, 10), .failed = sql_count(&r, 11),
+			.blocked = sql_count(&r, 12), .seconds_plan = sql_real(&r, 13),
+			.seconds_total = sql_real(&r, 14), .goal = read_goal(&r, 15),
 		};
 
-		rc = each(arg, &c, err);
+		rc = r.rc < 0 ? r.rc : each(arg, &c, err);
 	}
 	if (q)
 		sqlite3_reset(q);

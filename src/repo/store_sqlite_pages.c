@@ -27,9 +27,11 @@ static int find_id(struct store_sqlite *s, struct text url, int64_t *ret, struct
 		struct text have = sql_text(q, 1);
 
 		rc = 0;
-		if (have.size == url.size && !memcmp(have.s, url.s, url.size)) {
-			*ret = sqlite3_column_int64(q, 0);
-			rc = 1;
+		if (have.s && have.size == url.size && !memcmp(have.s, url.s, url.size)) {
+			struct sql_row r = { .s = s, .q = q, .table = "pages", .err = err };
+
+			*ret = sql_int(&r, 0, 1, STORE_NONE - 1, "number of a page");
+			rc = r.rc < 0 ? r.rc : 1;
 		}
 	}
 	if (q)
@@ -154,24 +156,44 @@ int sqlite_page_add(struct store *base, struct text url, int64_t added, uint32_t
 	return 1;
 }
 
-static void read_page(sqlite3_stmt *q, struct store_page *p)
+int sqlite_last_page(struct store_sqlite *s, int64_t *ret, struct err *err)
 {
+	sqlite3_stmt *q = sql_get(s, SQL_PAGE_LAST, err);
+	int rc = q ? sql_step(s, q, err) : E_STORE;
+
+	if (rc < 0)
+		return rc;
+	*ret = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	if (*ret < 0 || *ret >= STORE_NONE)
+		return err_set(err, E_STORE, "%s: table pages, row %lld, column id: no page has that "
+		               "number: damaged, or not made by freshet; restore a backup", s->path,
+		               (long long)*ret);
+	return 0;
+}
+
+static int read_page(struct store_sqlite *s, sqlite3_stmt *q, struct store_page *p,
+                     struct err *err)
+{
+	struct sql_row r = { .s = s, .q = q, .table = "pages", .err = err };
+
 	*p = (struct store_page){
-		.number = (uint32_t)(sqlite3_column_int64(q, 0) - 1),
-		.url = sql_text(q, 1),
-		.added = sqlite3_column_int64(q, 2),
-		.last_visit = sqlite3_column_int64(q, 3),
-		.last_change = sqlite3_column_int64(q, 4),
-		.visits = (uint32_t)sqlite3_column_int64(q, 5),
-		.changes = (uint32_t)sqlite3_column_int64(q, 6),
-		.fails = (uint32_t)sqlite3_column_int64(q, 7),
-		.state = (uint8_t)sqlite3_column_int64(q, 8),
-		.capture = (uint64_t)sqlite3_column_int64(q, 9),
-		.hint = sqlite3_column_int64(q, 10),
-		.hint_seen = sqlite3_column_int64(q, 11),
-		.found = (uint32_t)sqlite3_column_int64(q, 12),
-		.weight = sqlite3_column_double(q, 13),
+		.number = (uint32_t)(sql_int(&r, 0, 1, STORE_NONE - 1, "number of a page") - 1),
+		.url = sql_url(&r, 1),
+		.added = sql_time(&r, 2),
+		.last_visit = sql_time(&r, 3),
+		.last_change = sql_time(&r, 4),
+		.visits = sql_count(&r, 5),
+		.changes = sql_count(&r, 6),
+		.fails = sql_count(&r, 7),
+		.state = (uint8_t)sql_int(&r, 8, 0, STORE_PAGE_LEFT, "state of a page"),
+		.capture = sql_id(&r, 9),
+		.hint = sql_time(&r, 10),
+		.hint_seen = sql_time(&r, 11),
+		.found = sql_count(&r, 12),
+		.weight = sql_weight(&r, 13),
 	};
+	return r.rc;
 }
 
 int sqlite_page_get(struct store *base, uint32_t number, struct store_page *ret, struct err *err)
@@ -184,8 +206,8 @@ int sqlite_page_get(struct store *base, uint32_t number, struct store_page *ret,
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, (int64_t)number + 1);
 	rc = sql_step(s, q, err);
-	if (rc > 0)
-		read_page(q, ret);      /* url lives until the next get */
+	if (rc > 0 && read_page(s, q, ret, err) < 0)    /* url lives until the next get */
+		rc = E_STORE;
 	return rc;
 }
 
@@ -237,11 +259,15 @@ int sqlite_pages(struct store *base, store_page_each *each, void *arg, struct er
 	sqlite3_stmt *q = sql_get(s, SQL_PAGE_SCAN, err);
 	int rc = q ? 0 : E_STORE;
 
-	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
+	for (uint32_t n = 0; rc == 0 && (rc = sql_step(s, q, err)) > 0; n++) {
 		struct store_page p;
 
-		read_page(q, &p);
-		rc = each(arg, &p, err);
+		rc = read_page(s, q, &p, err);
+		if (rc == 0 && p.number != n)
+			rc = err_set(err, E_STORE, "%s: table pages, row %u, column id: row %u is missing "
+			             "before it; restore a backup", s->path, p.number + 1, n + 1);
+		if (rc == 0)
+			rc = each(arg, &p, err);
 	}
 	if (q)
 		sqlite3_reset(q);
@@ -262,14 +288,15 @@ int sqlite_hint_get(struct store *base, struct text site, struct store_hint *ret
 	if (rc < 0)
 		return rc;
 	*ret = (struct store_hint){ 0 };
-	if (rc > 0)
+	if (rc > 0) {
+		struct sql_row r = { .s = s, .q = q, .table = "hints", .key = site, .err = err };
+
 		*ret = (struct store_hint){
-			.checks = (uint32_t)sqlite3_column_int64(q, 0),
-			.hits = (uint32_t)sqlite3_column_int64(q, 1),
-			.told = (uint32_t)sqlite3_column_int64(q, 2),
-			.read = sqlite3_column_int64(q, 3),
-			.doubt = (uint32_t)sqlite3_column_int64(q, 4),
+			.checks = sql_count(&r, 0), .hits = sql_count(&r, 1), .told = sql_count(&r, 2),
+			.read = sql_time(&r, 3), .doubt = sql_count(&r, 4),
 		};
+		rc = r.rc < 0 ? r.rc : rc;
+	}
 	sqlite3_reset(q);
 	return rc;
 }
@@ -303,13 +330,16 @@ int sqlite_robots_get(struct store *base, struct text origin, struct store_robot
 	sql_bind_text(q, 1, origin);
 	rc = sql_step(s, q, err);
 	if (rc > 0) {           /* copied: an open statement would keep writers waiting */
+		struct sql_row r = { .s = s, .q = q, .table = "robots", .key = origin, .err = err };
+
 		buf_clear(&s->robots);
 		buf_add(&s->robots, sqlite3_column_blob(q, 3), (size_t)sqlite3_column_bytes(q, 3));
 		*ret = (struct store_robots){
-			.time = sqlite3_column_int64(q, 0), .status = sqlite3_column_int(q, 1),
-			.cut = sqlite3_column_int(q, 2) != 0, .body = { s->robots.data, s->robots.size },
-			.tried = sqlite3_column_int64(q, 4), .failing = sqlite3_column_int64(q, 5),
+			.time = sql_time(&r, 0), .status = sql_status(&r, 1), .cut = sql_flag(&r, 2),
+			.body = { s->robots.data, s->robots.size },
+			.tried = sql_time(&r, 4), .failing = sql_time(&r, 5),
 		};
+		rc = r.rc < 0 ? r.rc : rc;
 	}
 	sqlite3_reset(q);
 	return rc;
@@ -379,8 +409,13 @@ int sqlite_words(struct store *base, uint32_t from, store_word_each *each, void 
 
 	if (q)
 		sqlite3_bind_int64(q, 1, from);
-	while (rc == 0 && (rc = sql_step(s, q, err)) > 0)
-		rc = each(arg, (uint32_t)(sqlite3_column_int64(q, 0) - 1), sql_text(q, 1), err);
+	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
+		struct sql_row r = { .s = s, .q = q, .table = "words", .err = err };
+		uint32_t number = (uint32_t)(sql_int(&r, 0, 1, UINT32_MAX, "number of a word") - 1);
+		struct text word = sql_text_there(&r, 1);
+
+		rc = r.rc < 0 ? r.rc : each(arg, number, word, err);
+	}
 	if (q)
 		sqlite3_reset(q);
 	return rc;

@@ -294,6 +294,40 @@ int url_canonical(const char *s, size_t size, struct buf *out, struct err *err)
 	return url_finish(text, d, out, err);
 }
 
+bool url_is_canonical(const char *s, size_t size)
+{
+	const char *end = s + size, *host, *p;
+	char same[URL_HOST_MAX + 3];
+	unsigned port = 0;
+	int n;
+
+	if (size > URL_SIZE_MAX || size < 9 || memcmp(s, "http", 4))
+		return false;
+	p = s + 4 + (s[4] == 's');
+	if (memcmp(p, "://", 3))
+		return false;
+	host = p += 3;
+	if (*p == '[')
+		while (p < end && *p != ']')
+			p++;
+	while (p < end && *p != ':' && *p != '/')
+		p++;
+	if (p - host > URL_HOST_MAX || (n = url_host(host, (size_t)(p - host), same, NULL)) < 0 ||
+	    n != p - host || memcmp(host, same, (size_t)n))
+		return false;
+	if (p < end && *p == ':') {
+		while (++p < end && *p >= '0' && *p <= '9' && port <= 65535)
+			port = port * 10 + (unsigned)(*p - '0');
+		if (!port || port > 65535)
+			return false;
+	}
+	if (p == end || *p != '/')
+		return false;
+	while (p < end && byte_class[(unsigned char)*p] - 1u < QUERY)
+		p++;
+	return p == end;
+}
+
 void url_split(const char *url, size_t size, struct url_parts *ret)
 {
 	bool https = url[4] == 's';

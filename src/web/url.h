@@ -46,6 +46,10 @@
 MUST_CHECK int url_canonical(const char *s, size_t size, struct buf *out,
                              struct err *err);
 
+/* Is it what url_canonical() made, as far as everything below counts on it?  For URLs
+ * that were kept somewhere: linear, and without writing anything. */
+bool url_is_canonical(const char *s, size_t size);
+
 /* Append what `ref` means on the page `base` (canonical), RFC 3986 section 5.
  * Blanks around ref are ignored, as HTML has it; blanks inside its path or
  * query become %20.  err may be NULL: a refused link is then cheap. */

@@ -185,6 +185,8 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	struct err err;
 
 	assert_int_equal(store_begin(s, &err), 0);
+	add(s, "http://a/", 1, 0);
+	add(s, "http://b/", 1, 1);      /* a visit is of a page that there is */
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(store_visit_add(s, &in[i], &err), 0);
 	assert_int_equal(store_commit(s, &err), 0);
@@ -417,9 +419,10 @@ static void test_an_old_database_is_brought_up(void **state)
 		if (version == 1)
 			execute("ALTER TABLE cycles DROP COLUMN goal; PRAGMA user_version = 1");
 		execute("INSERT INTO pages (id, key, url, added, capture) VALUES (1, 1, "
-		        "'http://old.example/', 3, 1);"
+		        "'http://old.example/', 3, 1), (2, 2, 'http://old.example/2', 3, 0),"
+		        " (3, 3, 'http://old.example/3', 3, 0), (4, 4, 'http://old.example/4', 3, 0);"
 		        "INSERT INTO captures (id, page, time, status, revisit, digest, links, terms) "
-		        "VALUES (1, 1, 4, 200, 0, 'OLD', -7, 9);"
+		        "VALUES (1, 0, 4, 200, 0, 'OLD', -7, 9);"
 		        "INSERT INTO hints (site, checks, hits, told) VALUES ('old.example', 5, 4, 3);"
 		        /* broken off, then told; a tell that was broken off; one to go on with */
 		        "INSERT INTO cycles (number, time, open, policy, seed, budget, downloads, fresh,"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "web/url.h"
 
 #define N(a) (sizeof (a) / sizeof *(a))
@@ -48,6 +49,7 @@ static void check(const char *in, const char *want)
 	assert_string_equal(got, want);
 	strcpy(again, got);
 	assert_string_equal(canonical(again), want);    /* idempotent */
+	assert_true(url_is_canonical(want, strlen(want)));
 }
 
 static void test_canonical(void **state)
@@ -241,6 +243,41 @@ static void test_refused(void **state)
 	assert_null(canonical_n("http://a/\0b", 11));
 	assert_null(canonical_n("http://a\0.b/", 12));
 	assert_null(canonical_n("http://[::1\0]/", 14));
+}
+
+/* What a stranger may have put where URLs are kept. */
+static void test_is_canonical(void **state)
+{
+	static const char *const not[] = {
+		"", "h", "http", "http://", "http://a", "https://a", "https:///", "http:///", "ftp://a/",
+		"HTTP://a/", "http://A/", "http://a.example", "http://a.example?x", "http://a.example#/",
+		"http://a.example:/", "http://a.example:0/", "http://a.example:65536/",
+		"http://a.example:99999999999999999999/", "http://a.example:8 0/", "http://a.example:80x/",
+		"http://:80/", "http://[::1", "http://[::1/", "http://[::1]", "http://[zz]/", "http://[]/",
+		"http://a@b/", "http://a..b/", "http://a./", "http://.a/", "http://a\\b/", "http://a/ ",
+		"http://a/#x", "http://a/\x7f", "http://a/\n", "http://a/\xc3\xa4", "http://\xc3\xa4/",
+		"http://1.2.3/", "http://a/<b>", "httpx://a/", "httpss://a/", "http:/a/b/c",
+	};
+	static const char good[] = "https://www.a.example:8080/b/c?d=%20e";
+	char long_url[URL_SIZE_MAX + 2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof not / sizeof *not; i++)
+		if (url_is_canonical(not[i], strlen(not[i])))
+			fail_msg("'%s' was taken", not[i]);
+	for (size_t i = 0; i < sizeof good; i++) {      /* cut anywhere: an exact copy, for ASan */
+		char *cut = mem_strndup(good, i), *slash = strchr(cut, '/');
+		bool whole = i > 26;            /* the slash behind the port is in */
+
+		assert_true(!whole || slash);
+		assert_int_equal(url_is_canonical(cut, i), whole);
+		free(cut);
+	}
+	assert_false(url_is_canonical("http://a/\0b", 11));
+	memset(long_url, 'a', sizeof long_url);
+	memcpy(long_url, "http://a/", 9);
+	assert_true(url_is_canonical(long_url, URL_SIZE_MAX));
+	assert_false(url_is_canonical(long_url, URL_SIZE_MAX + 1));
 }
 
 static void test_sizes(void **state)
@@ -482,6 +519,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_canonical),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_is_canonical),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_rfc3986_5_4),
 		cmocka_unit_test(test_resolve),

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A store that others write to: what is read is of one moment, and no code of theirs
+ * runs.  Cells that make no sense: tests/e2e/rows.sh. */
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "repo/store.h"
+#include "../../lib/scratch.h"
+
+static char path[SCRATCH_PATH];
+
+static int setup(void **state)
+{
+	struct err err;
+
+	scratch_path(path, "db");
+	assert_int_equal(store_open((struct store **)state, path, STORE_CREATE, &err), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	store_close(*state);
+	return 0;
+}
+
+static void execute(const char *sql)
+{
+	sqlite3 *db;
+	char *why = NULL;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s", why);
+	sqlite3_close(db);
+}
+
+static int count_page(void *arg, const struct store_page *p, struct err *err)
+{
+	(void)p;
+	(void)err;
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+static uint32_t count_pages(struct store *s)
+{
+	struct err err;
+	uint32_t n = 0;
+
+	if (store_pages(s, count_page, &n, &err) < 0)
+		fail_msg("%s", err.text);
+	return n;
+}
+
+static void add_one(struct store *s, const char *url, uint32_t number)
+{
+	uint32_t got = 99;
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	assert_int_equal(store_page_add(s, (struct text){ url, strlen(url) }, 7, &got, &err), 1);
+	assert_int_equal(got, number);
+	assert_int_equal(store_commit(s, &err), 0);
+}
+
+/* Who reads sees one moment, whatever another program writes meanwhile. */
+static void test_frozen(void **state)
+{
+	struct store *s = *state, *other, *reader;
+	struct err err;
+
+	add_one(s, "http://a/", 0);
+	assert_int_equal(store_open(&other, path, STORE_EXISTING, &err), 0);
+	assert_int_equal(store_open(&reader, path, STORE_READ, &err), 0);
+	assert_int_equal(store_freeze(s, &err), 0);
+	assert_int_equal(count_pages(s), 1);
+	assert_int_equal(count_pages(reader), 1);
+	add_one(other, "http://b/", 1);
+	assert_int_equal(count_pages(s), 1);
+	store_thaw(s);
+	assert_int_equal(count_pages(s), 2);
+	assert_int_equal(count_pages(reader), 1);       /* as long as it is open */
+	add_one(s, "http://c/", 2);                     /* and may write again */
+	assert_int_equal(store_freeze(reader, &err), 0);
+	store_thaw(reader);
+	assert_int_equal(count_pages(reader), 1);
+	store_close(reader);
+	store_close(other);
+}
+
+/* No code of a stranger runs: triggers sleep, a view is no table. */
+static void test_code_in_the_tables(void **state)
+{
+	struct store *s = *state;
+	struct err err;
+	uint32_t n = 0;
+
+	store_close(s);
+	execute("CREATE TRIGGER t AFTER INSERT ON pages BEGIN DELETE FROM pages; END");
+	assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
+	add_one(s, "http://a/", 0);
+	add_one(s, "http://b/", 1);
+	assert_int_equal(count_pages(s), 2);
+	store_close(s);
+	execute("DROP TRIGGER t; ALTER TABLE pages RENAME TO x; CREATE VIEW pages AS SELECT * FROM x");
+	assert_int_equal(store_open(&s, path, STORE_READ, &err), 0);
+	*state = s;
+	assert_int_equal(store_pages(s, count_page, &n, &err), E_STORE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_frozen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_code_in_the_tables, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
