@@ -37,8 +37,10 @@ static void draw(struct progress *p, double now)
 	if (p->total)
 		fprintf(stderr, " of %llu", (unsigned long long)p->total);
 	fprintf(stderr, " %s, %.0f/s", p->unit, rate);
-	if (p->total > p->done && rate > 0) {
-		duration_format((int64_t)((double)(p->total - p->done) / rate + 0.5), left);
+	if (p->left_known || (p->total > p->done && rate > 0)) {
+		double seconds = p->left_known ? p->left : (double)(p->total - p->done) / rate;
+
+		duration_format((int64_t)(seconds + 0.5), left);
 		fprintf(stderr, ", %s left", left);
 	}
 	fputs("\033[K", stderr);
@@ -65,9 +67,14 @@ void progress_bytes(void *progress, uint64_t done, uint64_t total)
 	progress_set(p, done >> 20);
 }
 
-void progress_end(struct progress *p)
+void progress_clear(const struct progress *p)
 {
 	if (p->on)
 		fputs("\r\033[K", stderr);
+}
+
+void progress_end(struct progress *p)
+{
+	progress_clear(p);
 	p->on = false;
 }

@@ -16,6 +16,8 @@ struct progress {
 	const char *what, *unit;        /* "importing", "URLs" */
 	uint64_t total;                 /* 0: not known */
 	uint64_t done;
+	double left;                    /* seconds, by who knows better than the rate so far; */
+	bool left_known;                /* is it set? */
 	double started, shown;
 	bool on;
 };
@@ -24,6 +26,7 @@ void progress_start(struct progress *p, const char *what, const char *unit, uint
 void progress_set(struct progress *p, uint64_t done);
 /* Callback of readers: bytes done of all, shown in MiB. */
 void progress_bytes(void *progress, uint64_t done, uint64_t total);
+void progress_clear(const struct progress *p);  /* something else is said; it comes again */
 void progress_end(struct progress *p);          /* clears the line */
 
 #endif

@@ -167,6 +167,7 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 
 	json_to_file(&j, stdout);
 	progress_start(&l->progress, "fetching", "requests", 0);
+	l->crawl.left = l->progress.on ? crawling_left : NULL;
 	rc = crawl_cycle(l->store, &l->crawl, &r, err);
 	l->crawl.anew = false;          /* the next one goes on with this */
 	progress_end(&l->progress);

@@ -34,6 +34,24 @@ static void on_progress(void *arg, uint32_t done, uint32_t total)
 	progress_set(&c->progress, done);
 }
 
+void crawling_left(void *arg, double seconds)
+{
+	struct crawling *c = arg;
+
+	c->progress.left = seconds;
+	c->progress.left_known = true;
+	progress_set(&c->progress, c->progress.done);
+}
+
+static void on_stopping(void *arg, unsigned under_way)
+{
+	progress_clear(&((struct crawling *)arg)->progress);
+	if (under_way)
+		log_info("stopping: waiting for %u answer%s under way; Ctrl-C once more stops at once, "
+		         "and loses %s", under_way, under_way == 1 ? "" : "s",
+		         under_way == 1 ? "it" : "them");
+}
+
 /* Without what would end the comment of a User-Agent header, or the address itself. */
 static bool is_word(const char *s, size_t size)
 {
@@ -152,6 +170,7 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 	c->crawl.now = o->now;
 	c->crawl.stop = &stop_asked;
 	c->crawl.progress = on_progress;
+	c->crawl.stopping = on_stopping;
 	c->crawl.arg = c;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);

@@ -77,6 +77,8 @@ void crawling_close(struct crawling *c);
 MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);
 /* It becomes part of a header. */
 MUST_CHECK int crawling_contact(const char *contact, struct err *err);
+/* For crawl.left, where progress is shown. */
+void crawling_left(void *crawling, double seconds);
 bool crawling_stopped(void);            /* a signal came */
 
 #endif

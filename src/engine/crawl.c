@@ -44,6 +44,14 @@ void crawl_round_end(struct crawl *c)
 	c->offers = NULL;
 }
 
+void crawl_stop_asking(struct crawl *c)
+{
+	fetch_stop(c->fetch);
+	if (!c->stop_said && c->opts->stopping)
+		c->opts->stopping(c->opts->arg, fetch_active(c->fetch));
+	c->stop_said = true;
+}
+
 uint32_t crawl_place(struct crawl *c, uint32_t index)
 {
 	uint32_t place = (uint32_t)c->resumed->engine.n_seen + index + 1;
@@ -394,6 +402,7 @@ static void release(struct crawl *c)
 	discover_free(c->discover);
 	vec_release(&c->reserved);
 	vec_release(&c->read);
+	crawl_left_release(c);
 	map_release(&c->places);
 	buf_release(&c->robots_text);
 	free(c->doubt);

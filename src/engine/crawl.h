@@ -65,6 +65,10 @@ struct crawl_opts {
 	void (*goes_on)(void *arg, const struct crawl_report *r);
 	/* Or NULL.  Requests of the budget; of goal alive, found of what is to be. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
+	/* Or NULL.  The cycle may take so many seconds more; once a second. */
+	void (*left)(void *arg, double seconds);
+	/* Or NULL.  `stop` was seen: so many answers are under way and waited for. */
+	void (*stopping)(void *arg, unsigned under_way);
 	void *arg;
 };
 

@@ -20,6 +20,7 @@
 #include "engine/cycle.h"
 #include "engine/import_words.h"
 #include "engine/resume.h"
+#include "engine/time_left.h"
 #include "warc/warc_write.h"
 
 /* Our copy of a page, as far as an answer is compared with it. */
@@ -61,6 +62,17 @@ struct crawl_answer {
 	struct word_counts words;       /* not yet numbers: those are given in order */
 };
 
+/* What is left of the round, and how it went so far. */
+struct crawl_left {
+	VEC(struct left_host) hosts;    /* of the round: pages to be asked for, */
+	VEC(uint32_t) pages;            /* one of them, */
+	struct map at;                  /* by site: where in these */
+	VEC(struct left_host) now;
+	uint32_t requests, more;        /* in the round; and that later ones may make */
+	uint32_t told, answers;
+	double answer_seconds, began, shown;
+};
+
 struct crawl {
 	struct store *store;
 	const struct crawl_opts *opts;
@@ -76,6 +88,8 @@ struct crawl {
 	struct err robots_err;          /* the first that failed */
 	int sent_rc;                    /* of keeping what is sent, */
 	struct err sent_err;            /* the first that failed */
+	bool stop_said;
+	struct crawl_left left;
 	VEC(struct store_sent) read;    /* answers that were, and are not known to be */
 	bool apart;                     /* requests made now are not of the budget */
 	bool count_words;
@@ -211,6 +225,15 @@ void crawl_sent_flush(struct crawl *c);
 MUST_CHECK int crawl_sent_check(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
                                 struct err *err);
+/* In crawl_left.c: the time left, for opts->left.  A round begins (c->offers), a page of it
+ * is done with. */
+void crawl_left_round(struct crawl *c, const struct delivery *ret, size_t n);
+void crawl_left_told(struct crawl *c, uint32_t index, const struct fetch_result *r);
+void crawl_left_show(struct crawl *c);
+void crawl_left_release(struct crawl *c);
+/* In crawl.c: nothing new is asked for, what is under way is waited for; the user hears of
+ * it once. */
+void crawl_stop_asking(struct crawl *c);
 /* In crawl_validators.c: may the validators of a copy be sent with its page; and what an
  * answer says of them. */
 MUST_CHECK int crawl_validators_ask(struct crawl *c, uint32_t page, bool *ret_send,

@@ -98,9 +98,11 @@ static bool take_outcome(struct crawl *c, double wait)
 	if (r->error == FETCH_STOPPED) {
 		c->spent -= r->requests == 0;
 		c->report->late += !crawl_stopped(c);
+		crawl_left_told(c, r->site, r);
 		forget_copy(c, r->site);
 		return true;
 	}
+	crawl_left_told(c, r->site, r);
 	a = &c->answers[line_place(c->line)];
 	a->result = *r;
 	a->held = fetch_hold(c->fetch);
@@ -178,6 +180,7 @@ static int step(struct crawl *c, const struct offer *offers, struct delivery *re
 	if (rc == 0 && crawl_stopped(c) && c->in_batch)
 		rc = crawl_commit(c, err);
 	crawl_sent_flush(c);
+	crawl_left_show(c);
 	return rc;
 }
 
@@ -192,6 +195,7 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 		if (!ret[i].kept)
 			ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
 	crawl_round(c, offers, n);
+	crawl_left_round(c, ret, n);
 	c->copies = mem_zalloc(n, sizeof *c->copies);
 	while (rc == 0) {
 		for (; rc == 0 && next < n && (ret[next].kept || may_ask(c)); next++) {
@@ -201,7 +205,7 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 			c->spent++;
 		}
 		if (crawl_stopped(c))
-			fetch_stop(c->fetch);
+			crawl_stop_asking(c);
 		if (rc < 0 || !crawl_pending(c))
 			break;
 		rc = step(c, offers, ret, err);

@@ -177,7 +177,9 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 		for (; !over && next < n && (ret[next].kept || may_ask(c)); next++)
 			if (!ret[next].kept)
 				ask_page(c, next);
-		if (over)
+		if (crawl_stopped(c))
+			crawl_stop_asking(c);
+		else if (over)
 			fetch_stop(c->fetch);
 		l->over = over;
 		if (!fetch_pending(c->fetch))

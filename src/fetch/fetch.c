@@ -431,6 +431,11 @@ size_t fetch_pending(const struct fetch *f)
 	return f->n_pending - (f->delivered != NULL);
 }
 
+unsigned fetch_active(const struct fetch *f)
+{
+	return wire_active(f->wire);
+}
+
 size_t fetch_known(const struct fetch *f)
 {
 	return f->places.n + f->origins.n;

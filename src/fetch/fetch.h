@@ -216,6 +216,10 @@ void fetch_stop(struct fetch *f);
  * end of the time, and held against the page but not the host. */
 bool fetch_over(const struct fetch *f);
 size_t fetch_pending(const struct fetch *f);    /* added and not come out */
+unsigned fetch_active(const struct fetch *f);   /* requests under way */
+/* The pause that is kept between requests to the host of a canonical URL; and must its
+ * robots.txt be asked for first? */
+double fetch_pause(const struct fetch *f, const char *url, size_t size, bool *ret_robots);
 size_t fetch_known(const struct fetch *f);      /* hosts and origins it remembers */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
 

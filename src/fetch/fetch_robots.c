@@ -326,6 +326,15 @@ static const struct origin *find_origin(const struct fetch *f, const char *url, 
 	return i == MAP_NONE || f->origins.v[i].known != KNOWN ? NULL : &f->origins.v[i];
 }
 
+double fetch_pause(const struct fetch *f, const char *url, size_t size, bool *ret_robots)
+{
+	struct url_parts p;
+
+	url_split(url, size, &p);
+	*ret_robots = !f->opt.ignore_robots && !find_origin(f, url, size);
+	return polite_delay(f->polite, url + p.host, p.host_end - p.host);
+}
+
 const struct robots *fetch_robots(const struct fetch *f, const char *url, size_t size)
 {
 	const struct origin *o = find_origin(f, url, size);

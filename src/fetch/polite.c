@@ -228,6 +228,13 @@ void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds)
 	list_host(p, host);
 }
 
+double polite_delay(const struct polite *p, const char *name, size_t size)
+{
+	uint32_t i = strtab_find(&p->host_names, name, size);
+
+	return i == MAP_NONE ? p->opt.delay : p->hosts.v[i].delay;
+}
+
 static void drain(struct polite *p, uint32_t i)
 {
 	struct host *h = &p->hosts.v[i];

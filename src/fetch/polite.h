@@ -61,6 +61,9 @@ void polite_set_address(struct polite *p, uint32_t host, uint32_t address);
 /* < 0: robots.txt does not say. */
 void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds);
 
+/* Seconds between two requests to a host of this name, known or not. */
+double polite_delay(const struct polite *p, const char *name, size_t size);
+
 void polite_add(struct polite *p, uint32_t host, uint32_t job, double now);
 void polite_add_first(struct polite *p, uint32_t host, uint32_t job, double now);
 

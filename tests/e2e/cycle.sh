@@ -125,6 +125,7 @@ for i in $(seq 60); do kill -0 $pid 2> /dev/null || break; sleep 0.05; done
 ! kill -0 $pid 2> /dev/null || { echo "still running"; exit 1; }
 got=0; wait $pid || got=$?
 [ $got = 130 ] || { echo "exit $got after the second SIGINT"; exit 1; }
+grep -q 'waiting for 1 answer under way; Ctrl-C once more stops at once' err || fail "$(cat err)"
 echo fast > state
 expect 0 "$FRESHET" -C q cycle --budget 100% --delay 0 --json $allow
 is complete True; is new 21; is blocked 1; is downloads 22

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -197,12 +198,72 @@ static void test_rules_that_hang(void **state)
 	teardown(&s);
 }
 
+/* ---- the time left ---- */
+
+#define PAUSE 0.2
+#define LONG 18                 /* pages of the host with the longest queue, without robots.txt */
+
+struct watch { struct stage *s; double at[60], left[60], least[60]; size_t n; };
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The least that the origin knows of: a pause between two of the pages that were not asked
+ * for so far. */
+static void note_left(void *arg, double left)
+{
+	struct watch *w = arg;
+	size_t n, asked = 0;
+	struct origin_log *log = origin_read_log(w->s->origin, &n);
+
+	for (size_t i = 0; i < n; i++)
+		asked += !strncmp(log[i].path, "/long/", 6);
+	free(log);
+	if (w->n == sizeof w->at / sizeof *w->at)
+		return;
+	w->at[w->n] = seconds();
+	w->left[w->n] = left;
+	w->least[w->n++] = asked < LONG ? PAUSE * (double)(LONG - asked - 1) : 0;
+}
+
+/* One host has most of the pages, and the budget is for more than there are: the time left
+ * is neither that of the mean pace so far nor that of the budget. */
+static void test_the_time_left(void **state)
+{
+	struct stage s;
+	struct watch w = { .s = &s };
+	double end;
+
+	(void)state;
+	setup(&s, NULL);
+	for (int i = 0; i < LONG; i++)
+		bed_add(&s.bed, "http://127.0.1.100:%u/long/%d", origin_port(s.origin), i);
+	s.bed.opts.fetch.polite.delay = PAUSE;
+	s.bed.opts.left = note_left;
+	s.bed.opts.arg = &w;
+	bed_cycle(&s.bed);
+	end = seconds();
+	assert_true(w.n >= 2);          /* 18 pauses of 0.2 s: 3.6 s, or more */
+	for (size_t i = 0; i < w.n; i++) {
+		assert_true(w.left[i] >= w.least[i] - 1e-6);
+		/* pauses are never shorter: it is a bound from below, but for what answers take */
+		assert_true(w.left[i] <= 3 * (end - w.at[i]) + 5);
+	}
+	teardown(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_host_has_its_time),
 		cmocka_unit_test(test_a_cycle_has_its_time),
 		cmocka_unit_test(test_rules_that_hang),
+		cmocka_unit_test(test_the_time_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
