@@ -199,6 +199,14 @@ static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
 	a->robots_told = true;
 }
 
+/* Is the answer the page, and all of it?  Else it must not take the place of a copy: 206 is
+ * a part that nobody asked for, 202 what walls against robots say, 204 and 205 bring
+ * nothing, others are no answers to GET; and a redirect that says not where to is none. */
+static bool is_page(int status)
+{
+	return status == 200 || status == 203;
+}
+
 /* Everything that is read out of an answer. */
 static void read_record(struct crawl_reader *t, struct crawl_answer *a,
                         struct warc_digest *payload)
@@ -231,7 +239,7 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		rec->etag = (struct slice){ v, n };
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n) && n)
 		rec->modified = (struct slice){ v, n };
-	if (r->status < 200 || r->status > 399)
+	if (!is_page(r->status) && r->status != 304)
 		return;
 	in.robots = robots_headers(r->head, r->head_size);
 	/* the same bytes say the same, if they were ever read: of a copy out of an index
@@ -255,7 +263,7 @@ static enum outcome judge(const struct detector *d, const struct crawl_answer *a
 		return OUTCOME_GONE;
 	if (r->status == 304)
 		return a->copy ? OUTCOME_SAME : OUTCOME_FAILED;
-	if (r->status < 200 || r->status > 399)
+	if (!is_page(r->status))
 		return OUTCOME_FAILED;
 	return a->copy && same_content(d, a->copy, &a->record) ? OUTCOME_SAME : OUTCOME_CHANGED;
 }
