@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void json_to_file(struct json *j, FILE *out)
 {
 	*j = (struct json){ .out = out };
@@ -53,22 +55,18 @@ void json_end_object(struct json *j) { close_level(j, "}"); }
 void json_array(struct json *j)      { open_level(j, "["); }
 void json_end_array(struct json *j)  { close_level(j, "]"); }
 
-/* Length of the valid UTF-8 sequence at p, 0 if there is none. */
-static size_t utf8_length(const unsigned char *p, size_t n)
+/* As \uXXXX, beyond U+FFFF as a pair. */
+static void put_escaped(struct json *j, uint32_t c)
 {
-	unsigned c = p[0];
-	size_t len = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 :
-	             (c & 0xf0) == 0xe0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+	char esc[16];
+	int n;
 
-	if (!len || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
-	    (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return len;
+	if (c < 0x10000)
+		n = snprintf(esc, sizeof esc, "\\u%04x", c);
+	else
+		n = snprintf(esc, sizeof esc, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10),
+		             0xdc00 + (c & 0x3ff));
+	put(j, esc, (size_t)n);
 }
 
 static void put_string(struct json *j, const char *s, size_t size)
@@ -79,6 +77,7 @@ static void put_string(struct json *j, const char *s, size_t size)
 	put(j, "\"", 1);
 	for (size_t i = 0; i < size;) {
 		size_t from = i, len;
+		uint32_t c;
 
 		while (i < size && p[i] >= 0x20 && p[i] < 0x7f && p[i] != '"' && p[i] != '\\')
 			i++;
@@ -90,12 +89,11 @@ static void put_string(struct json *j, const char *s, size_t size)
 			snprintf(esc, sizeof esc, "\\%c", p[i]);
 			put(j, esc, 2);
 			i++;
-		} else if (p[i] < 0x20 || p[i] == 0x7f) {
-			snprintf(esc, sizeof esc, "\\u%04x", p[i]);
-			put(j, esc, 6);
-			i++;
-		} else if ((len = utf8_length(p + i, size - i))) {
-			put(j, s + i, len);
+		} else if ((len = utf8_get(s + i, size - i, &c))) {
+			if (utf8_is_hidden(c))
+				put_escaped(j, c);
+			else
+				put(j, s + i, len);
 			i += len;
 		} else {
 			put(j, "\xef\xbf\xbd", 3);

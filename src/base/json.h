@@ -3,8 +3,8 @@
  * json.h - streaming JSON writer, and a small in-place reader.
  *
  * Writer: json_key() before a value inside an object; commas and nesting are
- * kept by the writer.  Strings are made valid UTF-8 (bad bytes become U+FFFD),
- * numbers that are not finite become null, so the output always parses.
+ * kept by the writer.  Strings are made valid UTF-8 (bad bytes become U+FFFD) and safe for a
+ * terminal (utf8_is_hidden() is written as \uXXXX), numbers that are not finite become null, so the output always parses.
  *
  * Reader: for one flat object or array on a line (CDXJ, outcomes): json_next() walks
  * the members, json_element() the elements, without allocation.  Nested values are

@@ -5,7 +5,11 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
 
 static enum log_level current_level = LOG_INFO;
 
@@ -34,13 +38,30 @@ void log_at(enum log_level level, const char *fmt, ...)
 
 char *log_plain(char *s)
 {
-	for (unsigned char *p = (unsigned char *)s; *p; p++) {
-		if ((*p < 0x20 && *p != '\t' && *p != '\n') || *p == 0x7f)
-			*p = '?';
-		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-			p[0] = p[1] = '?';
+	size_t size = strlen(s), o = 0, len;
+
+	for (size_t i = 0; i < size; i += len) {
+		uint32_t c;
+
+		len = utf8_get(s + i, size - i, &c);
+		if (len && (c == '\t' || c == '\n' || !utf8_is_hidden(c))) {
+			memmove(s + o, s + i, len);
+			o += len;
+		} else {
+			s[o++] = '?';
+			len = len ? len : 1;
+		}
 	}
+	s[o] = '\0';
 	return s;
+}
+
+void log_print_plain(const char *s)
+{
+	char *plain = log_plain(mem_strdup(s));
+
+	fputs(plain, stdout);
+	free(plain);
 }
 
 void log_warn_text(void *arg, const char *text)

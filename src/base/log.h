@@ -29,9 +29,11 @@ void log_warn_text(void *arg, const char *text);
 #define LOG_FEW 20
 void log_warn_few(void *arg, const char *text);
 
-/* Make a text of strangers safe for a terminal, in place: control characters but tab and
- * newline, those behind U+0080 included, become question marks. */
+/* Make a text of strangers safe for a terminal, in place: what utf8_is_hidden() but tab and
+ * newline, and bytes that are not UTF-8, become question marks. */
 char *log_plain(char *s);
+/* Such a text to standard output, made safe. */
+void log_print_plain(const char *s);
 
 /* Where the password of scheme://user:pass@host is in s, if there is one. */
 bool log_password(const char *s, size_t size, size_t *ret_from, size_t *ret_to);

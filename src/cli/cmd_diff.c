@@ -77,13 +77,10 @@ static int load_side(struct page_copy *side, struct content *content, struct sto
 
 static const char *const kind_names[] = { "text", "elements", "accessibility" };
 
-/* What a stranger wrote, as a terminal may see it. */
 static void print_plain(const char *text, const char *after)
 {
-	char *plain = log_plain(mem_strdup(text));
-
-	printf("%s%s", plain, after);
-	free(plain);
+	log_print_plain(text);
+	fputs(after, stdout);
 }
 
 static void print_text(const struct page_diff *d, const struct diff_opts *o,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "cli/failing_print.h"
 #include "cli/repository.h"
 #include "engine/keep.h"
@@ -45,13 +46,14 @@ static int json_capture(void *arg, const struct store_capture *c, struct err *er
 
 static int print_capture(void *arg, const struct store_capture *c, struct err *err)
 {
-	char t[21];
+	char t[21], digest[160];
 
 	(void)arg;
 	(void)err;
 	when_iso(c->time, t);
-	printf("  %s  %3d  %.*s\n", t, c->status, (int)c->digest.size,
-	       c->digest.s ? c->digest.s : "");
+	snprintf(digest, sizeof digest, "%.*s", (int)c->digest.size,
+	         c->digest.s ? c->digest.s : "");
+	printf("  %s  %3d  %s\n", t, c->status, log_plain(digest));
 	return 0;
 }
 

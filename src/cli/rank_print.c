@@ -77,7 +77,10 @@ void rank_print_text(const struct ranked *r)
 	print_degrees(r);
 	for (uint32_t i = 0; i < r->n_top; i++) {
 		printf("%s%.9f  ", i ? "" : "\n", r->rank[r->top[i]]);
-		rank_print_node(stdout, &r->g, r->top[i]);
+		if (r->g.text.names.n)
+			log_print_plain(strtab_get(&r->g.text.names, r->top[i]));
+		else
+			printf("%u", r->top[i]);
 		putchar('\n');
 	}
 	if (r->n_orders)

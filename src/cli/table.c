@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "cli/command.h"
 
@@ -29,7 +30,7 @@ void table_cell(struct table *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	vec_push(&t->cells, mem_strdup(text));
+	vec_push(&t->cells, mem_strdup(log_plain(text)));
 }
 
 /* Characters, not bytes, of UTF-8. */

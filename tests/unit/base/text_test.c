@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "base/rng.h"
+#include "base/utf8.h"
 #include "base/when.h"
 
 static void test_times(void **state)
@@ -218,6 +219,69 @@ static void test_json_writes_what_parses(void **state)
 	buf_release(&b);
 }
 
+/* Every character there is: what Unicode calls control, format, or end of a line goes out
+ * escaped, and comes back. */
+static void test_hidden_characters(void **state)
+{
+	/* Cc, Cf, Zl, Zp below U+2070 and some beyond, by the Unicode Character Database */
+	static const uint32_t hidden[] = { 0, 0x1b, 0x1f, 0x7f, 0x80, 0x9b, 0x9f, 0xad, 0x61c,
+		0x180e, 0x200b, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2060, 0x2066,
+		0x2069, 0x206f, 0xfeff, 0xfff9, 0xe0001, 0xe007f };
+	static const uint32_t shown[] = { ' ', '~', 0xa0, 0xe9, 0x627, 0x2010, 0x2027, 0x2030,
+		0x4e2d, 0xfffd, 0x1f600, 0x10fffd };
+	struct buf b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
+		assert_true(utf8_is_hidden(hidden[i]));
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		assert_false(utf8_is_hidden(shown[i]));
+	buf_init(&b, BUF_NO_LIMIT);
+	for (uint32_t c = 0; c < 0x110000; c++) {
+		char text[UTF8_MAX + 1] = "", back[40];
+		size_t n = utf8_put(c, text);
+		const char *p;
+		struct json_member m;
+		struct json j;
+		uint32_t got;
+
+		if (c >= 0xd800 && c < 0xe000) {
+			assert_int_equal(utf8_get(text, n, &got), 0);
+			continue;
+		}
+		assert_int_equal(utf8_get(text, n, &got), n);
+		assert_int_equal(got, c);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(utf8_get(text, k, &got), 0);
+		buf_clear(&b);
+		json_to_buf(&j, &b);
+		json_array(&j);
+		json_strn(&j, text, n);
+		json_end_array(&j);
+		assert_true(!utf8_is_hidden(c) == !memmem(b.data, b.size, "\\u", 2));
+		p = b.data;
+		assert_int_equal(json_element(&p, b.data + b.size, &m), 1);
+		assert_int_equal(json_unescape(&m, back), n);
+		assert_memory_equal(back, text, n);
+		if (c) {
+			bool stays = c == '\t' || c == '\n' || !utf8_is_hidden(c);
+			char *plain = log_plain(text);
+
+			assert_true(stays ? !memcmp(plain, back, n)
+			                  : !strcmp(plain, "?"));
+		}
+	}
+	buf_release(&b);
+}
+
+static void test_plain_text(void **state)
+{
+	char text[] = "a\xe2\x80\xae" "b\x9b" "c\xc3\xa9\td\xe2\x80";
+
+	(void)state;
+	assert_string_equal(log_plain(text), "a?b?c\xc3\xa9\td??");
+}
+
 static void test_json_reads_members(void **state)
 {
 	static const char text[] = "{ \"a\": \"q\\u00e9\\n\\ud83d\\ude00\", \"n\":-1.5e3,"
@@ -342,6 +406,8 @@ int main(void)
 		cmocka_unit_test(test_options_of_a_spec),
 		cmocka_unit_test(test_options_of_a_command_line),
 		cmocka_unit_test(test_json_writes_what_parses),
+		cmocka_unit_test(test_hidden_characters),
+		cmocka_unit_test(test_plain_text),
 		cmocka_unit_test(test_json_reads_members),
 		cmocka_unit_test(test_a_buffer_never_passes_its_maximum),
 		cmocka_unit_test(test_draws_are_uniform_and_repeatable),
