@@ -15,7 +15,7 @@
 struct cycle_opts {
 	struct web_opts web;
 	const char *policy, *detect, *stem;
-	struct share budget, site_share;
+	struct share budget, site_share, retry_share;
 	int64_t every, max_age, cycles, confirmations, cycle_time, host_time;
 	int words, aim, weight;
 	bool no_requests, new_cycle;
@@ -44,6 +44,9 @@ struct cycle_opts {
 	SETTING(cycle_opts, "site_share", site_share, OPTION_SHARE, NULL, "N|N%", \
 	        "no domain gets more of a cycle, unless it has more of the pages; default: " \
 	        "its share of the pages and half of the rest"), \
+	SETTING(cycle_opts, "retry_share", retry_share, OPTION_SHARE, "5%", "N|N%", \
+	        "pages that failed and have rested get at most this part of a cycle, one request " \
+	        "at least"), \
 	SETTING(cycle_opts, "detect", detect, OPTION_TEXT, "bytes", "HOW", \
 	        "what counts as a change: bytes, text, tags, near:BITS"), \
 	SETTING_RANGED(cycle_opts, "confirmations", confirmations, OPTION_INT, "2", 1, 100, \
@@ -124,6 +127,7 @@ static int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o,
 		o->discover_nofollow };
 	c->crawl.budget = o->budget;
 	c->crawl.site_share = o->site_share;
+	c->crawl.retry_share = o->retry_share;
 	c->crawl.cycle_seconds = o->every;
 	if (rc == 0)
 		rc = guarantee_cycles(o->max_age, o->every, &c->crawl.max_age, err);
@@ -174,6 +178,9 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	crawling_warn(l, &r);
 	if (r.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
+	if (r.resting && l->crawl.max_age)
+		log_info("--max-age does not hold for %u page%s after failures", r.resting,
+		         r.resting == 1 ? " that rests" : "s that rest");
 	if (r.clock_behind > CLOCK_BEHIND)
 		log_warn("the clock is %lld s behind cycle %u: is it right?",
 		         (long long)r.clock_behind, r.cycle.number - 1);

@@ -13,7 +13,7 @@ struct plan_opts {
 	int64_t every, now;
 	int goal, aim, weight, format;
 	int64_t max_age;
-	struct share site_share;
+	struct share site_share, retry_share;
 };
 
 enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
@@ -36,6 +36,10 @@ enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
 	  .offset = offsetof(struct plan_opts, site_share), .setting = true, \
 	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: " \
 	          "its share of the pages and half of the rest" }, \
+	{ .name = "retry_share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, retry_share), .setting = true, \
+	  .help = "pages that failed and have rested get at most this part of a cycle, one " \
+	          "request at least" }, \
 	OPT_CHOICE(plan_opts, goal, "changed|alive", "changed", "what counts as a hit"), \
 	OPT_TIME(plan_opts, now, NULL, "plan as if it were this time")
 
@@ -87,6 +91,7 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
 		return rc;
 	p->r.engine.ceiling.share = o->site_share;
 	p->r.engine.ceiling.usual = o->goal == GOAL_CHANGED;
+	p->r.engine.retry.share = o->retry_share;
 	p->budget = (uint32_t)share_of(o->budget, p->r.loaded.n_here);
 	if (!o->now)
 		o->now = clock_now();
@@ -129,6 +134,7 @@ static void print_json(const struct planning *p, const struct plan_opts *o)
 	json_kint(&j, "budget", p->budget);
 	if (p->r.engine.guarantee_broken)
 		json_kbool(&j, "guarantee_broken", true);
+	json_kint(&j, "resting", p->r.engine.retry.n_resting);
 	json_key(&j, "plan");
 	json_array(&j);
 	print_jsonl(p, &j);
@@ -182,6 +188,10 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		say_choice(&p, o->policy);
 	if (rc == 0 && p.r.engine.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
+	if (rc == 0 && p.r.engine.retry.n_resting)
+		log_info("%u page%s after failures%s", p.r.engine.retry.n_resting,
+		         p.r.engine.retry.n_resting == 1 ? " rests" : "s rest",
+		         o->max_age ? ", and --max-age does not hold for them" : "");
 	if (rc == 0 && cli->common.json) {
 		print_json(&p, o);
 	} else if (rc == 0 && o->format == FORMAT_JSONL) {
@@ -323,6 +333,7 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		resume_release(&p.r);
 		rc = resume(&p.r, p.store, &ro, err);
 		p.r.engine.max_age = max_age;
+		p.r.engine.retry.share = (struct share){ 100, true };
 		if (rc == 0)
 			rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
 		if (rc == 0)

@@ -72,7 +72,7 @@ static const struct option_spec replay_options[] = {
 	  .offset = offsetof(struct replay_cli_opts, site_share),
 	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: no "
 	          "such ceiling, though live cycles have one" },
-	{ .name = "retry-share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%",
+	{ .name = "retry_share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%",
 	  .offset = offsetof(struct replay_cli_opts, retry_share),
 	  .help = "pages that failed and have rested get at most this part of a cycle, one request "
 	          "at least" },
@@ -341,7 +341,7 @@ static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_a
 	static const char *const fixed[] = { "policy", "cycle", "budget", "goal", "aim", "weight", "weights",
 	                                     "max_age", "search", "csv", "report",
 	                                     "visits", "by_site", "site_share",
-	                                     "retry-share", "fail", NULL };
+	                                     "retry_share", "fail", NULL };
 	char shown[64];
 
 	if (given_one_of(cli, fixed, shown))
@@ -361,7 +361,7 @@ static int run_logged(struct cli *cli, const struct replay_cli_opts *o,
 	};
 	static const char *const replayed[] = { "budget", "detect", "observe", "at", "weights", "join",
 	                                        "start", "end", "max_age", "site_share", "by_site",
-	                                        "search", "visits", "csv", "retry-share", "fail",
+	                                        "search", "visits", "csv", "retry_share", "fail",
 	                                        NULL };
 	char shown[64];
 

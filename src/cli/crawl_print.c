@@ -77,6 +77,8 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "late", r->late);
 	json_kint(j, "lapsed", r->lapsed);
 	json_kint(j, "given_up", r->given_up);
+	json_kint(j, "resting", r->resting);
+	json_kint(j, "retried", r->retried);
 	json_key(j, "validators");
 	json_object(j);
 	json_kint(j, "checks", r->checks);
@@ -149,6 +151,11 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 	if (r->given_up)
 		printf("%s and its like had their part (--site-share): the requests of %u pages went to "
 		       "others\n", *r->full_site ? r->full_site : "a site", r->given_up);
+	if (r->resting)
+		printf("%u page%s after failures and %s left alone; %u %s back from a rest\n",
+		       r->resting, r->resting == 1 ? " rests" : "s rest",
+		       r->resting == 1 ? "was" : "were", r->retried,
+		       r->retried == 1 ? "was" : "were");
 	if (r->lies)
 		printf("%u pages had changed though their validators had not: such sites are asked "
 		       "without conditions\n", r->lies);

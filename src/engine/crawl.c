@@ -211,6 +211,7 @@ static int run_engine(struct crawl *c, struct err *err)
 	if (made.goal == GOAL_ALIVE)
 		rc = live_start(c, err);
 	e->max_age = c->opts->max_age;
+	e->retry.share = c->opts->retry_share;
 	if (made.goal != GOAL_ALIVE)
 		e->ceiling = (struct ceiling){ .share = c->opts->site_share, .usual = true };
 	if (rc == 0 && rep->resumed) {
@@ -229,6 +230,8 @@ static int run_engine(struct crawl *c, struct err *err)
 			                c->spent, c->same_policy, err) :
 			engine_cycle(e, rep->cycle.time, c->budget, err);
 		rep->guarantee_broken = e->guarantee_broken;
+		rep->resting = e->retry.n_resting;
+		rep->retried = e->retry.n_tried;
 		rep->cycle.seconds_plan += e->plan_seconds;
 		crawl_counts_ceiling(c);
 	}

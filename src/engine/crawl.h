@@ -43,6 +43,7 @@ struct crawl_opts {
 	int64_t cycle_seconds;
 	int64_t now;                    /* 0: by the real clock */
 	uint32_t max_age;               /* cycles; 0: none */
+	struct share retry_share;       /* for pages back from rest; value 0: the usual one */
 	struct share site_share;        /* ceiling of a site; value 0: the usual one */
 	unsigned confirmations;         /* times seen gone until it is believed */
 	bool no_requests;               /* archive answers only */
@@ -90,6 +91,8 @@ struct crawl_report {
 	                                 * over */
 	uint32_t answered;              /* any status at all */
 	uint32_t not_modified;          /* of them 304 */
+	uint32_t resting;               /* pages that failed and were left alone, */
+	uint32_t retried;               /* and such that were asked for after their rest */
 	uint32_t given_up;              /* pages of sites that had had their part, */
 	char full_site[264];            /* most of them of this one */
 	uint32_t checks, lies;          /* of validators: web/validator.h */

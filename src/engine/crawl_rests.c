@@ -4,7 +4,8 @@
  *
  * The setting state.rests, written with each batch, has a line for each host that
  * rests: its name and until when, by the real clock.  Trials, whose clock is not the
- * servers', neither read nor write it.
+ * servers', neither read nor write it.  (Pages and hosts that fail are left alone by the
+ * engine, in its own time and for days: engine/retry.h.)
  */
 #include "engine/crawl_inner.h"
 
