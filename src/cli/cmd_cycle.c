@@ -303,9 +303,10 @@ const struct command command_cycle = {
 	.summary = "one cycle on the live web: plan, fetch, detect, archive, learn",
 	.description =
 		"The budget counts requests: pages, redirect hops and retries; robots.txt is counted\n"
-		"apart. Hosts are asked politely (--delay, robots.txt, Retry-After). Only public\n"
-		"addresses are asked, whatever names and redirects say; --allow-net opens networks of\n"
-		"your own. The answers are in DIR/warc; a page that is gone or fails keeps its copy.\n\n"
+		"apart, but for that of sites to which only redirects lead. Hosts are asked politely\n"
+		"(--delay, robots.txt, Retry-After); a site that wants longer pauses than --crawl-delay\n"
+		"is skipped. Only public addresses and ports of the web are asked, whatever names and\n"
+		"redirects say; --allow-net opens networks of your own. The answers are in DIR/warc; a page that is gone or fails keeps its copy.\n\n"
 		"SIGINT and SIGTERM finish what is in flight; a second one stops at once. A cycle that\n"
 		"was broken off, also by a crash, is gone on with at the next start, with its own budget\n"
 		"and policy; --new ends it and begins another. Pages that were under way at a crash are\n"

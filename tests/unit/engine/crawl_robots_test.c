@@ -25,7 +25,7 @@
 /* Hosts by the last number of their address. */
 enum { RULES = 1, ABSENT, BROKEN, LONG, PACKED, MOVED, N_HOSTS };
 /* And those that cannot be squeezed; pages of the last one lead to FAR. */
-enum { NOISE = 20, NOISE_END = 26, FAR = 30 };
+enum { NOISE = 20, NOISE_END = 26, FAR = 30, SLOW = 31 };
 
 struct stage {
 	struct origin *origin;
@@ -81,7 +81,9 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 		           origin_port(s->origin));
 	if (host == PACKED)
 		buf_str(&r->headers, "Content-Encoding: gzip\n");
-	if (host >= NOISE)
+	if (host == SLOW)
+		buf_str(&r->body, "Crawl-delay: 100\n");
+	else if (host >= NOISE)
 		add_noise(&r->body, (uint64_t)host, s->noise);
 	if (host == LONG) {             /* the last rule is beyond what is read */
 		while (r->body.size < ROBOTS_SIZE_MAX)
@@ -277,6 +279,25 @@ static void test_room(void **state)
 	teardown(&s);
 }
 
+/* A site that wants longer pauses than we make is blocked, with its own reason. */
+static void test_too_slow(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+
+	(void)state;
+	setup(&s);
+	bed_add(&s.bed, "http://127.0.9.%d:%u/yes", SLOW, origin_port(s.origin));
+	for (int i = 0; i < 2; i++) {   /* learnt, and remembered */
+		s.bed.opts.now = START + i * HOUR;
+		r = bed_cycle(&s.bed);
+		assert_int_equal(r.reasons[FETCH_CRAWL_DELAY], 1);
+	}
+	assert_int_equal(asked(&s, SLOW, "/robots.txt"), 1);
+	assert_int_equal(asked(&s, SLOW, "/yes"), 0);
+	teardown(&s);
+}
+
 /* The report has as many requests as the servers saw, also if redirects end at a rule. */
 static void test_counted_as_made(void **state)
 {
@@ -310,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_failing),
 		cmocka_unit_test(test_clock_set_back),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_too_slow),
 		cmocka_unit_test(test_counted_as_made),
 	};
 
