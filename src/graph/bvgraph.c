@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "graph/bits.h"
 
+#define LINKS_A_BIT 64          /* real graphs of the web have less than 10 */
 #define PROPS_SIZE_MAX ((size_t)1 << 20)
 #define GRAPH_SIZE_MAX ((size_t)1 << 38)
 
@@ -263,6 +264,9 @@ int bvgraph_decode(const struct bvgraph_props *props, const char *name, const vo
 	if (props->n_nodes > (uint64_t)size * 8)
 		return err_set(err, E_PARSE, "%s.graph: %zu bytes cannot hold %llu nodes", name,
 		               size, (unsigned long long)props->n_nodes);
+	if (props->n_links / LINKS_A_BIT > (uint64_t)size * 8)
+		return err_set(err, E_PARSE, "%s.graph: %zu bytes for %llu links: no graph is packed "
+		               "so well", name, size, (unsigned long long)props->n_links);
 	graph_alloc(&g, (uint32_t)props->n_nodes, props->n_links, &d.offsets, &d.targets);
 	d.bits = (struct bits){ .data = padded(data, size), .end = (uint64_t)size * 8 };
 	if (offsets)

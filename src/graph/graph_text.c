@@ -15,6 +15,10 @@
 
 #define NAME_MAX_SIZE ((size_t)1 << 16)
 enum { NOT_A_PAGE = 2 };
+/* A graph costs memory by its nodes, and a line of 13 bytes may name node 4,000,000,000:
+ * so many there may be beyond those that the links can explain. */
+#define NODES_A_LINK 64
+#define NODES_SPARE (1u << 20)
 
 struct graph_text_reader {
 	struct graph_build_opts opts;
@@ -23,6 +27,8 @@ struct graph_text_reader {
 	struct strtab names;
 	VEC(uint8_t) alive;             /* by name: 0, 1 or NOT_A_PAGE; adjacency only */
 	VEC(uint32_t) pages;            /* names that are pages, as they came */
+	uint64_t n_links;               /* between numbers, */
+	uint32_t highest;               /* none of them larger */
 	graph_text_resolve *resolve;
 	struct buf page_name, link_name;
 };
@@ -149,6 +155,9 @@ static int add_link_line(struct graph_text_reader *r, const char *p, const char 
 		if (!parse_number(from, &a) || !parse_number(to, &b))
 			return err_set(err, E_PARSE, "two numbers below %u are wanted, as in the "
 			               "first line", GRAPH_NODES_MAX);
+		r->n_links++;
+		r->highest = a > r->highest ? a : r->highest;
+		r->highest = b > r->highest ? b : r->highest;
 	} else {
 		failed = intern(r, from, &a, err);
 		if (!failed)
@@ -277,6 +286,13 @@ int graph_text_finish(struct graph_text_reader *r, struct graph_text *ret, struc
 	struct graph_builder *b = r->builder;
 	int failed;
 
+	if (r->highest > NODES_SPARE && r->highest / NODES_A_LINK > r->n_links) {
+		failed = err_set(err, E_LIMIT, "node %" PRIu32 " in a graph of %" PRIu64 " links: "
+		                 "number the nodes from 0 on, or give them names", r->highest,
+		                 r->n_links);
+		graph_text_free(r);
+		return failed;
+	}
 	r->builder = NULL;
 	failed = graph_builder_finish(b, r->names.n, &t.graph, err);
 	if (!failed && r->kind == GRAPH_TEXT_ADJACENCY) {

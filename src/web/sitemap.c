@@ -244,6 +244,14 @@ static int read_xml(struct reader *r, struct input *in)
 	return code;
 }
 
+static bool is_absolute(const char *s, size_t size)
+{
+	return (size > 7 && !strncasecmp(s, "http://", 7)) ||
+	       (size > 8 && !strncasecmp(s, "https://", 8));
+}
+
+/* A list of URLs, one a line, whole ones: a server answers with all sorts of things, and
+ * what does not begin with a URL is none. */
 static int read_text(struct reader *r, struct input *in)
 {
 	uint64_t begin = input_position(in);
@@ -264,11 +272,23 @@ static int read_text(struct reader *r, struct input *in)
 		}
 		if (code <= 0)
 			return code;
-		buf_clear(&r->loc);
-		buf_add(&r->loc, line, size);
 		while (size && is_blank(line[size - 1]))
 			size--;
-		if (size && (code = deliver(r)))
+		while (size && is_blank(*line)) {
+			line++;
+			size--;
+		}
+		if (!size)
+			continue;
+		if (!is_absolute(line, size)) {
+			if (!r->report->entries && !r->report->refused && !r->report->outside)
+				return err_set(r->err, E_PARSE, "no sitemap: neither XML nor a list of URLs");
+			r->report->refused++;
+			continue;
+		}
+		buf_clear(&r->loc);
+		buf_add(&r->loc, line, size);
+		if ((code = deliver(r)))
 			return code;
 	}
 }

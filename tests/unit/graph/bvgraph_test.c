@@ -442,12 +442,29 @@ static void test_files(void **state)
 	graph_release(&g);
 }
 
+/* The properties are only a claim: 100 KB do not hold 600,000,000,000 links, and no
+ * memory is asked for them. */
+static void test_claims(void **state)
+{
+	struct bvgraph_props p = { .n_nodes = 800000, .n_links = 600000000000, .window = 7,
+	                           .min_interval = 4, .zeta_k = 3 };
+	static const char nothing[100000];
+	struct graph g = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(bvgraph_decode(&p, "t", nothing, sizeof nothing, NULL, 0, &g, &err),
+	                 E_PARSE);
+	assert_non_null(strstr(err.text, "600000000000 links"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_option_comes_back),
 		cmocka_unit_test(test_damage_is_told),
 		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_claims),
 		cmocka_unit_test(test_files),
 	};
 

@@ -133,6 +133,24 @@ static void test_wrong_lines_are_named(void **state)
 	}
 }
 
+/* Memory goes by the highest number: it must be one that the file can mean. */
+static void test_numbers_out_of_nowhere(void **state)
+{
+	static const char *const huge[] = { "1 4294967200\n", "4294967200 1\n", "7 2000000\n" };
+	static const char *const fine[] = { "1048575 3\n" };
+	struct graph_text t = { 0 };
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(read_texts(&huge[i], 1, false, &t, &err), E_LIMIT);
+		assert_non_null(strstr(err.text, "number the nodes from 0"));
+	}
+	assert_int_equal(read_texts(fine, 1, false, &t, &err), 0);
+	assert_int_equal(t.graph.n_nodes, 1048576);
+	graph_text_release(&t);
+}
+
 static void test_empty(void **state)
 {
 	const char *texts[] = { "# nothing\n" };
@@ -182,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_adjacency),
 		cmocka_unit_test(test_wrong_lines_are_named),
+		cmocka_unit_test(test_numbers_out_of_nowhere),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_written_text_reads_the_same),
 	};

@@ -155,13 +155,13 @@ static void test_index(void **state)
 static void test_scope(void **state)
 {
 	static const char text[] = "http://h/d/a\nhttps://h/d/e/b\nhttp://h/c\nhttp://h/d\n"
-		"http://h.evil/d/x\nhttp://h:81/d/y\nrelative\n";
+		"http://h.evil/d/x\nhttp://h:81/d/y\nHTTP://h/d/f\n";
 	struct sitemap_source s = { "http://h/d/map.txt?v=/1", 23, SITEMAP_PATH, 0 };
 
 	(void)state;
 	assert_int_equal(read_source(text, strlen(text), s), 0);
 	assert_string_equal(seen.data, "http://h/d/a\nhttps://h/d/e/b\n"
-	                    "http://h/d/relative\n");
+	                    "http://h/d/f\n");
 	assert_int_equal(report.outside, 4);
 	s.scope = SITEMAP_SITE;
 	assert_int_equal(read_source(text, strlen(text), s), 0);
@@ -170,6 +170,30 @@ static void test_scope(void **state)
 	s.scope = SITEMAP_ANY;
 	assert_int_equal(read_source(text, strlen(text), s), 0);
 	assert_int_equal(report.entries, 7);
+}
+
+/* What servers have at /sitemap.xml that is none: no word of it becomes a page. */
+static void test_not_a_list(void **state)
+{
+	static const char *const not[] = {
+		"hello", "hello\nhttp://h/a\n", "\n \n not found \n", "{\"error\":404}", "%PDF-1.4\n1 0 obj\n",
+		"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "/a\n/b\n", "//h/a\n", "ftp://h/a\n", "User-agent: *\nDisallow:\n",
+		"http://", "GIF89a\x01", "\xef\xbb\xbfhello",
+	};
+	static const char mixed[] = "\xef\xbb\xbf\n  http://h/a  \nhello\nhttps://h/b";
+	struct sitemap_source s = { "http://h/sitemap.xml", 20, SITEMAP_SITE, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof not / sizeof *not; i++) {
+		if (read_source(not[i], strlen(not[i]), s) != E_PARSE)
+			fail_msg("'%s' is a list", not[i]);
+		assert_int_equal(report.entries, 0);
+		assert_int_equal(seen.size, 0);
+	}
+	/* a list with a word in it is one */
+	assert_int_equal(read_source(mixed, sizeof mixed - 1, s), 0);
+	assert_string_equal(buf_text(&seen), "http://h/a\nhttps://h/b\n");
+	assert_int_equal(report.refused, 1);
 }
 
 static void test_text(void **state)
@@ -312,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_index),
 		cmocka_unit_test(test_scope),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_not_a_list),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_bomb),
