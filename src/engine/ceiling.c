@@ -201,29 +201,21 @@ void ceiling_told(struct ceiling *c, const struct view *v, uint8_t *state, uint3
 
 /* ---- requests ---- */
 
-bool ceiling_spend(struct ceiling *c, const struct view *v, uint32_t page, bool anyway)
+bool ceiling_left(const struct ceiling *c, const struct view *v, uint32_t page)
 {
-	uint32_t owner = c->most ? owner_of(c, v, page) : 0;
+	return !c->most || c->sent[owner_of(c, v, page)] < c->most[owner_of(c, v, page)];
+}
 
-	if (!c->most)
-		return true;
-	if (!anyway && c->sent[owner] >= c->most[owner])
-		return false;
-	c->sent[owner]++;
-	return true;
+void ceiling_spent(struct ceiling *c, const struct view *v, uint32_t page, uint32_t n)
+{
+	if (c->most)
+		c->sent[owner_of(c, v, page)] += n;
 }
 
 void ceiling_return(struct ceiling *c, const struct view *v, uint32_t page)
 {
 	if (c->most)
 		c->sent[owner_of(c, v, page)]--;
-}
-
-void ceiling_spent(struct ceiling *c, const struct view *v, uint32_t page,
-                   uint32_t requests)
-{
-	if (c->most)
-		c->sent[owner_of(c, v, page)] += requests;
 }
 
 bool ceiling_lift(struct ceiling *c, const struct view *v, uint8_t *state)

@@ -23,7 +23,7 @@
  * A policy need not know: pages of an owner that has had its part are closed for the rest
  * of the cycle, and the policy is asked again for what is left.  What a page will cost is
  * not known when it is planned.  So a plan promises one request to each page, and a source
- * whose pages can cost more asks before each request (ceiling_spend()).
+ * whose pages can cost more asks before each request (ceiling_left()).
  *
  * Pages that the guarantee of age asks for are counted, but never given up.
  * Cost.  O(pages) when a cycle begins, O(pages of the owner) when one is full.
@@ -50,7 +50,7 @@ struct ceiling {                /* zeroed: none */
 	/* of the last cycle, by owner */
 	uint32_t *most;         /* requests; NULL while there is no ceiling */
 	uint32_t *had;          /* of pages that were planned: promised, then real */
-	uint32_t *sent;         /* of them asked for by ceiling_spend() */
+	uint32_t *sent;         /* of them counted by ceiling_spent() */
 	uint32_t *excess;       /* pages that others were asked for instead */
 	uint32_t n_excess;      /* of all owners */
 	uint32_t worst;         /* the owner that gave up most of them */
@@ -66,14 +66,11 @@ void ceiling_recall(struct ceiling *c, const struct view *v, uint8_t *state, uin
 /* What a page cost that was planned: 0 if nobody was asked for it. */
 void ceiling_told(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t page,
                   uint32_t requests);
-/* May one more request be made for this page?  Then it is counted; `anyway`: also beyond
- * the ceiling. */
-bool ceiling_spend(struct ceiling *c, const struct view *v, uint32_t page, bool anyway);
-/* It was not made after all. */
+/* May one more request be made for this page?  So many were made, or are; one was not
+ * made after all. */
+bool ceiling_left(const struct ceiling *c, const struct view *v, uint32_t page);
+void ceiling_spent(struct ceiling *c, const struct view *v, uint32_t page, uint32_t n);
 void ceiling_return(struct ceiling *c, const struct view *v, uint32_t page);
-/* So many were made before the cycle was broken off. */
-void ceiling_spent(struct ceiling *c, const struct view *v, uint32_t page,
-                   uint32_t requests);
 /* A page of an owner that has had its part is left out. */
 void ceiling_give_up(struct ceiling *c, const struct view *v, uint32_t page);
 /* Nobody else has a page that could be asked for: open the pages of all again, if it is the

@@ -20,11 +20,6 @@
 
 #define KEEP_HOSTS 4000000      /* some 200 bytes each */
 
-static bool may_spend(void *arg)
-{
-	return crawl_may_spend(arg);
-}
-
 static void take_place(struct crawl *c, uint32_t place)
 {
 	map_put(&c->places, place, 1);
@@ -350,7 +345,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	if ((rc = crawl_repair(c->store, o->warc_folder, rep, err)) < 0 ||
 	    (rc = begin_row(c, last, err)) < 0)
 		return rc;
-	fo.spend = may_spend;
+	fo.spend = crawl_spend;
 	fo.sent = crawl_sent;
 	fo.robots_load = crawl_robots_load;
 	fo.robots_save = crawl_robots_save;

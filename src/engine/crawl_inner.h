@@ -104,9 +104,11 @@ struct crawl {
 	const struct offer *offers;     /* of this round, */
 	uint32_t *place_of;             /* their places in the cycle, 0: not needed so far, */
 	struct crawl_copy **copies;     /* and our copies, while asked for */
-	uint32_t budget, spent;         /* requests: made, and promised to pages asked for */
+	uint32_t budget, spent;         /* requests: made, or granted to be made */
 	uint32_t extras;                /* of them redirect hops and retries */
-	uint32_t given_back;            /* pages in the line that no request was made for */
+	uint32_t under_way;             /* pages at the fetcher that a request was granted to */
+	uint32_t begun;                 /* pages that one is counted for, and that are not kept */
+	uint32_t refused;               /* of this round: when their turn came, all was spent */
 	uint32_t in_batch;
 	bool commit_now;                /* whatever is in it */
 	bool same_policy;               /* as made what the cycle that is gone on with has */
@@ -142,7 +144,7 @@ static inline enum cause crawl_cause(enum fetch_error e)
 	return e == FETCH_OK ? CAUSE_NONE : cause_find(name, strlen(name));
 }
 
-/* Pages that were asked for and have not come to the store. */
+/* Pages that were handed over and have not come to the store. */
 static inline size_t crawl_pending(const struct crawl *c)
 {
 	return (c->fetch ? fetch_pending(c->fetch) : 0) + (c->line ? line_count(c->line) : 0);
@@ -151,7 +153,7 @@ static inline size_t crawl_pending(const struct crawl *c)
 /* Requests of the budget that the store will know of. */
 static inline uint32_t crawl_counted(const struct crawl *c)
 {
-	return c->spent - ((uint32_t)crawl_pending(c) - c->given_back);
+	return c->spent - c->begun;
 }
 
 /* May one more request be made?  Then it is counted. */
@@ -199,11 +201,13 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
                           const struct crawl_answer *a, struct delivery *ret,
                           struct err *err);
-/* In crawl_source.c: the engine's source, whose `self` is the crawl; and the threads that
- * read answers, which stop before what they look at is freed. */
+/* In crawl_source.c: the engine's source, whose `self` is the crawl; for the fetcher,
+ * whether one more request may be made (its option `spend`); and the threads that read
+ * answers, which stop before what they look at is freed. */
 MUST_CHECK int crawl_deliver(void *crawl, const struct offer *offers, size_t n,
                              struct delivery *ret, struct err *err);
 bool crawl_over(void *crawl);           /* its time is */
+bool crawl_spend(void *crawl, uint32_t page, uint32_t index, enum fetch_spend what);
 MUST_CHECK int crawl_start_reading(struct crawl *c, struct err *err);
 void crawl_stop_reading(struct crawl *c);
 void crawl_free_readers(struct crawl *c);

@@ -2,11 +2,12 @@
 /*
  * crawl_source.c - pages of the live web: asked for, read by threads, kept in order.
  *
- * The budget.  A page that is handed to the fetcher takes one request of it; a
- * redirect hop or a retry takes one more, asked for by the fetcher before it is
- * made.  Pages are handed over as the budget allows, so that the hops of the
- * first pages come out of the share of the last: these are then left unasked.
- * A page that was never asked of its server gives its request back.
+ * The budget, and the part of it that the owner of a page may have.  The fetcher asks for
+ * every request before it makes it: for the first of a page when its turn at its host comes,
+ * then for each redirect hop and retry.  Pages are handed over as the budget allows, and
+ * what is begun is ended first, so that the hops of early pages come out of the share of
+ * the last: these are then left unasked.  What was granted and came to nothing (robots.txt
+ * forbids it, the host rests) is given back.
  */
 #include "engine/crawl_inner.h"
 
@@ -28,11 +29,67 @@
 static bool may_ask(const struct crawl *c)
 {
 	uint64_t pending = crawl_pending(c), reserve = 1;
+	uint64_t waiting = fetch_pending(c->fetch) - c->under_way;
 
 	if (c->report->visits)
 		reserve += pending * c->extras / c->report->visits;
 	return !crawl_stopped(c) && !fetch_over(c->fetch) && pending < WINDOW &&
-		(pending ? c->spent + reserve < c->budget : c->spent < c->budget);
+		(pending ? c->spent + waiting + reserve < c->budget : c->spent < c->budget);
+}
+
+/* May the owner of a page have one more?  Pages that are due are asked for in any case;
+ * where they lead is not. */
+static bool owner_may_spend(struct crawl *c, uint32_t page, uint32_t index,
+                            enum fetch_spend what)
+{
+	struct engine *e = &c->resumed->engine;
+	bool due = what != FETCH_MORE && c->offers[index].reason == REASON_GUARANTEE;
+	bool may = due || ceiling_left(&e->ceiling, &e->view, page);
+
+	if (may && what != FETCH_LOOK)
+		ceiling_spent(&e->ceiling, &e->view, page, 1);
+	if (!may && what != FETCH_MORE)
+		ceiling_give_up(&e->ceiling, &e->view, page);
+	return may;
+}
+
+bool crawl_spend(void *crawl, uint32_t page, uint32_t index, enum fetch_spend what)
+{
+	struct crawl *c = crawl;
+	bool left = c->spent < c->budget, may;
+
+	if (c->apart || c->live)        /* there the first is counted when it is handed over */
+		return what != FETCH_MORE || crawl_may_spend(c);
+	may = left && owner_may_spend(c, page, index, what);
+	c->refused += !left && what != FETCH_MORE;
+	c->under_way += may && what == FETCH_FIRST;
+	c->begun += may && what == FETCH_FIRST;
+	c->spent += may && what != FETCH_LOOK;
+	return may;
+}
+
+/* Count what a page cost: what was granted and not made is given back at once, for others
+ * may wait for it; a name that is looked up in vain costs one.  False: the page was not
+ * asked for. */
+static bool settle_cost(struct crawl *c, const struct fetch_result *r)
+{
+	struct engine *e = &c->resumed->engine;
+	bool in_vain = r->error == FETCH_DNS && !r->requests;
+	unsigned back = r->unused + (r->begun && !r->requests && !in_vain);
+
+	c->under_way -= r->begun;
+	for (unsigned i = 0; i < back; i++) {
+		c->spent--;
+		ceiling_return(&e->ceiling, &e->view, r->page);
+	}
+	if (r->begun && crawl_is_blocked(r))
+		c->begun--;
+	if (r->begun || !in_vain)
+		return r->error != FETCH_STOPPED && (r->error != FETCH_BUDGET || r->requests);
+	if (!crawl_spend(c, r->page, r->site, FETCH_FIRST))
+		return false;
+	c->under_way--;                 /* it is here already */
+	return true;
 }
 
 bool crawl_over(void *self)
@@ -87,17 +144,17 @@ static void read_place(void *arg, unsigned thread, uint32_t place)
 }
 
 /* Put what was fetched into the line; false if nothing was. */
-static bool take_outcome(struct crawl *c, double wait)
+static bool take_outcome(struct crawl *c, struct delivery *ret, double wait)
 {
 	const struct fetch_result *r;
 	struct crawl_answer *a;
 
 	if (fetch_next(c->fetch, wait, &r) != FETCH_GOT)
 		return false;
-	c->spent -= r->unused;
-	if (r->error == FETCH_STOPPED) {
-		c->spent -= r->requests == 0;
-		c->report->late += !crawl_stopped(c);
+	if (!settle_cost(c, r)) {
+		c->begun -= r->error == FETCH_STOPPED && r->requests;
+		c->report->late += r->error == FETCH_STOPPED && !crawl_stopped(c);
+		ret[r->site].extra = r->requests + r->robots;
 		crawl_left_told(c, r->site, r);
 		forget_copy(c, r->site);
 		return true;
@@ -111,10 +168,6 @@ static bool take_outcome(struct crawl *c, double wait)
 	if (a->time < c->report->cycle.time)    /* the clock was set back */
 		a->time = c->report->cycle.time;
 	a->ids = warc_writer_ids(c->warc, r->n_hops + 1);
-	if (crawl_is_blocked(r)) {      /* at once: a redirect may wait for it */
-		c->spent--;
-		c->given_back++;
-	}
 	c->bytes_in_line += r->body_size;
 	line_put(c->line);
 	return true;
@@ -134,7 +187,7 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	a = &c->answers[place];
 	r = &a->result;
 	site = r->site;
-	c->given_back -= crawl_is_blocked(r);
+	c->begun -= !crawl_is_blocked(r);
 	rc = crawl_keep(c, &offers[site], crawl_place(c, site), a, &ret[site], err);
 	c->bytes_in_line -= r->body_size;
 	fetch_drop(c->fetch, a->held);
@@ -172,7 +225,7 @@ static int step(struct crawl *c, const struct offer *offers, struct delivery *re
 	int rc;
 
 	if (!full && fetch_pending(c->fetch))
-		took = take_outcome(c, line_count(c->line) ? 0 : 0.2);
+		took = take_outcome(c, ret, line_count(c->line) ? 0 : 0.2);
 	rc = keep_outcome(c, offers, ret, !took, err);
 	while (rc > 0)
 		rc = keep_outcome(c, offers, ret, false, err);
@@ -197,12 +250,12 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 	crawl_round(c, offers, n);
 	crawl_left_round(c, ret, n);
 	c->copies = mem_zalloc(n, sizeof *c->copies);
+	c->refused = 0;
 	while (rc == 0) {
 		for (; rc == 0 && next < n && (ret[next].kept || may_ask(c)); next++) {
 			if (ret[next].kept)
 				continue;
 			rc = ask_page(c, &offers[next], next, err);
-			c->spent++;
 		}
 		if (crawl_stopped(c))
 			crawl_stop_asking(c);
@@ -218,6 +271,7 @@ int crawl_deliver(void *self, const struct offer *offers, size_t n, struct deliv
 	crawl_round_end(c);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
+	unasked += c->refused;
 	for (size_t i = next; i < n; i++)
 		unasked += !ret[i].kept;
 	if (fetch_over(c->fetch))

@@ -205,6 +205,11 @@ static int64_t seconds_since(const struct engine *e, uint32_t page)
 	       (int64_t)view_age(&e->view, page) * e->view.cycle_seconds;
 }
 
+static uint32_t seen_requests(const struct seen *s)
+{
+	return (s->outcome != OUTCOME_BLOCKED) + s->extra;
+}
+
 static void note_visit(struct engine *e, const struct offer *o, const struct delivery *d)
 {
 	struct seen seen = {
@@ -213,9 +218,9 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		.gap = view_age(&e->view, o->page),
 		.gap_seconds = seconds_since(e, o->page),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
-		.round = e->view.round, .failure = (uint8_t)d->failure,
+		.round = e->view.round, .failure = (uint8_t)d->failure, .extra = d->extra,
 	};
-	uint32_t requests = (d->outcome != OUTCOME_BLOCKED) + d->extra;
+	uint32_t requests = seen_requests(&seen);
 
 	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
 	e->seen[e->n_seen++] = seen;
@@ -264,7 +269,7 @@ static void end_cycle(struct engine *e)
 static struct delivery recalled(const struct seen *s)
 {
 	return (struct delivery){ .outcome = s->outcome, .hit = s->hit, .kept = true,
-		.first = !s->known && s->outcome < OUTCOME_FAILED,
+		.first = !s->known && s->outcome < OUTCOME_FAILED, .extra = s->extra,
 		.failure = (enum failure)s->failure };
 }
 
@@ -338,6 +343,7 @@ static int deliver(struct engine *e, struct err *err)
 {
 	size_t n = e->plan.n_taken, missing = take_made(e);
 	double before = engine_seconds();
+	bool fresh = false;     /* a page was asked for that is not known */
 	int rc = 0;
 
 	if (missing)
@@ -345,9 +351,13 @@ static int deliver(struct engine *e, struct err *err)
 	e->fetch_seconds += engine_seconds() - before;
 	if (rc < 0)
 		return rc;
-	for (size_t i = 0; i < n; i++)
-		note_visit(e, &e->plan.taken[i], &e->deliveries[i]);
-	if (missing)
+	for (size_t i = 0; i < n; i++) {
+		const struct delivery *d = &e->deliveries[i];
+
+		fresh = fresh || (!d->kept && d->outcome != OUTCOME_BLOCKED);
+		note_visit(e, &e->plan.taken[i], d);
+	}
+	if (fresh)
 		tell_made(e);
 	count_room(e);
 	return 0;
@@ -426,11 +436,13 @@ int engine_continue(struct engine *e, int64_t now, uint32_t budget, const struct
 		e->n_untold += !e->made_at[visits[i].page];
 		e->made_at[visits[i].page] = (uint32_t)i + 1;
 		e->visits.state[visits[i].page] |= PAGE_HERE;   /* or it had not been asked for */
-		counted += visits[i].outcome != OUTCOME_BLOCKED;
+		counted += seen_requests(&visits[i]);
 	}
 	e->made_extra = spent > counted ? spent - counted : 0;
 	e->other_policy = !same_policy;
 	begin_cycle(e, now, budget);
+	for (size_t i = 0; i < n; i++)
+		ceiling_spent(&e->ceiling, &e->view, visits[i].page, seen_requests(&visits[i]));
 	count_room(e);
 	rc = run_rounds(e, from, err);
 	free(e->made_at);

@@ -97,10 +97,10 @@ MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
  *
  * The cycle is then made again from its beginning, with the answers that are known: the
  * policy asks for what it asked for, so the rest is as if the cycle had never been broken
- * off, wherever that was and whatever answers were lost.  (Only what redirects and retries
- * had cost is known in sum, and counted when the known answers end.)  What no plan asks
- * for, because pages or options changed, is told behind the first round with a page that
- * is not known; what another policy made, before this one is asked.
+ * off, wherever that was and whatever answers were lost.  (What was spent beyond the
+ * visits is counted when the known answers end.)  What no plan asks for, because pages or
+ * options changed, is told behind the first round in which a page is asked for that is not
+ * known; what another policy made, before this one is asked.
  */
 MUST_CHECK int engine_continue(struct engine *e, int64_t now, uint32_t budget,
                                const struct seen *visits, size_t n, uint32_t spent,

@@ -345,7 +345,7 @@ static void fill_result(struct fetch *f, struct job *j)
 		.why = j->why ? j->why : "", .method = j->method,
 		.url = buf_text(&j->url), .hops = j->hops.v, .n_hops = j->hops.n,
 		.requests = j->requests, .robots = j->robots, .unused = j->granted,
-		.head_status = j->head_status,
+		.begun = j->begun, .head_status = j->head_status,
 		.time = j->time, .blocked = j->blocked,
 		.wire_bytes = j->bytes, .conditional = j->conditional,
 		.etag = j->etag, .last_modified = j->last_modified,

@@ -66,6 +66,13 @@ struct fetch_robots_copy {
 /* A request that is about to be made, for a page as it was added. */
 struct fetch_sent { uint32_t page, site; };
 
+enum fetch_spend {
+	FETCH_LOOK,     /* would its first be granted?  Asked before robots.txt is */
+	FETCH_FIRST,    /* its turn has come, and all that is needed for it is known */
+	FETCH_MORE,     /* a redirect hop, a second opinion, a retry, robots.txt of another site
+	                 * that a redirect leads to */
+};
+
 struct fetch_options {
 	const char *user_agent;         /* "freshet/VERSION (+URL or mail)" */
 	const char *robots_name;        /* product token for robots.txt; "freshet" */
@@ -88,10 +95,9 @@ struct fetch_options {
 	const char *proxy, *no_proxy;   /* NULL: as the environment says; "": none */
 	const char *ca_file, *ca_path;  /* NULL: libcurl's */
 	bool decode;                    /* undo Content-Encoding */
-	/* Asked before each request beyond a page's first (redirect hop, second
-	 * opinion, retry), and before robots.txt of another site that a redirect leads to: may
-	 * one more be spent?  NULL: always. */
-	bool (*spend)(void *arg);
+	/* May one more request be spent on a page, by its numbers as it was added?  Asked
+	 * before each; a page that is refused its first is done.  NULL: always. */
+	bool (*spend)(void *arg, uint32_t page, uint32_t site, enum fetch_spend what);
 	/* Told before requests of pages go out, of all at once that go together.  NULL: nobody
 	 * wants to know. */
 	void (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
@@ -154,6 +160,7 @@ struct fetch_result {
 	unsigned requests;              /* made for this page, all of the above */
 	unsigned robots;                /* besides: for robots.txt, asked of spend() */
 	unsigned unused;                /* granted by spend() and not made: the way ended */
+	bool begun;                     /* its first was granted */
 	int status;                     /* 0: no answer */
 	int head_status;                /* of the HEAD that this GET is the second opinion on */
 	const char *head;               /* status line and headers, as received */

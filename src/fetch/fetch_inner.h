@@ -62,7 +62,7 @@ struct origin {
 struct job {
 	uint32_t number, next;
 	uint32_t page, site;
-	bool is_robots, second_opinion, only_robots, conditional, live;
+	bool is_robots, second_opinion, only_robots, conditional, live, begun;
 	enum fetch_method method;
 	int head_status;
 	char *etag, *last_modified;
@@ -72,7 +72,7 @@ struct job {
 	uint32_t payer;                 /* robots: the page whose budget it is of, or NONE */
 	VEC(struct fetch_hop) hops;
 	unsigned requests, robots, tries;
-	unsigned granted;               /* requests that spend() allowed, not made yet */
+	unsigned granted;               /* beyond the first: spend() allowed them, not made yet */
 	unsigned pin, pins_tried;       /* the last it went to; how many */
 	int64_t time;
 	uint64_t bytes;

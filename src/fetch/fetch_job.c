@@ -107,7 +107,7 @@ void place_resolved(struct fetch *f, const struct resolve_answer *a, double now)
 	}
 }
 
-/* Is it known where the host is?  Otherwise the job is parked or done. */
+/* Is it known where the host is?  Otherwise the job is parked. */
 static bool place_ask(struct fetch *f, struct job *j, double now)
 {
 	struct place *p = &f->places.v[j->host];
@@ -134,12 +134,41 @@ static bool place_ask(struct fetch *f, struct job *j, double now)
 		}
 		return false;
 	}
-	if (p->error != FETCH_OK) {
-		polite_cancel(f->polite, j->host);
-		job_done(f, j, p->error, "%s", p->why ? p->why : "");
-		return false;
-	}
 	return true;
+}
+
+/* May the host be asked?  Otherwise the job is done. */
+static bool place_allows(struct fetch *f, struct job *j)
+{
+	const struct place *p = &f->places.v[j->host];
+
+	if (p->error == FETCH_OK)
+		return true;
+	polite_cancel(f->polite, j->host);
+	job_done(f, j, p->error, "%s", p->why ? p->why : "");
+	return false;
+}
+
+static bool may_spend(struct fetch *f, struct job *j, enum fetch_spend what)
+{
+	if (j->is_robots || j->only_robots)
+		return true;
+	if (f->opt.spend && !f->opt.spend(f->opt.arg, j->page, j->site, what))
+		return false;
+	j->granted += what == FETCH_MORE;
+	return true;
+}
+
+/* May the job go on to its first request, or to robots.txt for it?  Else it is done. */
+static bool may_begin(struct fetch *f, struct job *j, enum fetch_spend what)
+{
+	if (j->begun || may_spend(f, j, what)) {
+		j->begun = j->begun || what == FETCH_FIRST;
+		return true;
+	}
+	polite_cancel(f->polite, j->host);
+	job_done(f, j, FETCH_BUDGET, "no request was left for it");
+	return false;
 }
 
 /* Count the request that is about to be made; false: it is not granted. */
@@ -147,12 +176,13 @@ static bool count_request(struct fetch *f, struct job *j)
 {
 	uint32_t payer = j->is_robots ? robots_payer(f, j) : NONE;
 
-	if (payer != NONE && f->opt.spend && !f->opt.spend(f->opt.arg))
+	if (payer != NONE && !may_spend(f, f->jobs.v[payer], FETCH_MORE))
 		return false;
-	j->granted -= j->granted && j->requests;        /* the first is the caller's */
+	j->granted -= j->granted && j->requests;
 	j->requests++;
 	if (payer != NONE) {
 		f->jobs.v[payer]->robots++;
+		f->jobs.v[payer]->granted--;
 		f->stats.robots_budgeted++;
 	} else if (j->is_robots) {
 		f->stats.robots_requests++;
@@ -177,7 +207,7 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		job_give_up(f, j);
 		return;
 	}
-	if (!robots_ask(f, j, now))
+	if (!may_begin(f, j, FETCH_LOOK) || !robots_ask(f, j, now))
 		return;
 	if (j->only_robots) {
 		polite_cancel(f->polite, j->host);
@@ -191,8 +221,10 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		job_done(f, j, FETCH_GATE, "%s: %s", name, why);
 		return;
 	}
+	if ((!r.proxy && !place_ask(f, j, now)) || !may_begin(f, j, FETCH_FIRST))
+		return;
 	if (!r.proxy) {
-		if (!place_ask(f, j, now))
+		if (!place_allows(f, j))
 			return;
 		p = &f->places.v[j->host];
 		j->pin = p->pin;
@@ -254,16 +286,6 @@ static bool is_failure(enum fetch_error e)
 {
 	return e == FETCH_CONNECT || e == FETCH_TLS || e == FETCH_TIMEOUT ||
 		e == FETCH_RESET || e == FETCH_PROTOCOL || e == FETCH_DNS;
-}
-
-static bool may_spend(struct fetch *f, struct job *j)
-{
-	if (j->is_robots || !f->opt.spend)
-		return true;
-	if (!f->opt.spend(f->opt.arg))
-		return false;
-	j->granted++;
-	return true;
 }
 
 /* The job goes on: its last answer is no longer wanted, and a waiting job must
@@ -331,7 +353,7 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 		job_done(f, j, FETCH_STOPPED, NULL);
 	} else if (now >= f->cycle.ask_until) {
 		job_give_up(f, j);
-	} else if (!may_spend(f, j)) {
+	} else if (!may_spend(f, j, FETCH_MORE)) {
 		job_done(f, j, FETCH_BUDGET, "the redirect was not followed");
 	} else {
 		vec_push(&j->hops, keep_hop(f, j, t));
@@ -364,7 +386,7 @@ static bool try_again(struct fetch *f, struct job *j, double now)
 {
 	if (f->stopped || j->tries >= f->opt.retries || job_is_late(f, j, now) ||
 	    polite_blocked(f->polite, j->host, now) > f->opt.polite.max_wait ||
-	    !may_spend(f, j))
+	    !may_spend(f, j, FETCH_MORE))
 		return false;
 	j->tries++;
 	f->stats.retries++;
@@ -387,7 +409,7 @@ static void page_answered(struct fetch *f, struct job *j, struct transfer *t, do
 	}
 	if (j->method == FETCH_HEAD && j->second_opinion && !f->stopped &&
 	    (t->status >= 400 || t->error == FETCH_TIMEOUT || t->error == FETCH_RESET ||
-	     t->error == FETCH_PROTOCOL) && may_spend(f, j)) {
+	     t->error == FETCH_PROTOCOL) && may_spend(f, j, FETCH_MORE)) {
 		j->method = FETCH_GET;
 		j->head_status = t->status;
 		j->pins_tried = 0;

@@ -65,6 +65,7 @@ struct seen {
 	uint8_t reason;
 	uint32_t round;         /* of ask() in this cycle */
 	uint8_t failure;        /* for the engine: enum failure of a visit that failed */
+	uint32_t extra;         /* requests beyond the first that it cost */
 };
 
 struct plan;

@@ -149,10 +149,12 @@ static void odd_answer(void *arg, const struct origin_request *q, struct origin_
 		buf_str(&r->body, q->agent);
 }
 
-static bool never(void *arg)
+/* One request a page; none at all for page 9. */
+static bool never(void *arg, uint32_t page, uint32_t site, enum fetch_spend what)
 {
-	++*(int *)arg;
-	return false;
+	(void)site;
+	*(int *)arg += what == FETCH_MORE;
+	return what != FETCH_MORE && page != 9;
 }
 
 static void test_methods_redirects_validators(void **state)
@@ -160,6 +162,7 @@ static void test_methods_redirects_validators(void **state)
 	const struct fetch_result *r;
 	struct client b;
 	char url[128];
+	struct fetch_stats stats;
 	int asked = 0;
 
 	(void)state;
@@ -215,11 +218,19 @@ static void test_methods_redirects_validators(void **state)
 	assert_int_equal(r->error, FETCH_BUDGET);
 	assert_int_equal(r->status, 301);
 	assert_int_equal(r->requests, 1);
+	assert_true(r->begun && !r->unused);
 	r = client_one(&b, (struct fetch_request){ .url = URL("/gone"), .method = FETCH_HEAD,
 		.second_opinion = true });
 	assert_int_equal(r->status, 410);
 	assert_int_equal(r->requests, 1);
 	assert_int_equal(asked, 2);
+	/* not even robots.txt is asked for */
+	r = client_one(&b, (struct fetch_request){ .page = 9, .url = "http://127.0.0.78/" });
+	assert_int_equal(r->error, FETCH_BUDGET);
+	assert_true(!r->begun && !r->requests && !r->unused);
+	fetch_stats(b.fetch, &stats);
+	assert_int_equal(stats.requests, 2);
+	assert_int_equal(stats.robots_requests, 1);
 	client_release(&b);
 }
 
