@@ -424,7 +424,7 @@ static int sqlite_setting_put(struct store *base, const char *key, const char *v
 	return sql_run(s, q, err);
 }
 
-static int sqlite_settings(struct store *base, store_setting_each *each, void *arg,
+int sqlite_settings(struct store *base, store_setting_each *each, void *arg,
                            struct err *err)
 {
 	struct store_sqlite *s = self(base);
@@ -461,22 +461,6 @@ static int sqlite_count(struct store *base, struct store_counts *ret, struct err
 	};
 	sqlite3_reset(q);
 	return 0;
-}
-
-static int sqlite_check(struct store *base, struct err *err)
-{
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q;
-	int rc = 0;
-
-	if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK)
-		return sql_error(s, err);
-	if (sqlite3_step(q) != SQLITE_ROW)
-		rc = sql_error(s, err);
-	else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok"))
-		rc = err_set(err, E_STORE, "%s: %s", s->path, (const char *)sqlite3_column_text(q, 0));
-	sqlite3_finalize(q);
-	return rc;
 }
 
 const struct store_ops store_sqlite_ops = {

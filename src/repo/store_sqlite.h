@@ -89,7 +89,9 @@ int sqlite_last_page(struct store_sqlite *s, int64_t *ret, struct err *err);
 /* Another program may have added pages: forget what was known of them. */
 int sqlite_filter_check(struct store_sqlite *s, struct err *err);
 
+int sqlite_settings(struct store *, store_setting_each *, void *, struct err *);
 /* The parts of the vtable that live in the other files. */
+int sqlite_check(struct store *, struct err *);
 int sqlite_page_add(struct store *, struct text, int64_t, uint32_t *, struct err *);
 int sqlite_page_find(struct store *, struct text, struct store_page *, struct err *);
 int sqlite_page_get(struct store *, uint32_t, struct store_page *, struct err *);

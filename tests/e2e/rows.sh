@@ -138,6 +138,12 @@ for k, (table, key, column) in enumerate(columns):
                     refusals += 1
                     fine = "table " in said and "row " in said and "column " in said
                 if not fine: wrong.append((table, column, repr(value)[:40], " ".join(c), r.returncode, said[-int(os.environ.get("TAIL", 600)):]))
+# `status --check` finds what no other command happens to look at
+for table, key, column in (("hints", "site", "checks"), ("robots", "origin", "time"), ("words", "id", "word"), ("captures", "id", "target"), ("settings", "key", "value")):
+    put_back("good/freshet.db")
+    assert spoil(table, key, column, b"\xff", True)
+    r = run(["status", "--check"])
+    if r.returncode != 5 or b"table " + table.encode() not in r.stderr or b"column " + column.encode() not in r.stderr: wrong.append((table, column, r))
 for w in wrong[:20]: print(*w)
 print("%d columns, %d runs, %d of them refused a row, %d wrong" % (len(columns), runs, refusals, len(wrong)))
 sys.exit(bool(wrong) or refusals < len(columns) / 2)
