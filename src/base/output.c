@@ -19,6 +19,7 @@
 
 #include "base/mem.h"
 
+#define PART_END ".part"        /* of a file that is not whole yet */
 #define PIECE 65536
 #define GZIP_LEVEL 6
 #define ZSTD_LEVEL 3
@@ -142,7 +143,14 @@ int output_create(const char *name, struct err *err)
 		if (unlink(name) == 0)
 			fd = open(name, flags, 0666);
 	}
-	return fd < 0 ? err_errno(err, E_IO, "%s: cannot be written", name) : fd;
+	if (fd < 0) {                   /* the user knows it by the name it would get */
+		size_t size = strlen(name), end = strlen(PART_END);
+		bool part = size > end && !strcmp(name + size - end, PART_END);
+
+		return err_errno(err, E_IO, "%.*s: cannot be written",
+		                 (int)(part ? size - end : size), name);
+	}
+	return fd;
 }
 
 static int open_raw(struct output *o, struct err *err)
@@ -176,7 +184,7 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	if (!is_special(path)) {
 		size = strlen(path) + sizeof ".part";
 		o->part = mem_alloc(size);
-		snprintf(o->part, size, "%s.part", path);
+		snprintf(o->part, size, "%s" PART_END, path);
 	}
 	o->packing = ends_with(path, ".gz") ? GZIP : ends_with(path, ".zst") ? ZSTANDARD : PLAIN;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))

@@ -138,6 +138,8 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	(void)args;
 	if (o->sites && o->failing)
 		return err_set(err, E_USAGE, "--sites and --failing are two reports: choose one");
+	if (cli_given(cli, "every") && !o->sites && !o->failing)
+		return err_set(err, E_USAGE, "status: --every goes with --sites or --failing");
 	if ((rc = repository_read(cli, &s, err)) < 0)
 		return rc;
 	rc = repository_settings(cli, s, &keep, err);
