@@ -108,6 +108,8 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 	struct table *t = table_new(heads, 12);
 	char when[21];
 	const char *between = "";
+	uint32_t lapsed = r->reasons[FETCH_LAPSED];     /* asked, though blocked */
+	uint32_t given_back = c->blocked - (lapsed < c->blocked ? lapsed : c->blocked);
 
 	when_iso(c->time, when);
 	table_cell(t, "%u", c->number);
@@ -159,7 +161,7 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 	if (r->lies)
 		printf("%u pages had changed though their validators had not: such sites are asked "
 		       "without conditions\n", r->lies);
-	if (c->blocked && c->downloads)
-		printf("blocked pages were not asked: %u request%s given back\n", c->blocked,
-		       c->blocked == 1 ? " was" : "s were");
+	if (given_back && c->downloads)
+		printf("blocked pages were not asked: %u request%s given back\n", given_back,
+		       given_back == 1 ? " was" : "s were");
 }

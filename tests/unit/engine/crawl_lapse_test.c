@@ -36,6 +36,7 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 {
 	struct stage *s = arg;
 	unsigned n;
+	int end = 0;
 
 	if (!strcmp(q->path, "/robots.txt")) {
 		r->status = 404;
@@ -46,7 +47,11 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 		buf_printf(&r->headers, "Location: /p/%u\n", n);
 		return;
 	}
-	if (sscanf(q->path, "/p/%u", &n) == 1 && n == s->poison && s->child > 0)
+	if (sscanf(q->path, "/p/%u%n", &n, &end) != 1 || q->path[end] || n >= PAGES) {
+		r->status = 404;        /* siblings */
+		return;
+	}
+	if (n == s->poison && s->child > 0)
 		kill(s->child, SIGKILL);
 	buf_printf(&r->headers, "Content-Type: text/html\n");
 	buf_printf(&r->body, "<p>page %s", q->path);
@@ -251,6 +256,31 @@ static void test_the_budget_holds(void **state)
 	teardown(&s);
 }
 
+/* Tests of life: the page is asked once, and nothing is said of its life. */
+static void test_a_test_of_life_that_crashes(void **state)
+{
+	struct stage s;
+	struct looking l;
+	struct crawl_report r;
+
+	(void)state;
+	setup(&s, "p", 2);
+	s.bed.opts.goal = GOAL_ALIVE;
+	s.bed.opts.policy = "random";
+	s.bed.opts.budget = (struct share){ 0 };
+	assert_true(start(&s));
+	assert_false(start(&s));
+	l = look(&s);
+	assert_int_equal(l.n, PAGES);
+	assert_int_equal(l.outcome[s.poison], OUTCOME_BLOCKED);
+	assert_int_equal(page_of(&s, s.poison).fails, 0);
+	s.poison = PAGES;
+	r = bed_cycle(&s.bed);          /* it is over: nothing is asked any more */
+	assert_int_equal(r.live.hits, PAGES - l.lapsed);
+	assert_int_equal(look(&s).n, PAGES);
+	teardown(&s);
+}
+
 /* ---- going on, or not ---- */
 
 struct said { struct stage *s; struct crawl_report r; size_t asked_before; unsigned n; };
@@ -337,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_the_next_start_finishes_the_cycle),
 		cmocka_unit_test(test_a_lapse_between_good_visits),
 		cmocka_unit_test(test_the_budget_holds),
+		cmocka_unit_test(test_a_test_of_life_that_crashes),
 		cmocka_unit_test(test_going_on_is_said_first),
 		cmocka_unit_test(test_another_cycle_instead),
 	};
