@@ -13,8 +13,11 @@
  * one page plus what it already yielded; 2 % of all downloads (told of the cycle
  * alone, 10 %) are the best of some drawn at random.  A council keeps the whole honest: see oldest_share().
  *
+ * Under aims other than changes a page's score is what a true copy of it is worth from
+ * now on (tide_worth.h), given that chance and the rate at which it will change again.
+ *
  * Cost.  O(pages) a batch for noise and selection, a table lookup each; chances
- * only for the hosts that were visited since.  16 bytes a page.
+ * only for the hosts that were visited since.  20 bytes a page.
  * Blind spot.  A page alone in its directory and families learns only from itself
  * and its host.
  */
@@ -26,7 +29,10 @@
 #define COUNCIL_SMALL 0.1       /* of the budget */
 #define COUNCIL_NEAR 0.75       /* of choosing's yield, from which on oldest takes over */
 #define COUNCIL_MOST 0.9        /* of the budget */
-#define YIELD_KEEP 0.9f         /* of the yields, a cycle */
+#define YIELD_KEEP 0.9          /* of the yields, a unit of time */
+#define DAY 86400.0
+#define WIDTH_LEAST 1e-4        /* units of time: two minutes */
+#define WIDTH_MOST 100.0
 #define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
 
 static const struct option_spec tide_options[] = {
@@ -44,6 +50,10 @@ static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, k_base, 15, 0.01, 1e6, "prior strength of the long-run rate"),
 	OPT_DOUBLE(tide_opts, k_site, 8, 0.01, 1e6, "prior strength of a site's cycle"),
 	OPT_DOUBLE(tide_opts, k_dir, 2, 0.01, 1e6, "prior strength of a directory's cycle"),
+	OPT_DOUBLE(tide_opts, horizon, 45, 0.01, 1e6, "days that are planned for at most, under "
+	           "aims freshness and age"),
+	OPT_DOUBLE(tide_opts, k_page, 0, 0, 1e6, "prior strength of a page's own rate; 0: "
+	           "estimated from all pages"),
 	OPT_FLAG(tide_opts, nofamily, "do without name families"),
 	OPT_FLAG(tide_opts, nofit, "keep the prior weights of the logistic correction"),
 	OPT_FLAG(tide_opts, nocouncil, "never compare with the longest unvisited"),
@@ -108,26 +118,47 @@ static void mark_dirty(struct tide_state *s, uint32_t root)
 	s->dirty_roots[s->n_dirty++] = root;
 }
 
+/* Units of time since the cycle before, or as long as cycles are meant to be. */
+static double time_since(struct tide_state *s, const struct view *v)
+{
+	double planned = v->cycle_seconds > 0 ? (double)v->cycle_seconds : TIDE_UNIT;
+	double since = s->then && v->now > s->then ? (double)(v->now - s->then) : planned;
+
+	s->then = v->now;
+	return fmin(fmax(since / TIDE_UNIT, WIDTH_LEAST), WIDTH_MOST);
+}
+
 static void tide_begin(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
+	double width;
+	float memory, keep;
 
 	if (!s->ready)
 		make_ready(s, o, v);
+	width = time_since(s, v);
+	memory = (float)pow(o->memory, width);
+	keep = (float)pow(YIELD_KEEP, width);
 	s->model.alone = v->observe == OBSERVE_CYCLE;
-	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle);
+	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle, width);
 	for (int f = 0; f < N_FAMILIES; f++)
 		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
 			struct tide_family *g = &s->family[f][i];
 
 			if (g->var <= 0)
 				continue;
-			g->sum *= (float)o->memory;
-			g->var *= (float)o->memory;
+			g->sum *= memory;
+			g->var *= memory;
 			tide_set_factor(s, f, g);
 		}
 	tide_set_fixed(p, v);
+	s->age_unit = (float)fmin(fmax((double)v->cycle_seconds / TIDE_UNIT, WIDTH_LEAST),
+	                          WIDTH_MOST);
+	if (v->cycle_seconds <= 0)
+		s->age_unit = 1;
+	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
+	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(p, v->n_pages);
 	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
 	memset(s->near_found, 0, v->tree->n_dirs * sizeof *s->found);
 	memset(s->missed, 0, v->tree->n_dirs * sizeof *s->missed);
@@ -135,10 +166,10 @@ static void tide_begin(struct policy *p, const struct view *v)
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
 			mark_dirty(s, d);
-	s->chosen.hits *= YIELD_KEEP;
-	s->chosen.visits *= YIELD_KEEP;
-	s->oldest.hits *= YIELD_KEEP;
-	s->oldest.visits *= YIELD_KEEP;
+	s->chosen.hits *= keep;
+	s->chosen.visits *= keep;
+	s->oldest.hits *= keep;
+	s->oldest.visits *= keep;
 	s->oldest_share = o->nocouncil ? 0 :
 	                  oldest_share(s, fmin(COUNCIL_SMALL, COUNCIL_FEW / v->budget));
 	/* a fraction of a page is owed from cycle to cycle */
@@ -181,11 +212,14 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	uint64_t at = s->n_rows % TIDE_ROWS;
 	float survival, *x = s->rows + at * TIDE_FEATURES;
 	double c = 0;
+	float gain = 1;
 	int level;
 
 	if (!seen->known)
 		return;
 	level = tide_model_refresh(&s->model, dir);
+	if (v->goal == GOAL_CHANGED && v->aim != AIM_CHANGES)
+		gain = tide_worth_of_truth(1, tide_future_of(s, h, level), s->horizon) / s->horizon;
 	survival = tide_model_survival(&s->model, level, last);
 	tide_features(p, v, seen->page, survival, x);
 	s->row_hit[at] = seen->hit;
@@ -207,7 +241,7 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	if (seen->reason == REASON_CHANCE || seen->reason == REASON_OLDEST) {
 		struct tide_yield *y = seen->reason == REASON_CHANCE ? &s->chosen : &s->oldest;
 
-		y->hits += seen->hit ? 1.f : 0.f;
+		y->hits += seen->hit ? gain : 0.f;
 		y->visits += 1;
 	}
 	s->found[dir] += seen->hit;

@@ -6,10 +6,11 @@
 #include "policy/logistic.h"
 #include "policy/plan.h"
 #include "policy/tide_model.h"
+#include "policy/tide_worth.h"
 
 struct tide_opts {
 	double batch, explore, noise, memory, stale;
-	double voice, voice_base, discount, k_base, k_site, k_dir;
+	double voice, voice_base, discount, k_base, k_site, k_dir, horizon, k_page;
 	bool nocap, nofit, nofamily, nocouncil;
 	int weight;
 };
@@ -44,6 +45,7 @@ struct tide_page {
 	float fixed;                    /* factor of the odds, for the cycle */
 	float chance;                   /* of a hit (told of the cycle alone: partly of
 	                                   being stale), as of its site's last rescoring */
+	float worth;                    /* of a download now, under the aim; times weight */
 };
 
 /* Yield of the chosen and of the longest unvisited pages, discounted. */
@@ -53,6 +55,7 @@ struct tide_state {
 	struct tide_yield chosen, oldest;
 	struct tide_model model;
 	bool ready;
+	int64_t then;                   /* moment of the cycle before; 0: none */
 	double weight[TIDE_FEATURES];
 	float *rows;                    /* TIDE_ROWS x TIDE_FEATURES, a ring */
 	uint8_t *row_hit;
@@ -69,6 +72,8 @@ struct tide_state {
 	size_t n_best, cap_best;
 	uint32_t *bucket;               /* pages by noisy score */
 	uint32_t floor;                 /* bucket from which on the last batch took */
+	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
+	float k_page;                   /* strength with which pages are like their groups */
 	double oldest_share, explore;   /* shares of this cycle */
 	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
 	float *normal;
@@ -94,6 +99,11 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
                    float survival, float x[TIDE_FEATURES]);
 /* Every page of `dir` and below it; level: of the nearest directory above, or -1. */
 void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level);
+/* What is believed of a page's future, at a directory's level. */
+struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
+                                  int level);
+/* How much pages differ from what their groups make expect. */
+float tide_estimate_k(struct policy *p, uint32_t n_pages);
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed);

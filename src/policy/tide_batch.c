@@ -60,19 +60,23 @@ struct scorer {
 
 static inline float score_of(const struct scorer *k, uint32_t page)
 {
-	float c = k->pages[page].chance;
+	float c = k->pages[page].chance, w = k->pages[page].worth;
 	uint32_t h = (page ^ k->salt) * k->odd;
 
 	h ^= h >> 15;
 	h *= 0x85ebca6bu;
-	c += k->noise * c * (1 - c) * k->normal[h >> 16] + 1e-6f * (float)(h & 0xffff) / 65536;
-	return k->rank ? c * (float)k->rank[page] * k->scale : c;
+	w *= 1 + k->noise * (1 - c) * k->normal[h >> 16];
+	w += w * 1e-5f * (float)(h & 0xffff) / 65536;
+	return k->rank ? w * (float)k->rank[page] * k->scale : w;
 }
 
-/* Larger scores, larger buckets, whatever the range. */
+/* Larger scores, larger buckets, whatever the range: the sign apart, floats are in the
+ * order of their bits. */
 static inline uint32_t bucket_of(float score)
 {
-	return score > 0 ? (uint32_t)(score / (1 + score) * (float)(BUCKETS - 1)) : 0;
+	union { float f; uint32_t u; } x = { score };
+
+	return score > 0 ? x.u >> 15 : 0;
 }
 
 /* The bucket above which fewer than `want` pages lie. */
@@ -137,7 +141,7 @@ static void take(struct policy *p, struct plan *plan, uint32_t page)
 {
 	const struct tide_page *h = policy_page(p, page);
 
-	plan_take(plan, page, (double)h->chance, NAN, REASON_CHANCE);
+	plan_take(plan, page, (double)h->worth, NAN, REASON_CHANCE);
 }
 
 static void take_best(struct policy *p, const struct view *v, struct plan *plan, uint32_t k)
@@ -168,16 +172,16 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 static uint32_t draw_page(struct policy *p, const struct view *v, uint64_t draw)
 {
 	uint32_t best = PAGE_NONE, page = 0;
-	float chance = -1;
+	float most = -1;
 
 	for (int k = 0; k < EXPLORE_OF; k++, draw = rng_mix(draw)) {
 		const struct tide_page *h;
 
 		page = (uint32_t)(draw % v->n_pages);
 		h = policy_page(p, page);
-		if (view_open(v, page) && h->chance > chance) {
+		if (view_open(v, page) && h->worth > most) {
 			best = page;
-			chance = h->chance;
+			most = h->worth;
 		}
 	}
 	if (best != PAGE_NONE)
@@ -204,6 +208,6 @@ void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint3
 		uint32_t page = draw_page(p, v, draw);
 		const struct tide_page *h = policy_page(p, page);
 
-		plan_take(plan, page, (double)h->chance, NAN, REASON_EXPLORE);
+		plan_take(plan, page, (double)h->worth, NAN, REASON_EXPLORE);
 	}
 }

@@ -34,6 +34,10 @@
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
 #define ODDS_HUGE 1e30f
+#define EVER_MIN 1e-5f          /* changes in a unit of time: one in 400 years */
+#define K_PRIOR 10.0            /* hits squared that speak for a k of 1 */
+#define K_LEAST 0.2
+#define K_MOST 20.0
 
 /* What the weights are drawn to where visits do not say; the means are the fit
  * on half of the sites of our data. */
@@ -133,7 +137,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	x[TIDE_TREE] = logf(odds_of(-survival));
 	for (int f = 0; f < N_FAMILIES; f++)
 		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
-	x[TIDE_AGE] = logf((float)(age ? age : 1));
+	x[TIDE_AGE] = logf((float)(age ? age : 1) * s->age_unit);
 	x[TIDE_FOUND] = log1pf((float)s->found[home]);
 	x[TIDE_MISSED] = log1pf((float)s->missed[home]);
 	x[TIDE_NEAR_FOUND] = log1pf((float)s->near_found[tide_near(v, home)]);
@@ -152,6 +156,48 @@ static float by_count(uint32_t n, double weight)
 	return n ? powf(1 + (float)n, (float)weight) : 1;
 }
 
+static struct tide_future future(const struct tide_state *s, const struct tide_page *h,
+                                 float ever)
+{
+	return (struct tide_future){ s->k_page + h->hits, (s->k_page + h->expected) /
+	                             (ever > EVER_MIN ? ever : EVER_MIN) };
+}
+
+struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
+                                  int level)
+{
+	return future(s, h, level < 0 ? (float)s->model.base : s->model.level[level].ever);
+}
+
+static float worth_of(const struct tide_state *s, const struct view *v,
+                      const struct tide_page *h, float ever, float gap)
+{
+	if (v->goal == GOAL_ALIVE || v->aim == AIM_CHANGES)
+		return h->chance;
+	if (v->aim == AIM_AGE)
+		return tide_worth_of_age(h->chance, gap, future(s, h, ever), s->horizon);
+	return tide_worth_of_truth(h->chance, future(s, h, ever), s->horizon);
+}
+
+/* Pages change r times as often as their groups make expect, r being drawn from a gamma
+ * distribution of mean 1 and variance 1/k.  Hits of pages with e expected ones then have
+ * the variance e + e^2 / k. */
+float tide_estimate_k(struct policy *p, uint32_t n_pages)
+{
+	double over = K_PRIOR, squares = K_PRIOR;
+
+	for (uint32_t i = 0; i < n_pages; i++) {
+		const struct tide_page *h = policy_page(p, i);
+		double e = (double)h->expected, d = (double)h->hits - e;
+
+		if (!(e > 0))
+			continue;
+		over += d * d - e;
+		squares += e * e;
+	}
+	return (float)fmin(fmax(squares / fmax(over, 1e-3), K_LEAST), K_MOST);
+}
+
 /* The chance that a visit now would be a hit, for all pages of a directory;
  * most of them share one last visit. */
 static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, int level)
@@ -166,6 +212,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) *
 	             expf((float)w[TIDE_ONE]);
 	float odds, common = 0, stale = 0;
+	float ever = level < 0 ? (float)s->model.base : s->model.level[level].ever, gap = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
@@ -178,9 +225,10 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 			uint32_t age = view_age(v, page);
 
 			last = v->last_cycle[page];
+			gap = (float)(age ? age : 1) * s->age_unit;
 			if (share > 0)
 				stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
-			common = here * powf((float)(age ? age : 1), (float)w[TIDE_AGE]) *
+			common = here * powf(gap, (float)w[TIDE_AGE]) *
 			         powf(odds_of(-tide_model_survival(&s->model, level, last)),
 			              (float)w[TIDE_TREE]);
 		}
@@ -191,6 +239,9 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 		/* weights that ran away must not make inf / inf */
 		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
 		h->chance = (1 - share) * odds / (1 + odds) + share * stale;
+		h->worth = worth_of(s, v, h, ever, gap);
+		if (v->weight)
+			h->worth *= v->weight[page];
 	}
 }
 

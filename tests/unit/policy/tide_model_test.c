@@ -144,7 +144,8 @@ static void compare(struct tide_model *m, struct naive *n)
 		if (m->node[d])
 			near_to("base", d, (double)m->level[level].base, n->base[d]);
 		for (uint32_t j = n->now; j > 0; j--) {
-			near_to("hazard", d, (double)m->level[level].hazard[j], n->hazard[d][j]);
+			near_to("hazard", d, (double)m->level[level].hazard[m->slot[j - 1].column],
+			        n->hazard[d][j]);
 			sum += log1p(-n->hazard[d][j]);
 			near_to("survival", d, (double)tide_model_survival(m, level, j - 1), sum);
 		}
@@ -162,7 +163,7 @@ static void model_is_the_naive_one(void **state)
 	rng_init(&r, 8);
 	tide_model_init(&m, &tree, &usual);
 	for (uint32_t c = 1; c <= CYCLES; c++) {
-		tide_model_begin(&m, c);
+		tide_model_begin(&m, c, 1);
 		begin(&n, c);
 		near_to("rate of unknown hosts", 0, m.base, n.all);
 		for (int i = 0; i < 60; i++) {
@@ -245,7 +246,7 @@ static void chances_are_those_of_the_features(void **state)
 		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(0.009)));
 		tide_features(s.policy, &s.e.view, i, (float)-y, x);
 		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(y), 1e-5, 1e4)));
-		near_to("age", i, (double)x[TIDE_AGE], log(age));
+		near_to("age", i, (double)x[TIDE_AGE], log(age * (double)t->age_unit));
 		near_to("history", i, (double)x[TIDE_HISTORY],
 		        log(((double)h->hits + 1) / ((double)h->expected + 1)));
 		near_to("links", i, (double)x[TIDE_OUT],

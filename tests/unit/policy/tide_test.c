@@ -44,7 +44,7 @@ static void hazards_by_hand(void **state)
 
 	(void)state;
 	tide_model_init(&m, &small, &usual);
-	tide_model_begin(&m, 1);
+	tide_model_begin(&m, 1, 1);
 	ASSERT_NEAR(tide_model_survival(&m, -1, 0), log1p(-base0), 1e-6);
 	tide_model_refresh(&m, 1);
 	tide_model_learn(&m, 1, 0, false);
@@ -56,8 +56,8 @@ static void hazards_by_hand(void **state)
 	q1 = 2 * (q0 * dir / root) / (1 + 2);
 	ASSERT_NEAR(m.level[0].base, root, 1e-7);
 	ASSERT_NEAR(m.level[node].base, dir, 1e-7);
-	ASSERT_NEAR(m.level[0].hazard[1], q0, 1e-7);
-	ASSERT_NEAR(m.level[node].hazard[1], q1, 1e-7);
+	ASSERT_NEAR(m.level[0].hazard[m.slot[0].column], q0, 1e-7);
+	ASSERT_NEAR(m.level[node].hazard[m.slot[0].column], q1, 1e-7);
 	ASSERT_NEAR(tide_model_survival(&m, node, 0), log1p(-q1), 1e-6);
 	/* the other directory was never visited: it has the root's hazards */
 	ASSERT_NEAR(tide_model_survival(&m, tide_model_refresh(&m, 2), 0), log1p(-q0), 1e-6);
@@ -73,12 +73,12 @@ static void hosts_inform_each_other(void **state)
 
 	(void)state;
 	tide_model_init(&m, &small, &usual);
-	tide_model_begin(&m, 1);
+	tide_model_begin(&m, 1, 1);
 	tide_model_learn(&m, 1, 0, true);
-	tide_model_begin(&m, 2);
+	tide_model_begin(&m, 2, 1);
 	ASSERT_NEAR(m.base, (1 + w) / (1 / 0.03 + w), 1e-7);
 	tide_model_learn(&m, 2, 1, false);
-	tide_model_begin(&m, 3);
+	tide_model_begin(&m, 3, 1);
 	w = 1 / (1 + 2 / 500.0);
 	ASSERT_NEAR(m.base, (1 + w) / (1 / 0.03 + 2 * w), 1e-7);
 	tide_model_release(&m);
@@ -105,14 +105,14 @@ static void changed_visit_is_spread(void **state)
 
 	(void)state;
 	tide_model_init(&m, &small, &usual);
-	tide_model_begin(&m, 3);
+	tide_model_begin(&m, 3, 1);
 	tide_model_learn(&m, 1, 0, true);
 	r = &m.rings.v[m.node[1] - 1];
 	for (int j = 0; j < 3; j++)
 		sum += f[j] = q * pow(1 - q, j);
 	for (int j = 0; j < 3; j++) {
-		ASSERT_NEAR(r->events[j + 1], f[j] / sum, 1e-6);
-		ASSERT_NEAR(r->exposure[j + 1], 1 - before, 1e-6);
+		ASSERT_NEAR(r->events[m.slot[j].column], f[j] / sum, 1e-6);
+		ASSERT_NEAR(r->exposure[m.slot[j].column], 1 - before, 1e-6);
 		before += f[j] / sum;
 	}
 	tide_model_release(&m);
@@ -130,7 +130,7 @@ static void finds_a_constant_rate(void **state)
 
 		tide_model_init(&m, &small, &usual);
 		for (uint32_t c = 1; c <= 100; c++) {
-			tide_model_begin(&m, c);
+			tide_model_begin(&m, c, 1);
 			for (uint32_t p = 0; p < 500; p++) {
 				bool hit = false;
 
@@ -159,7 +159,7 @@ static void a_burst_is_remembered(void **state)
 	(void)state;
 	tide_model_init(&m, &small, &usual);
 	for (uint32_t c = 1; c <= 9; c++) {
-		tide_model_begin(&m, c);
+		tide_model_begin(&m, c, 1);
 		for (int i = 0; i < 12; i++) {
 			/* pages last seen 1 .. 3 cycles ago */
 			uint32_t last = c > 1 + (uint32_t)i % 3 ? c - 1 - (uint32_t)i % 3 : 0;
@@ -174,29 +174,6 @@ static void a_burst_is_remembered(void **state)
 	tide_model_release(&m);
 }
 
-/* The ring forgets what is older than it, and only that. */
-static void rings_turn(void **state)
-{
-	struct tide_model m;
-	int node;
-
-	(void)state;
-	tide_model_init(&m, &small, &usual);
-	for (uint32_t c = 1; c <= 200; c++) {
-		tide_model_begin(&m, c);
-		tide_model_refresh(&m, 1);
-		tide_model_learn(&m, 1, c > 100 ? c - 100 : 0, c == 180);
-		tide_model_refresh(&m, 1);
-	}
-	node = tide_model_refresh(&m, 1);
-	assert_true(isfinite(tide_model_survival(&m, node, 0)));
-	ASSERT_NEAR(tide_model_survival(&m, node, 0), tide_model_survival(&m, node, 136), 1e-6);
-	ASSERT_NEAR(tide_model_survival(&m, node, 200), 0, 0);
-	for (uint32_t j = 137; j < 200; j++)
-		assert_true(tide_model_survival(&m, node, j) <= tide_model_survival(&m, node, j + 1));
-	tide_model_release(&m);
-}
-
 /* Told of the cycle alone, a visit is at risk in that cycle only, but a copy still ages:
  * unvisited hosts by the closed form, and a burst that only its own cycle was told of. */
 static void copies_age_though_only_the_cycle_is_told(void **state)
@@ -207,14 +184,14 @@ static void copies_age_though_only_the_cycle_is_told(void **state)
 	(void)state;
 	tide_model_init(&m, &small, &usual);
 	m.alone = true;
-	tide_model_begin(&m, 4);
+	tide_model_begin(&m, 4, 1);
 	ASSERT_NEAR(tide_model_survival(&m, -1, 1), log1p(-0.03), 1e-6);
 	ASSERT_NEAR(tide_model_survival_of_copy(&m, -1, 1), 3 * log1p(-0.03), 1e-6);
 	tide_model_release(&m);
 	tide_model_init(&m, &small, &usual);
 	m.alone = true;
 	for (uint32_t c = 1; c <= 8; c++) {
-		tide_model_begin(&m, c);
+		tide_model_begin(&m, c, 1);
 		for (int i = 0; i < 12; i++)
 			tide_model_learn(&m, 1, 0, c == 5);
 	}
@@ -551,7 +528,6 @@ int main(void)
 		cmocka_unit_test(changed_visit_is_spread),
 		cmocka_unit_test(finds_a_constant_rate),
 		cmocka_unit_test(a_burst_is_remembered),
-		cmocka_unit_test(rings_turn),
 		cmocka_unit_test(copies_age_though_only_the_cycle_is_told),
 		cmocka_unit_test(chances_of_mad_weights),
 		cmocka_unit_test(regression_finds_weights),
