@@ -109,3 +109,10 @@ printf '%s\n' '{"url":"http://t.example/1","outcome":"failed","cause":"timeout"}
 expect 0 $f -C r tell told
 expect 0 $f -C r status --failing --json
 is 'sorted(p["cause"] for p in failing["pages"] if "t.example" in p["url"])' "['other', 'timeout']"
+
+# every cause is in the documentation
+for cause in $(sed -n 's/^CAUSE([A-Z_]*, *[0-9]*, *"\([a-z-]*\)".*/\1/p' "$SRC/src/base/cause.def"); do
+	sed -n '/^## Causes/,/^## /p' "$SRC/docs/formats.md" | grep -q "^|.*\`$cause\`.*|" || fail "docs/formats.md: no cause $cause"
+	documented=yes
+done
+[ "$documented" = yes ] || fail "no cause was found in cause.def"
