@@ -98,8 +98,8 @@ static const char *const heads[] = {
 	"HTTP/1.1 204 No Content\r\n", "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n",
 	"HTTP/1.1 404 Not Found\r\nRetry-After: 0\r\n", "HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n",
 	"HTTP/2 200\r\nServer: x\r\n", "HTTP/1.1 200 OK\r\nConnection: close\r\n",
-	"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nStrict-Transport-Security: max-age=1\r\n"
-	"Alt-Svc: h2=\":1\"\r\nWWW-Authenticate: NTLM\r\nProxy-Authenticate: Negotiate\r\n",
+	("HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nStrict-Transport-Security: max-age=1\r\n"
+	 "Alt-Svc: h2=\":1\"\r\nWWW-Authenticate: NTLM\r\nProxy-Authenticate: Negotiate\r\n"),
 	"HTTP/1.1 401 Who\r\nWWW-Authenticate: Digest realm=\"a\", nonce=\"b\"\r\n",
 	"HTTP/1.1 417 Expect\r\nTrailer: X-Trailer\r\n",
 };
