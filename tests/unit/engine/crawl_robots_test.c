@@ -254,6 +254,7 @@ static void test_room(void **state)
 
 	(void)state;
 	setup(&s);
+	s.bed.opts.budget = (struct share){ 100, false };       /* enough for all redirects */
 	s.noise = 20000;
 	s.bed.opts.robots_kept = 70000;
 	for (int host = NOISE; host < NOISE_END; host++)
@@ -308,6 +309,7 @@ static void test_counted_as_made(void **state)
 
 	(void)state;
 	setup(&s);
+	s.bed.opts.budget = (struct share){ 100, false };       /* enough for all redirects */
 	bed_add(&s.bed, "http://127.0.9.%d:%u/away", RULES, origin_port(s.origin));
 	for (int i = 0; i < 2; i++)
 		bed_add(&s.bed, "http://127.0.9.%d:%u/out", i ? PACKED : RULES,
