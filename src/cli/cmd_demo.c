@@ -50,9 +50,9 @@ static void on_signal(int number)
 struct player {
 	struct store *store;
 	char folder[4096], warc[4200];
-	uint64_t downloads, changed;
+	uint64_t downloads, changed, failed;
 	double freshness;               /* summed over the cycles measured */
-	struct turn { uint32_t downloads, changed; double freshness; } *turns;  /* by cycle */
+	struct turn { uint32_t downloads, changed, failed; double freshness; } *turns;  /* by cycle */
 };
 
 struct demo {
@@ -123,6 +123,8 @@ static int play(struct demo *d, size_t k, const struct demo_opts *o, struct turn
 		return rc;
 	turn->downloads = r.cycle.downloads;
 	turn->changed = r.cycle.changed + r.cycle.gone;
+	turn->failed = r.cycle.failed;
+	p->failed += turn->failed;
 	p->downloads += turn->downloads;
 	p->changed += turn->changed;
 	return 0;
@@ -130,7 +132,7 @@ static int play(struct demo *d, size_t k, const struct demo_opts *o, struct turn
 
 struct measuring { struct demo *d; uint32_t fresh, n; };
 
-/* Is our copy what the world shows now? */
+/* Is our copy what the world shows now?  Of a page that fails now nobody can tell. */
 static int measure_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct measuring *m = arg;
@@ -145,6 +147,8 @@ static int measure_page(void *arg, const struct store_page *p, struct err *err)
 		return 0;
 	then = living_at(l, page, p->last_visit);
 	now = living_at(l, page, m->d->world.now);
+	if (now.failure)
+		return 0;
 	m->n++;
 	m->fresh += then.version == now.version && then.dead == now.dead;
 	return 0;
@@ -163,13 +167,15 @@ static void print_standing(const struct demo *d, int64_t cycle, int64_t cycles, 
 {
 	if (redraw)                     /* over the table before */
 		printf("\033[%zuA\033[J", N_SHOWN + 2);
-	printf("cycle %lld of %lld\n%-24s %10s %8s %12s %10s\n", (long long)cycle,
-	       (long long)cycles, "policy", "downloads", "changed", "ChangeRatio", "freshness");
+	printf("cycle %lld of %lld\n%-24s %10s %8s %8s %12s %10s\n", (long long)cycle,
+	       (long long)cycles, "policy", "downloads", "failed", "changed", "ChangeRatio",
+	       "freshness");
 	for (size_t k = 0; k < N_SHOWN; k++) {
 		const struct player *p = &d->players[k];
 
-		printf("%-24s %10llu %8llu %12.3f %10.3f\n", shown[k],
-		       (unsigned long long)p->downloads, (unsigned long long)p->changed,
+		printf("%-24s %10llu %8llu %8llu %12.3f %10.3f\n", shown[k],
+		       (unsigned long long)p->downloads, (unsigned long long)p->failed,
+		       (unsigned long long)p->changed,
 		       p->downloads ? (double)p->changed / (double)p->downloads : 0,
 		       d->n_measured ? p->freshness / d->n_measured : 0);
 	}
@@ -220,6 +226,7 @@ static void json_turns(struct json *j, const struct player *p, int64_t cycles)
 		json_object(j);
 		json_kint(j, "cycle", c + 1);
 		json_kint(j, "downloads", t->downloads);
+		json_kint(j, "failed", t->failed);
 		json_kint(j, "changed", t->changed);
 		json_knum(j, "change_ratio", t->downloads ? (double)t->changed / t->downloads : 0);
 		json_knum(j, "freshness", t->freshness);
@@ -243,6 +250,7 @@ static void print_json(struct json *j, const struct demo *d, const struct demo_o
 		json_object(j);
 		json_kstr(j, "policy", shown[k]);
 		json_kint(j, "downloads", (int64_t)p->downloads);
+		json_kint(j, "failed", (int64_t)p->failed);
 		json_kint(j, "changed", (int64_t)p->changed);
 		json_knum(j, "change_ratio", (double)p->changed / (double)p->downloads);
 		json_knum(j, "freshness", p->freshness / d->n_measured);
@@ -330,6 +338,9 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	sigaction(SIGTERM, &sa, NULL);
 	d.world.living.n_dirs = 12;
 	d.world.living.change_rate = 0.01;
+	d.world.living.fail_rate = 0.002;
+	d.world.living.trouble_rate = 0.002;
+	d.world.living.trouble_days = 6;
 	d.world.living.seed = (uint64_t)cli->common.seed;
 	d.world.now = d.world.living.start;
 	d.n_pages = living_count(&d.world.living);
@@ -341,7 +352,7 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	     err_set(err, E_NET, "no server could be started on loopback");
 	if (!cli->common.json && rc == 0)
 		printf("A small web lives on loopback: %u pages of %u hosts; pages change, directories are "
-		       "rewritten,\npages die. Each policy keeps its own copy of it fresh with the same "
+		       "rewritten,\npages die, and some fail. Each policy keeps its own copy of it fresh with the same "
 		       "number of requests.\n\n", d.n_pages, d.world.living.n_sites);
 	for (size_t k = 0; k < N_SHOWN && rc == 0; k++)
 		rc = open_player(&d, k, o->cycles, err);

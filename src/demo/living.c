@@ -15,7 +15,7 @@
 
 #include "base/rng.h"
 
-enum { OWN = RNG_USER, BURST, HIT, DEATH, SOFT, PACE, WORDS };
+enum { OWN = RNG_USER, BURST, HIT, DEATH, SOFT, PACE, WORDS, FAIL, TROUBLE };
 
 uint32_t living_count(const struct living *l)
 {
@@ -62,6 +62,20 @@ static double unit(const struct living *l, uint64_t slot, uint64_t what, uint64_
 	return rng_unit(rng_draw(l->seed, slot, what, purpose));
 }
 
+static int failure_at(const struct living *l, uint32_t page, int64_t slots)
+{
+	double days = (double)l->slot / 86400, trouble = 1 - exp(-days * l->trouble_rate);
+	int64_t first = slots - (int64_t)(l->trouble_days / days);
+
+	if (l->fail_rate > 0 &&
+	    (double)slots * days >= -log(1 - unit(l, 0, page, FAIL)) / l->fail_rate)
+		return 403;
+	for (int64_t i = first < 0 ? 1 : first + 1; l->trouble_rate > 0 && i <= slots; i++)
+		if (unit(l, (uint64_t)i, dir_of(l, page), TROUBLE) < trouble)
+			return 500;
+	return 0;
+}
+
 struct living_state living_at(const struct living *l, uint32_t page, int64_t time)
 {
 	struct living_state s = { .modified = l->start };
@@ -71,6 +85,7 @@ struct living_state living_at(const struct living *l, uint32_t page, int64_t tim
 		(-2 * log(1 - unit(l, 0, page, PACE)) / 2));    /* paces are exponential */
 	double burst = 1 - exp(-days * l->burst_rate);
 
+	s.failure = failure_at(l, page, slots);
 	u = unit(l, 0, page, DEATH);
 	death = l->death_rate > 0 ? -log(1 - u) / l->death_rate : INFINITY;
 	for (int64_t i = 1; i <= slots; i++) {

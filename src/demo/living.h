@@ -4,7 +4,8 @@
  *
  * Sites have directories, directories have pages.  Every page changes at its
  * own pace; now and then a directory is rewritten and most of its pages change
- * at once; some pages die, some of these softly (status 200 and an apology).
+ * at once; some pages die, some of these softly (status 200 and an apology).  Some pages
+ * begin to fail and never stop (403), and directories fail for some days (500).
  * All of it is a function of the seed and the time, so any number of readers
  * may ask about any moment in any order, and a test knows the truth.
  */
@@ -23,6 +24,8 @@ struct living {                         /* fill and use; nothing to release */
 	double change_rate;                     /* mean own changes a day of a page */
 	double burst_rate, burst_share;         /* rewrites a day of a directory; pages hit */
 	double death_rate, soft_share;          /* deaths a day; share of soft ones */
+	double fail_rate;                       /* pages that begin to fail, a day */
+	double trouble_rate, trouble_days;      /* troubles a day of a directory; their length */
 };
 
 #define LIVING_DEFAULTS { .seed = 1, .n_sites = 4, .n_dirs = 5, .n_pages = 10, \
@@ -33,6 +36,7 @@ struct living {                         /* fill and use; nothing to release */
 
 struct living_state {
 	bool dead, soft;
+	int failure;                    /* the status that is sent instead; 0: none */
 	uint32_t version;               /* 0 at the start */
 	int64_t modified;               /* when this version began */
 };

@@ -237,6 +237,11 @@ void origin_world_answer(void *arg, const struct origin_request *q, struct origi
 		return;
 	}
 	s = living_at(&w->living, page, w->now);
+	if (s.failure) {
+		r->status = s.failure;
+		buf_str(&r->body, "<html><body>not now</body></html>");
+		return;
+	}
 	if (s.dead && !s.soft)
 		r->status = 410;
 	snprintf(etag, sizeof etag, "\"%u-%u\"", page, s.dead ? 9999999 : s.version);

@@ -39,6 +39,8 @@ const struct option_spec world_options[] = {
 	OPT_DOUBLE(world_opts, site_dies, 0, 0, 1, "chance of a site to die in the first step"),
 	OPT_DOUBLE(world_opts, dir_dies, 0, 0, 1, "the same of a directory"),
 	OPT_DOUBLE(world_opts, page_dies, 0, 0, 1, "the same of a page"),
+	OPT_DOUBLE(world_opts, fail, 0, 0, 1, "chance of a page to begin to fail in a step, for ever"),
+	OPT_DOUBLE(world_opts, outage, 0, 0, 1, "chance of a site to fail in a step"),
 	OPT_INT(world_opts, regime, 0, 0, 100000, "step at which rates are drawn anew"),
 	OPT_INT(world_opts, links, 5, 0, 400, "links of a page"),
 	OPT_END
@@ -46,7 +48,7 @@ const struct option_spec world_options[] = {
 
 enum { SITE_DIRS = RNG_USER, SITE_FACTOR, DIR_PARENT, DIR_PAGES, DIR_FACTOR, DIR_BURST,
        DIR_UP, PAGE_RATE, PAGE_CHANGE, PAGE_MOMENT, PAGE_DEATH, PAGE_LINK, SITE_DIES,
-       DIR_DIES, PAGE_DIES };
+       DIR_DIES, PAGE_DIES, PAGE_FAILS, SITE_FAILS };
 
 struct site {
 	uint32_t n_dirs;
@@ -177,10 +179,10 @@ static void page_links(struct writer *w, const struct site *site, uint32_t d, ui
 	}
 }
 
-static int emit(struct writer *w, int64_t time, uint64_t page, uint32_t version, bool gone,
+static int emit(struct writer *w, int64_t time, uint64_t page, uint32_t version, int status,
                 struct err *err)
 {
-	struct record r = { .time = time, .status = gone ? 404 : 200, .length = -1, .offset = -1,
+	struct record r = { .time = time, .status = status, .length = -1, .offset = -1,
 	                    .record_size = -1, .facts = { -1, -1, -1, -1, -1, -1 } };
 
 	buf_clear(&w->digest);
@@ -188,7 +190,7 @@ static int emit(struct writer *w, int64_t time, uint64_t page, uint32_t version,
 	           rng_draw((uint64_t)w->o->seed, version, page, RNG_WORLD));
 	r.url = (struct slice){ w->url.data, w->url.size };
 	r.mime = (struct slice){ "text/html", 9 };
-	if (!gone) {
+	if (status == 200) {
 		r.digest = (struct slice){ w->digest.data, w->digest.size };
 		r.links = (struct slice){ buf_text(&w->links), w->links.size };
 	}
@@ -204,13 +206,20 @@ static bool dies(const struct world_opts *o, const struct site *site, uint32_t d
 	       unit(o, 0, page, PAGE_DIES) < o->page_dies;
 }
 
+static bool is_down(const struct world_opts *o, const struct site *site, int64_t step)
+{
+	return o->outage > 0 &&
+	       unit(o, (uint64_t)step, site->number, SITE_FAILS) < o->outage;
+}
+
 static int write_page(struct writer *w, const struct site *site, uint32_t d, uint64_t page,
                       const bool *burst, struct err *err)
 {
 	const struct world_opts *o = w->o;
 	double rate = page_rate(o, site, d, page, 0);
 	uint32_t version = 0;
-	int rc = emit(w, o->start, page, 0, false, err);
+	bool fails = false;
+	int rc = emit(w, o->start, page, 0, 200, err);
 
 	for (int64_t step = 0; step < o->steps && rc == 0; step++) {
 		double moment = unit(o, (uint64_t)step, page, PAGE_MOMENT);
@@ -222,10 +231,15 @@ static int write_page(struct writer *w, const struct site *site, uint32_t d, uin
 			rate = page_rate(o, site, d, page, step);
 		if ((o->death > 0 && unit(o, (uint64_t)step, page, PAGE_DEATH) < o->death) ||
 		    (step == 0 && dies(o, site, d, page)))
-			return emit(w, at, page, 0, true, err);
+			return emit(w, at, page, 0, 404, err);
+		fails = fails || (o->fail > 0 &&
+		                  unit(o, (uint64_t)step, page, PAGE_FAILS) < o->fail);
 		chance = 1 - (1 - rate) * (1 - (burst[step] ? o->burst_share : 0));
-		if (u < chance)
-			rc = emit(w, at, page, ++version, false, err);
+		if (u < chance && !fails)       /* else nobody sees it */
+			rc = emit(w, at, page, ++version, 200, err);
+		if (rc == 0 && (fails || is_down(o, site, step)))
+			rc = emit(w, o->start + (step + 1) * o->step_seconds - 1, page, 0,
+			          fails ? 403 : 500, err);
 	}
 	return rc;
 }

@@ -4,7 +4,8 @@
  *
  * Sites with directories with pages; pages change at rates of their own, times
  * a factor of their site and of their directory, and directories burst: then
- * most of their pages change in one step.  Every knob has a known consequence
+ * most of their pages change in one step.  Pages and sites may fail: then each step has a
+ * capture with status 403 or 500, one second before its end.  Every knob has a known consequence
  * (without bursts and factors pages are independent, and no policy that does not
  * peek can beat random under `cycle` observation), so policies are tested on it.
  */
@@ -25,6 +26,8 @@ struct world_opts {
 	double death;                   /* chance a step that a page disappears */
 	/* chance to be gone behind the first step: an old crawl, to be searched for life */
 	double site_dies, dir_dies, page_dies;
+	double fail;                    /* chance a step that a page begins to fail, for ever */
+	double outage;                  /* chance a step that a whole site fails, until the next */
 	int64_t regime;                 /* step at which all rates are drawn anew; 0: never */
 	int64_t links;                  /* of a page */
 	int64_t seed;

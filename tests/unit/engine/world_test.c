@@ -11,7 +11,7 @@
 #include "../../lib/trace.h"
 
 struct count {
-	uint64_t pages, changes, late_changes, gone, bytes;
+	uint64_t pages, changes, late_changes, gone, bytes, forbidden, down;
 	int64_t middle;
 	struct buf *text;
 };
@@ -21,6 +21,10 @@ static int count_record(void *arg, const struct record *r, struct err *err)
 	struct count *c = arg;
 
 	(void)err;
+	c->forbidden += r->status == 403;
+	c->down += r->status == 500;
+	if (r->status == 403 || r->status == 500)
+		return 0;
 	if (r->status == 404)
 		c->gone++;
 	else if (r->time == TRACE_START)
@@ -84,6 +88,35 @@ static void pages_die_at_their_rate(void **state)
 	p = 1 - pow(0.99, 52);
 	assert_true(fabs((double)c.gone - p * (double)c.pages) <
 	            4 * sqrt(p * (1 - p) * (double)c.pages));
+}
+
+/* A page that begins to fail in step k of 52 fails 52 - k times and changes no more; a site
+ * that is down has one failure of each page. */
+static void pages_and_sites_fail(void **state)
+{
+	struct world_opts o;
+	struct count c;
+	double steps = 0, n;
+
+	(void)state;
+	quiet(&o);
+	o.rate = 1;
+	o.fail = 0.02;
+	c = count_world(&o, NULL);
+	n = (double)c.pages;
+	for (int k = 1; k <= 52; k++)
+		steps += 1 - pow(1 - o.fail, k);
+	/* a page fails at most 52 times, so the spread of its number is at most 26 */
+	assert_true(fabs((double)c.forbidden - steps * n) < 4 * 26 * sqrt(n));
+	assert_int_equal(c.forbidden + c.changes, c.pages * 52);
+	assert_int_equal(c.down, 0);
+	o.fail = 0;
+	o.outage = 0.25;
+	o.sites = 400;
+	c = count_world(&o, NULL);
+	assert_true(fabs((double)c.down / (double)c.pages / 52 - 0.25) < 0.03);
+	assert_int_equal(c.changes, c.pages * 52);
+	assert_int_equal(c.forbidden, 0);
 }
 
 /* Of what dies at once: .7 .7 .8 are left; a site goes as a whole, so that the spread
@@ -194,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_change_at_the_rate),
 		cmocka_unit_test(pages_die_at_their_rate),
+		cmocka_unit_test(pages_and_sites_fail),
 		cmocka_unit_test(sites_directories_and_pages_die),
 		cmocka_unit_test(bursts_touch_their_share),
 		cmocka_unit_test(pages_do_not_depend_on_others),
