@@ -3,8 +3,8 @@
  * trace.c - histories from archives and repositories; see trace.h.
  *
  * A repository's captures are its history, and so are the visits that kept none:
- * one that found the page as it was is a revisit, one that found it gone says so,
- * and a change that another crawler told without a digest is a content that is
+ * one that found the page as it was is a revisit, one that found it gone says so, one that
+ * got an error as answer is a failure, and a change that another crawler told without a digest is a content that is
  * like no other.
  */
 #include "engine/trace.h"
@@ -88,6 +88,13 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 	return history_add(l->h, &r, err);
 }
 
+/* A 404 that was not believed yet is none. */
+static bool is_failure(const struct store_visit *v)
+{
+	return v->outcome == OUTCOME_FAILED && v->goal == GOAL_CHANGED && v->status >= 400 &&
+	       v->status != 404 && v->status != 410;
+}
+
 static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct loader *l = arg;
@@ -96,7 +103,7 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 	char unlike[48];
 	int rc;
 
-	if (v->capture || v->outcome > OUTCOME_GONE)
+	if (v->capture || (v->outcome > OUTCOME_GONE && !is_failure(v)))
 		return 0;
 	if (v->goal == GOAL_ALIVE && v->outcome != OUTCOME_GONE)
 		return 0;               /* it lives: whether it changed nobody looked */
@@ -105,7 +112,8 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 		return rc;
 	r.url = (struct slice){ l->url.data, l->url.size };
 	r.revisit = v->outcome == OUTCOME_SAME;
-	r.status = r.revisit ? 304 : v->outcome == OUTCOME_GONE ? 404 : 200;
+	r.status = r.revisit ? 304 : v->outcome == OUTCOME_GONE ? 404 :
+	           v->outcome == OUTCOME_FAILED ? v->status : 200;
 	if (v->outcome == OUTCOME_CHANGED) {
 		int n = snprintf(unlike, sizeof unlike, "told %u %lld", v->page, (long long)v->time);
 

@@ -56,6 +56,13 @@ expect 0 "$f" -C r cycle --budget 40 --now 20240401 --json
 is failed 0; is resting 0
 expect 0 "$f" -C r cycle --budget 40 --now 20240402 --json
 is downloads 40; is failed 0; is resting 0; is retried 0
+# what fails now is in the history of the repository, for replay
+rm mended
+expect 0 "$f" -C r cycle --budget 40 --now 20240403 --json
+is failed 20
+expect 0 "$f" -C r cycle --budget 40 --now 20240404 --json
+expect 0 "$f" replay r --policy oldest --seeds 1 --cycle 1d --budget 40 --start 20240402 --json
+is 'runs[0]["cycles"][0]["failed"]' 20
 
 # replay
 expect 0 "$f" world w.cdxj --sites 6 --steps 20
