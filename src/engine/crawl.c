@@ -261,7 +261,8 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	    c->report->reasons[FETCH_GATE] == c->report->visits)
 		return err_set(err, E_NET, "no page has a public address: open networks of your own by --allow-net CIDR (127.0.0.0/8 "
 		               "is this machine)");
-	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered)
+	if (rc2 == 0 && rc == 0 && !c->report->answered &&
+	    c->report->visits > c->report->reasons[FETCH_LAPSED])
 		return err_set(err, E_NET, "nothing could be reached: is the network up, and is a proxy "
 		               "needed (--proxy)?");
 	return rc2 < 0 ? rc2 : rc;
