@@ -147,7 +147,7 @@ static void compare(double share, int status, uint32_t budget, uint32_t cycles)
 static void many_pages_are_forbidden(void **state)
 {
 	(void)state;
-	compare(0.3, 403, 100, 8);
+	compare(0.3, 403, 100, 16);
 }
 
 static void few_pages_fail_and_the_budget_is_small(void **state)
