@@ -68,7 +68,7 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct seen s = { .page = v->page, .hit = v->hit, .outcome = m->goal == GOAL_ALIVE ?
 		resume_life((enum outcome)v->outcome, v->status) : (enum outcome)v->outcome,
 		.score = v->score, .probability = v->probability, .reason = v->reason,
-		.failure = (uint8_t)retry_judge((enum outcome)v->outcome, (enum cause)v->cause,
+		.extra = v->extra, .failure = (uint8_t)retry_judge((enum outcome)v->outcome, (enum cause)v->cause,
 		                                 v->status) };
 
 	(void)err;

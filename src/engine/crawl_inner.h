@@ -136,6 +136,12 @@ static inline bool crawl_is_blocked(const struct fetch_result *r)
 	return r->error != FETCH_OK && !r->requests && r->error != FETCH_DNS;
 }
 
+/* Requests beyond the first of a page; of one that is blocked, all. */
+static inline uint32_t crawl_extra(const struct fetch_result *r)
+{
+	return (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
+}
+
 /* Of a visit that failed or was blocked; CAUSE_NONE: there was an answer. */
 static inline enum cause crawl_cause(enum fetch_error e)
 {

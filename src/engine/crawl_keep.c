@@ -108,7 +108,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 		.page = o->page, .cycle = c->report->cycle.number, .status = a->result.status,
 		.time = a->time, .outcome = a->outcome, .cause = crawl_cause(a->result.error),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
-		.order = order,
+		.order = order, .extra = crawl_extra(&a->result),
 	};
 	enum outcome outcome = OUTCOME_FAILED;
 	struct store_capture row;
@@ -151,6 +151,7 @@ int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
 	ret->outcome = outcome;
 	ret->hit = outcome == OUTCOME_CHANGED || outcome == OUTCOME_GONE;
 	ret->failure = retry_judge(outcome, v.cause, v.status);
+	ret->extra = v.extra;
 	ret->first = !a->copy && outcome < OUTCOME_FAILED;
 	return rc;
 }

@@ -118,7 +118,7 @@ static int see_last(void *arg, const struct store_visit *v, struct err *err)
 
 /* The visit of one page that lapsed. */
 static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
-                 struct store_cycle *row, struct err *err)
+                 uint32_t requests, struct store_cycle *row, struct err *err)
 {
 	int64_t now = c->opts->now ? row->time : (int64_t)time(NULL);
 	struct kept_visit v = {
@@ -133,6 +133,7 @@ static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
 	rc = store_visits(c->store, s->page, 1, UINT32_MAX, see_last, l, err);
 	if (l->before && !s->read && row->goal != GOAL_ALIVE)
 		v.outcome = OUTCOME_FAILED;
+	v.extra = requests - (v.outcome == OUTCOME_FAILED);
 	if (rc == 0)
 		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
 	row->failed += v.outcome == OUTCOME_FAILED;
@@ -154,7 +155,7 @@ int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
 	for (size_t i = 0; i < l.pages.n && rc == 0; i++) {
 		if (!l.pages.v[i].requests || (row->goal == GOAL_ALIVE && l.pages.v[i].sent.read))
 			continue;
-		rc = lapse(c, &l, &l.pages.v[i].sent, row, err);
+		rc = lapse(c, &l, &l.pages.v[i].sent, l.pages.v[i].requests, row, err);
 		spent += l.pages.v[i].requests;
 		++*ret_n;
 	}

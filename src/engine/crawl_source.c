@@ -194,7 +194,6 @@ static int keep_outcome(struct crawl *c, const struct offer *offers, struct deli
 	forget_copy(c, site);
 	if (rc < 0)
 		return rc;
-	ret[site].extra = (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
 	c->extras += ret[site].extra;
 	crawl_discover_count(c, offers[site].reason, ret[site].outcome);
 	c->report->visits++;

@@ -136,6 +136,7 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 		}
 	}
 	row.outcome = (uint8_t)o;
+	row.extra = v->extra < STORE_EXTRA_MAX ? v->extra : STORE_EXTRA_MAX;
 	if (o >= OUTCOME_FAILED)
 		row.cause = (uint8_t)(v->cause == CAUSE_NONE && v->status ? CAUSE_STATUS : v->cause);
 	if ((rc = store_page_update(s, &p, err)) < 0 || (rc = store_visit_add(s, &row, err)) < 0)

@@ -23,6 +23,7 @@ struct kept_visit {
 	enum cause cause;               /* of FAILED or BLOCKED; NONE: the status says it */
 	float score, probability;
 	uint8_t reason;
+	uint32_t extra;                 /* requests beyond the first, of a blocked one all */
 	uint32_t order;                 /* place in the cycle, from 1; 0: the next */
 	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
 };

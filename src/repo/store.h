@@ -24,6 +24,7 @@
 #include "base/err.h"
 
 #define STORE_SCHEMA 6          /* version of the tables */
+#define STORE_EXTRA_MAX 1000000 /* requests of one visit */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
@@ -79,6 +80,7 @@ struct store_visit {
 	uint8_t outcome;                /* as the engine numbers them */
 	uint8_t reason;
 	uint8_t cause;                  /* enum cause, if it failed or was blocked */
+	uint32_t extra;                 /* requests beyond the first, of a blocked one all */
 	int32_t status;
 	bool hit;
 	float score, probability;       /* NAN: unknown */

@@ -80,6 +80,7 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"CREATE UNIQUE INDEX bodies_key ON bodies (key);"
 	"DROP TABLE bodies_by_key;",
 	"ALTER TABLE visits ADD COLUMN cause INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE visits ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;"
 	/* failed or blocked, and there was an answer: CAUSE_STATUS */
 	"UPDATE visits SET cause = 1 WHERE outcome >= 3 AND status > 0;"
 	"ALTER TABLE pages ADD COLUMN weight REAL NOT NULL DEFAULT 1;",

@@ -261,6 +261,7 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	sqlite3_bind_int64(q, 12, (int64_t)v->cycle << 32);
 	sqlite3_bind_int64(q, 13, ((int64_t)v->cycle + 1) << 32);
 	sqlite3_bind_int64(q, 14, v->cause);
+	sqlite3_bind_int64(q, 15, v->extra);
 	return sql_run(s, q, err);
 }
 
@@ -310,6 +311,7 @@ static void read_visit(struct sql_row *r, struct store_visit *v)
 		.score = sql_score(r, 7), .probability = sql_chance(r, 8),
 		.capture = sql_id(r, 9),
 		.cause = (uint8_t)sql_int(r, 11, 0, UINT8_MAX, "cause"),
+		.extra = (uint32_t)sql_int(r, 12, 0, STORE_EXTRA_MAX, "number of requests"),
 	};
 	v->order = id >> 32 == v->cycle ? (uint32_t)id : 0;
 }

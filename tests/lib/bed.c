@@ -98,7 +98,8 @@ bool bed_killed_cycle(struct bed *b, uint32_t at)
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(store_open(&b->store, b->db, STORE_EXISTING, &err), 0);
-	assert_int_equal(store_sent_clear(b->store, &err), 0);
+	if (!b->lapses)
+		assert_int_equal(store_sent_clear(b->store, &err), 0);
 	if (WIFEXITED(status))
 		assert_int_equal(WEXITSTATUS(status), 0);
 	return WIFSIGNALED(status);

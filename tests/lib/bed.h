@@ -16,6 +16,7 @@ struct bed {
 	struct store *store;
 	struct gate gate;
 	struct crawl_opts opts;
+	bool lapses;                    /* what is under way at a kill does */
 	char dir[SCRATCH_PATH], db[SCRATCH_PATH + 50], warc[SCRATCH_PATH + 50];
 };
 
@@ -29,8 +30,8 @@ __attribute__((format(printf, 2, 3))) void bed_add(struct bed *b, const char *fo
 struct crawl_report bed_cycle(struct bed *b);
 /* One in a process of its own that kills itself when `at` is done (requests; under goal alive
  * tests, or pages of the sample); false: it came to its end before.  What it had sent is
- * forgotten, so that nothing lapses: the rest can be compared with a cycle that never broke
- * off.  (crawl_lapse_test.c is about lapses.) */
+ * forgotten, so that nothing lapses (unless `lapses`): the rest can be compared with a cycle
+ * that never broke off.  (crawl_lapse_test.c is about lapses.) */
 bool bed_killed_cycle(struct bed *b, uint32_t at);
 /* Of all visits of own cycles: page, place in its cycle, reason, outcome and hit; without
  * outcomes if they may differ (how a page is dead may depend on what its host was asked). */

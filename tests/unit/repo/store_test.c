@@ -178,7 +178,8 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	struct store_visit in[4] = {
 		{ .cycle = 0, .page = 1, .time = 5, .score = NAN, .probability = NAN },
 		{ .cycle = 1, .page = 1, .time = 9, .outcome = 1, .hit = true, .score = 0.5f,
-		  .probability = 0.25f, .reason = 3, .status = 200, .capture = 8, .cause = 250 },
+		  .probability = 0.25f, .reason = 3, .status = 200, .capture = 8, .cause = 250,
+		  .extra = 7 },
 		{ .cycle = 1, .page = 0, .time = 9, .score = NAN, .probability = NAN },
 		{ .cycle = 2, .page = 0, .time = 11, .score = NAN, .probability = NAN },
 	}, out[5];
@@ -201,6 +202,8 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	assert_int_equal(out[0].capture, 8);
 	assert_int_equal(out[0].cause, 250);
 	assert_int_equal(out[1].cause, 0);
+	assert_int_equal(out[0].extra, 7);
+	assert_int_equal(out[1].extra, 0);
 	assert_true(isnan(out[1].score));
 	assert_int_equal(store_visits_forget(s, 1, &err), 0);
 	for (int i = 0; i < 5; i++)
@@ -403,7 +406,7 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("ALTER TABLE visits DROP COLUMN cause;"
+		execute("ALTER TABLE visits DROP COLUMN cause; ALTER TABLE visits DROP COLUMN extra;"
 		        "ALTER TABLE pages DROP COLUMN weight; PRAGMA user_version = 5;"
 		        "INSERT INTO bodies (key, body) VALUES (-7, '/new /old'), (9, 'w:1')");
 		if (version < 5)
