@@ -158,7 +158,7 @@ static void tide_begin(struct policy *p, const struct view *v)
 	if (v->cycle_seconds <= 0)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
-	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(p, v->n_pages);
+	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s);
 	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
 	memset(s->near_found, 0, v->tree->n_dirs * sizeof *s->found);
 	memset(s->missed, 0, v->tree->n_dirs * sizeof *s->missed);
@@ -222,6 +222,7 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 		gain = tide_worth_of_truth(1, tide_future_of(s, h, level), s->horizon) / s->horizon;
 	survival = tide_model_survival(&s->model, level, last);
 	tide_features(p, v, seen->page, survival, x);
+	tide_learn_k(s, h, -survival, seen->hit);
 	s->row_hit[at] = seen->hit;
 	s->n_rows++;
 	for (int i = 0; i < TIDE_FEATURES; i++)

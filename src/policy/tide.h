@@ -32,6 +32,7 @@ enum tide_feature {
 	TIDE_FEATURES
 };
 
+#define TIDE_K_GRID 8
 #define TIDE_ROWS 8192          /* latest visits that weights are fitted to */
 
 /* Found more or less often than expected: a random effect on the log-odds. */
@@ -60,6 +61,7 @@ struct tide_state {
 	float *rows;                    /* TIDE_ROWS x TIDE_FEATURES, a ring */
 	uint8_t *row_hit;
 	uint64_t n_rows;
+	double k_fit[TIDE_K_GRID];      /* log-likelihoods */
 	struct tide_family *family[N_FAMILIES];
 	/* for the cycle only */
 	uint8_t *dirty;                 /* by directory, roots only */
@@ -102,8 +104,9 @@ void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int leve
 /* What is believed of a page's future, at a directory's level. */
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
                                   int level);
-/* How much pages differ from what their groups make expect. */
-float tide_estimate_k(struct policy *p, uint32_t n_pages);
+/* How much pages are like their groups: learnt from visits, y changes being expected. */
+void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit);
+float tide_estimate_k(const struct tide_state *s);
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed);

@@ -18,9 +18,9 @@
 #define RARE_BASE 0.03          /* prior of the rate of an unknown host */
 #define HOST_VOICE 500.0        /* exposure at which a host speaks half */
 #define JUMP_MOST 4096          /* cycles passed over that are kept apart */
-#define SLOTS_FINE 16           /* slots of one cycle */
-#define SLOTS_EACH 6            /* of each larger size */
-#define SIZE_MAX_SLOT 8         /* 16 + 8 * 6 are all */
+#define SLOTS_FINE 28           /* slots of one cycle */
+#define SLOTS_EACH 4            /* of each larger size */
+#define SIZE_MAX_SLOT 9         /* 28 + 9 * 4 are all */
 
 void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par)
@@ -221,7 +221,7 @@ static void coarsen(struct tide_model *m)
 				n++;
 				first = k;
 			}
-		if (n > (size ? SLOTS_EACH : SLOTS_FINE))
+		if (n > (size ? SLOTS_EACH : SLOTS_FINE - 1))   /* one is about to come */
 			merge_slots(m, first);
 	}
 }

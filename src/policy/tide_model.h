@@ -6,8 +6,8 @@
  * that one of its pages changed in it.  A copy taken in slot `last` is stale with chance
  * 1 - prod over last < j <= now of (1 - q(v, j)).
  *
- * Time.  A slot is one cycle at first.  The latest 16 stay so; of older ones always two
- * are made one, six of each size, so that 64 slots reach back for years of daily
+ * Time.  A slot is one cycle at first.  The latest 28 stay so; of older ones always two
+ * are made one, four of each size, so that 64 slots reach back for years of daily
  * cycles and what is long past is told apart less finely.  Rates, discounts and prior
  * strengths are of time, whose unit is two weeks: the same past teaches the same, in
  * however many cycles it was seen.

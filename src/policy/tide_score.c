@@ -35,9 +35,6 @@
 #define ODDS_MAX 1e4f
 #define ODDS_HUGE 1e30f
 #define EVER_MIN 1e-5f          /* changes in a unit of time: one in 400 years */
-#define K_PRIOR 10.0            /* hits squared that speak for a k of 1 */
-#define K_LEAST 0.2
-#define K_MOST 20.0
 
 /* What the weights are drawn to where visits do not say; the means are the fit
  * on half of the sites of our data. */
@@ -76,6 +73,14 @@ static float odds_of(float y)
 	float odds = y < 0.01f ? y * (1 + y / 2) : expf(y < 30 ? y : 30) - 1;
 
 	return odds < ODDS_MIN ? ODDS_MIN : odds > ODDS_MAX ? ODDS_MAX : odds;
+}
+
+/* What a page's own record makes of the changes that its groups make expect: the chance
+ * to be unchanged is that of a rate drawn from a gamma distribution of mean
+ * (k + hits) / (k + expected), times y. */
+static float own_odds(const struct tide_state *s, const struct tide_page *h, float y)
+{
+	return odds_of((s->k_page + h->hits) * log1pf(y / (s->k_page + h->expected)));
 }
 
 /* The parent, which stands for all its directories; a root for itself. */
@@ -134,7 +139,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	const struct tide_page *h = policy_page((struct policy *)p, page);
 	uint32_t age = view_age(v, page), home = tide_home(v->tree, v->dir[page]);
 
-	x[TIDE_TREE] = logf(odds_of(-survival));
+	x[TIDE_TREE] = logf(own_odds(s, h, -survival));
 	for (int f = 0; f < N_FAMILIES; f++)
 		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
 	x[TIDE_AGE] = logf((float)(age ? age : 1) * s->age_unit);
@@ -180,22 +185,33 @@ static float worth_of(const struct tide_state *s, const struct view *v,
 }
 
 /* Pages change r times as often as their groups make expect, r being drawn from a gamma
- * distribution of mean 1 and variance 1/k.  Hits of pages with e expected ones then have
- * the variance e + e^2 / k. */
-float tide_estimate_k(struct policy *p, uint32_t n_pages)
+ * distribution of mean 1 and variance 1/k.  Each k of a grid foretells every visit; the
+ * mean of their logarithms, by how well they did, is ours. */
+static const float k_grid[TIDE_K_GRID] = { 0.15f, 0.3f, 0.6f, 1.2f, 2.5f, 5, 10, 20 };
+
+void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit)
 {
-	double over = K_PRIOR, squares = K_PRIOR;
+	for (int i = 0; i < TIDE_K_GRID; i++) {
+		float k = k_grid[i];
+		float z = (k + h->hits) * log1pf(y / (k + h->expected));
 
-	for (uint32_t i = 0; i < n_pages; i++) {
-		const struct tide_page *h = policy_page(p, i);
-		double e = (double)h->expected, d = (double)h->hits - e;
-
-		if (!(e > 0))
-			continue;
-		over += d * d - e;
-		squares += e * e;
+		s->k_fit[i] += hit ? logf(fmaxf(-expm1f(-z), 1e-6f)) : -z;
 	}
-	return (float)fmin(fmax(squares / fmax(over, 1e-3), K_LEAST), K_MOST);
+}
+
+float tide_estimate_k(const struct tide_state *s)
+{
+	double best = s->k_fit[0], sum = 0, logs = 0;
+
+	for (int i = 1; i < TIDE_K_GRID; i++)
+		best = fmax(best, s->k_fit[i]);
+	for (int i = 0; i < TIDE_K_GRID; i++) {
+		double w = exp(s->k_fit[i] - best);
+
+		sum += w;
+		logs += w * log((double)k_grid[i]);
+	}
+	return (float)exp(logs / sum);
 }
 
 /* The chance that a visit now would be a hit, for all pages of a directory;
@@ -211,7 +227,8 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	             by_count(s->near_found[near], w[TIDE_NEAR_FOUND]) *
 	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) *
 	             expf((float)w[TIDE_ONE]);
-	float odds, common = 0, stale = 0;
+	float odds, common = 0, stale = 0, expected = 0, unseen = 0;
+	static const struct tide_page nothing;
 	float ever = level < 0 ? (float)s->model.base : s->model.level[level].ever, gap = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
 
@@ -228,11 +245,12 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 			gap = (float)(age ? age : 1) * s->age_unit;
 			if (share > 0)
 				stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
-			common = here * powf(gap, (float)w[TIDE_AGE]) *
-			         powf(odds_of(-tide_model_survival(&s->model, level, last)),
-			              (float)w[TIDE_TREE]);
+			common = here * powf(gap, (float)w[TIDE_AGE]);
+			expected = -tide_model_survival(&s->model, level, last);
+			unseen = powf(own_odds(s, &nothing, expected), (float)w[TIDE_TREE]);
 		}
-		odds = common * h->fixed;
+		odds = common * h->fixed * (h->expected > 0 ?
+		       powf(own_odds(s, h, expected), (float)w[TIDE_TREE]) : unseen);
 		for (int f = 0; f < N_FAMILIES; f++)
 			if (s->family[f])
 				odds *= 1 + s->family[f][v->family[f][page]].factor;

@@ -239,13 +239,14 @@ static void chances_are_those_of_the_features(void **state)
 		uint32_t age = s.e.view.cycle - s.e.visits.last_cycle[i];
 		int level = tide_model_refresh(&t->model, tide_home(s.e.view.tree, s.e.view.dir[i]));
 		double y = -(double)tide_model_survival(&t->model, level, s.e.visits.last_cycle[i]);
-		double sum = 0;
+		double sum = 0, k0 = (double)t->k_page;
+		double a = k0 + (double)h->hits, b = k0 + (double)h->expected;
 		float x[TIDE_FEATURES];
 
 		tide_features(s.policy, &s.e.view, i, -0.009f, x);      /* hardly a chance */
-		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(0.009)));
+		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(a * log1p(0.009 / b))));
 		tide_features(s.policy, &s.e.view, i, (float)-y, x);
-		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(y), 1e-5, 1e4)));
+		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(a * log1p(y / b)), 1e-5, 1e4)));
 		near_to("age", i, (double)x[TIDE_AGE], log(age * (double)t->age_unit));
 		near_to("history", i, (double)x[TIDE_HISTORY],
 		        log(((double)h->hits + 1) / ((double)h->expected + 1)));
@@ -261,6 +262,7 @@ static void chances_are_those_of_the_features(void **state)
 		visited += h->expected > 0;
 	}
 	assert_in_range(visited, 100, 240);
+	assert_true(t->k_page > 0.15f && t->k_page < 20);
 	stage_close(&s);
 }
 
