@@ -25,12 +25,14 @@
 
 #include <math.h>
 
-#define COUNCIL_FEW 4.0         /* longest unvisited a cycle, if not more than ... */
+#define COUNCIL_FEW 4.0         /* longest unvisited in two weeks, if not more than ... */
+#define COUNCIL_LEARN 20.0      /* of them that are wanted at first */
 #define COUNCIL_SMALL 0.1       /* of the budget */
 #define COUNCIL_NEAR 0.75       /* of choosing's yield, from which on oldest takes over */
 #define COUNCIL_MOST 0.9        /* of the budget */
 #define YIELD_KEEP 0.9          /* of the yields, a unit of time */
 #define DAY 86400.0
+#define COUNT_LEAST 0.05f       /* of latest visits in a directory; less is none */
 #define WIDTH_LEAST 1e-4        /* units of time: two minutes */
 #define WIDTH_MOST 100.0
 #define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
@@ -128,11 +130,21 @@ static double time_since(struct tide_state *s, const struct view *v)
 	return fmin(fmax(since / TIDE_UNIT, WIDTH_LEAST), WIDTH_MOST);
 }
 
+/* Latest visits count for two weeks, less and less. */
+static void fade_counts(struct tide_state *s, uint32_t n, float keep)
+{
+	float *counts[] = { s->found, s->missed, s->near_found, s->near_missed };
+
+	for (int k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < n; i++)
+			counts[k][i] = counts[k][i] * keep > COUNT_LEAST ? counts[k][i] * keep : 0;
+}
+
 static void tide_begin(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
-	double width;
+	double width, few;
 	float memory, keep;
 
 	if (!s->ready)
@@ -159,10 +171,7 @@ static void tide_begin(struct policy *p, const struct view *v)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
 	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s);
-	memset(s->found, 0, v->tree->n_dirs * sizeof *s->found);
-	memset(s->near_found, 0, v->tree->n_dirs * sizeof *s->found);
-	memset(s->missed, 0, v->tree->n_dirs * sizeof *s->missed);
-	memset(s->near_missed, 0, v->tree->n_dirs * sizeof *s->missed);
+	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
 			mark_dirty(s, d);
@@ -170,8 +179,9 @@ static void tide_begin(struct policy *p, const struct view *v)
 	s->chosen.visits *= keep;
 	s->oldest.hits *= keep;
 	s->oldest.visits *= keep;
+	few = fmax(COUNCIL_FEW * fmin(width, 1), COUNCIL_LEARN - (double)s->oldest.visits);
 	s->oldest_share = o->nocouncil ? 0 :
-	                  oldest_share(s, fmin(COUNCIL_SMALL, COUNCIL_FEW / v->budget));
+	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget));
 	/* a fraction of a page is owed from cycle to cycle */
 	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
 	/* a visit that tells of one cycle teaches nothing about the others */
@@ -245,10 +255,8 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 		y->hits += seen->hit ? gain : 0.f;
 		y->visits += 1;
 	}
-	s->found[dir] += seen->hit;
-	s->missed[dir] += !seen->hit;
-	s->near_found[tide_near(v, dir)] += seen->hit;
-	s->near_missed[tide_near(v, dir)] += !seen->hit;
+	*(seen->hit ? &s->found[dir] : &s->missed[dir]) += 1;
+	*(seen->hit ? &s->near_found[tide_near(v, dir)] : &s->near_missed[tide_near(v, dir)]) += 1;
 	mark_dirty(s, s->model.root[dir]);
 }
 

@@ -63,11 +63,11 @@ struct tide_state {
 	uint64_t n_rows;
 	double k_fit[TIDE_K_GRID];      /* log-likelihoods */
 	struct tide_family *family[N_FAMILIES];
+	float *found, *missed;          /* by directory, latest visits */
+	float *near_found, *near_missed;        /* by parent, of the directories below */
 	/* for the cycle only */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
-	uint32_t *found, *missed;       /* by directory, visits of the cycle */
-	uint32_t *near_found, *near_missed;     /* by parent, of the directories below */
 	uint32_t *taken;                /* by directory, in this batch */
 	uint32_t *touched;              /* directories with taken != 0 */
 	struct offer *best;             /* candidates of this batch, in order */

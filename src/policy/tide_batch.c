@@ -153,7 +153,7 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 	for (size_t i = 0; i < s->n_best && n < k; i++) {
 		uint32_t page = s->best[i].page, dir = tide_home(v->tree, v->dir[page]);
 
-		if (!o->nocap && s->taken[dir] > s->found[dir]) {
+		if (!o->nocap && (float)s->taken[dir] > s->found[dir]) {
 			s->best[n_skipped++] = s->best[i];
 			continue;
 		}

@@ -143,10 +143,10 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	for (int f = 0; f < N_FAMILIES; f++)
 		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
 	x[TIDE_AGE] = logf((float)(age ? age : 1) * s->age_unit);
-	x[TIDE_FOUND] = log1pf((float)s->found[home]);
-	x[TIDE_MISSED] = log1pf((float)s->missed[home]);
-	x[TIDE_NEAR_FOUND] = log1pf((float)s->near_found[tide_near(v, home)]);
-	x[TIDE_NEAR_MISSED] = log1pf((float)s->near_missed[tide_near(v, home)]);
+	x[TIDE_FOUND] = log1pf(s->found[home]);
+	x[TIDE_MISSED] = log1pf(s->missed[home]);
+	x[TIDE_NEAR_FOUND] = log1pf(s->near_found[tide_near(v, home)]);
+	x[TIDE_NEAR_MISSED] = log1pf(s->near_missed[tide_near(v, home)]);
 	x[TIDE_OUT] = log1pf(out_links(v, page));
 	x[TIDE_SIZE] = log_size(v, page);
 	x[TIDE_HISTORY] = logf(history(h));
@@ -156,9 +156,9 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 }
 
 /* Factor of the odds for a number of visits, mostly 0. */
-static float by_count(uint32_t n, double weight)
+static float by_count(float n, double weight)
 {
-	return n ? powf(1 + (float)n, (float)weight) : 1;
+	return n > 0 ? powf(1 + n, (float)weight) : 1;
 }
 
 static struct tide_future future(const struct tide_state *s, const struct tide_page *h,

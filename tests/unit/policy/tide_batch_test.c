@@ -44,6 +44,7 @@ static enum outcome first_dirs_change(void *arg, uint32_t page, uint32_t cycle)
  * more than ten, so there is always another directory to go to. */
 static void one_page_and_what_it_yielded(void **state)
 {
+	double hits[DIRS + 2] = { 0 };          /* by directory, for two weeks, less and less */
 	struct stage s;
 	uint32_t most = 0;
 
@@ -52,8 +53,8 @@ static void one_page_and_what_it_yielded(void **state)
 	s.fate = first_dirs_change;
 	s.arg = &s;
 	for (uint32_t c = 1; c <= 6; c++) {
-		uint32_t hits[DIRS + 2] = { 0 };        /* of this cycle, by directory */
-
+		for (uint32_t d = 0; d < DIRS + 2; d++)
+			hits[d] *= 13 / 14.0;           /* cycles are a day long */
 		stage_cycle(&s, 160);
 		for (size_t i = 0, end; i < s.e.n_seen; i = end) {
 			uint32_t taken[DIRS + 2] = { 0 };
@@ -62,8 +63,8 @@ static void one_page_and_what_it_yielded(void **state)
 				taken[s.e.view.dir[s.e.seen[end].page]] +=
 					s.e.seen[end].reason == REASON_CHANCE;
 			for (uint32_t d = 0; d < DIRS + 2; d++) {
-				if (taken[d] > 1 + hits[d])
-					fail_msg("cycle %u, round %u: %u of a directory that yielded %u", c,
+				if (taken[d] > 1 + ceil(hits[d]))
+					fail_msg("cycle %u, round %u: %u of a directory that yielded %g", c,
 					         s.e.seen[i].round, taken[d], hits[d]);
 				most = taken[d] > most ? taken[d] : most;
 			}
@@ -151,26 +152,33 @@ static void a_visit_is_at_most_one_hit(void **state)
 	stage_close(&s);
 }
 
-/* Hits of a cycle count in it only. */
-static void counts_of_a_cycle_end_with_it(void **state)
+/* The latest hits count for two weeks: not in the next cycle if it is as long, and for
+ * 13/14 of what they were after a day. */
+static void counts_fade_in_two_weeks(void **state)
 {
-	const struct tide_state *t;
-	uint32_t found = 0;
-	struct stage s;
-
 	(void)state;
-	open_dirs(&s);
-	s.fate = always;
-	stage_cycle(&s, 91);
-	t = s.policy->state;
-	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
-		found += t->found[d];
-	assert_int_equal(found, 91);
-	s.e.view.cycle++;
-	policy_begin(s.policy, &s.e.view);
-	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
-		assert_true(!t->found[d] && !t->missed[d] && !t->near_found[d] && !t->near_missed[d]);
-	stage_close(&s);
+	for (int k = 0; k < 2; k++) {
+		double kept = k ? 13 / 14.0 : 0, found = 0, after = 0, missed = 0;
+		const struct tide_state *t;
+		struct stage s;
+
+		open_dirs(&s);
+		s.fate = always;
+		stage_cycle(&s, 91);
+		t = s.policy->state;
+		for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
+			found += (double)t->found[d];
+		assert_true(fabs(found - 91) < 0.01);
+		s.e.view.cycle++;
+		s.e.view.now += (k ? 1 : 14) * 86400;
+		policy_begin(s.policy, &s.e.view);
+		for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++) {
+			after += (double)t->found[d];
+			missed += (double)(t->missed[d] + t->near_missed[d]);
+		}
+		assert_true(fabs(after - kept * 91) < 0.01 && missed <= 0);
+		stage_close(&s);
+	}
 }
 
 /* The share of a small budget is rounded up and no more: six downloads are six batches,
@@ -197,7 +205,7 @@ int main(void)
 		cmocka_unit_test(one_page_and_what_it_yielded),
 		cmocka_unit_test(council_of_two),
 		cmocka_unit_test(a_visit_is_at_most_one_hit),
-		cmocka_unit_test(counts_of_a_cycle_end_with_it),
+		cmocka_unit_test(counts_fade_in_two_weeks),
 		cmocka_unit_test(small_budgets_have_batches),
 	};
 
