@@ -194,6 +194,33 @@ static void test_gone_on_with(void **state)
 	stage_close(&s);
 }
 
+/* So do the redirects of those visits: two that cost 5 requests each are all of 10 %. */
+static void test_redirects_of_before_count(void **state)
+{
+	struct stage s;
+	struct seen before[2];
+	struct err err;
+	uint32_t site, n = 0, had = 0;
+
+	(void)state;
+	open_pages(&s, false);
+	stage_play(&s, "random");
+	site = site_of(&s, "//s3.");
+	s.e.ceiling.share = (struct share){ 10, true };
+	for (uint32_t i = 0; n < 2; i++)
+		if (s.r.pages.site[i] == site)
+			before[n++] = (struct seen){ .page = i, .outcome = OUTCOME_SAME, .known = true,
+			                             .extra = 4 };
+	assert_int_equal(engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, 10, false,
+	                                 &err), 0);
+	for (size_t i = 0; i < s.e.n_seen; i++)
+		had += s.r.pages.site[s.e.seen[i].page] == site;
+	assert_int_equal(had, 2);
+	assert_int_equal(s.e.n_spent, BUDGET);
+	assert_int_equal(s.e.ceiling.sent[s.e.ceiling.owner[site]], 10);
+	stage_close(&s);
+}
+
 /* A repository of owners with 240, 228 ... 12, 240 ... pages on three hosts. */
 static void open_owners(struct stage *s, uint32_t owners)
 {
@@ -395,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_hosts_of_one_owner),
 		cmocka_unit_test(test_guarantee_goes_first),
 		cmocka_unit_test(test_gone_on_with),
+		cmocka_unit_test(test_redirects_of_before_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
