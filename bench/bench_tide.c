@@ -157,7 +157,7 @@ static double play(struct world *w, const char *spec, uint32_t cycles, double *r
 		w->hits = 0;
 		if (engine_cycle(&e, (int64_t)w->cycle * 14 * 86400, budget, &err) < 0)
 			exit(1);
-		seconds = e.plan_seconds;
+		seconds = e.cycle.plan_seconds;
 		*ret_ratio = (double)w->hits / budget;
 	}
 	engine_release(&e);

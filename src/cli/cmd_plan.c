@@ -86,7 +86,7 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
 	rc = resume(&p->r, p->store, &ro, err);
 	if (rc < 0)
 		return rc;
-	rc = guarantee_cycles(o->max_age, o->every, &p->r.engine.max_age, err);
+	rc = guarantee_cycles(o->max_age, o->every, &p->r.engine.rules.max_age, err);
 	if (rc < 0)
 		return rc;
 	p->r.engine.ceiling.share = o->site_share;
@@ -102,8 +102,8 @@ static void print_jsonl(const struct planning *p, struct json *j)
 {
 	const struct engine *e = &p->r.engine;
 
-	for (size_t i = 0; i < e->n_seen; i++) {
-		const struct seen *s = &e->seen[i];
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+		const struct seen *s = &e->cycle.seen[i];
 
 		json_object(j);
 		json_kstr(j, "url", pages_url(&p->r.loaded.pages, s->page));
@@ -132,7 +132,7 @@ static void print_json(const struct planning *p, const struct plan_opts *o)
 	if (policy_explain(p->r.policy))
 		json_kstr(&j, "explain", policy_explain(p->r.policy));
 	json_kint(&j, "budget", p->budget);
-	if (p->r.engine.guarantee_broken)
+	if (p->r.engine.cycle.guarantee_broken)
 		json_kbool(&j, "guarantee_broken", true);
 	json_kint(&j, "resting", p->r.engine.retry.n_resting);
 	json_key(&j, "plan");
@@ -148,8 +148,8 @@ static void print_table(const struct planning *p)
 	const struct engine *e = &p->r.engine;
 	struct table *t = table_new(heads, 5);
 
-	for (size_t i = 0; i < e->n_seen; i++) {
-		const struct seen *s = &e->seen[i];
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+		const struct seen *s = &e->cycle.seen[i];
 
 		table_cell(t, "%zu", i + 1);
 		table_cell(t, "%.4f", (double)s->score);
@@ -186,7 +186,7 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		rc = dry_cycle(&p.r, o->now, p.budget, err);
 	if (rc == 0)
 		say_choice(&p, o->policy);
-	if (rc == 0 && p.r.engine.guarantee_broken)
+	if (rc == 0 && p.r.engine.cycle.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
 	if (rc == 0 && p.r.engine.retry.n_resting)
 		log_info("%u page%s after failures%s", p.r.engine.retry.n_resting,
@@ -198,8 +198,8 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		json_to_file(&j, stdout);
 		print_jsonl(&p, &j);
 	} else if (rc == 0 && o->format == FORMAT_URLS) {
-		for (size_t i = 0; i < p.r.engine.n_seen; i++)
-			puts(pages_url(&p.r.loaded.pages, p.r.engine.seen[i].page));
+		for (size_t i = 0; i < p.r.engine.cycle.n_seen; i++)
+			puts(pages_url(&p.r.loaded.pages, p.r.engine.cycle.seen[i].page));
 	} else if (rc == 0) {
 		print_table(&p);
 	}
@@ -289,10 +289,10 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 
 static void find_page(struct explanation *x, const struct engine *e)
 {
-	x->n = e->n_seen;
+	x->n = e->cycle.n_seen;
 	for (size_t i = 0; i < x->n && !x->seen; i++) {
-		if (e->seen[i].page == x->page.number) {
-			x->seen = &e->seen[i];
+		if (e->cycle.seen[i].page == x->page.number) {
+			x->seen = &e->cycle.seen[i];
 			x->rank = i + 1;
 		}
 	}
@@ -328,11 +328,11 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		                          .goal = (enum goal)o->goal, .aim = (enum aim)o->aim,
 		                          .weight = (enum weight_by)o->weight,
 		                          .cycle_seconds = o->every };
-		uint32_t max_age = p.r.engine.max_age;
+		uint32_t max_age = p.r.engine.rules.max_age;
 
 		resume_release(&p.r);
 		rc = resume(&p.r, p.store, &ro, err);
-		p.r.engine.max_age = max_age;
+		p.r.engine.rules.max_age = max_age;
 		p.r.engine.retry.share = (struct share){ 100, true };
 		if (rc == 0)
 			rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);

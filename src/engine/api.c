@@ -158,8 +158,8 @@ int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
 	r.engine.ceiling.usual = true;  /* as `freshet plan` has it */
 	if (rc == 0)
 		rc = dry_cycle(&r, clock_or(options->now), options->budget, &f->err);
-	for (size_t i = 0; rc == 0 && i < r.engine.n_seen; i++) {
-		const struct seen *s = &r.engine.seen[i];
+	for (size_t i = 0; rc == 0 && i < r.engine.cycle.n_seen; i++) {
+		const struct seen *s = &r.engine.cycle.seen[i];
 		struct freshet_page page = {
 			.url = pages_url(&r.loaded.pages, s->page), .score = (double)s->score,
 			.probability = (double)s->probability, .reason = reason_name(s->reason),

@@ -20,77 +20,12 @@
 
 #define KEEP_HOSTS 4000000      /* some 200 bytes each */
 
-static void take_place(struct crawl *c, uint32_t place)
-{
-	map_put(&c->places, place, 1);
-	c->placed = place > c->placed ? place : c->placed;
-}
-
-void crawl_round(struct crawl *c, const struct offer *offers, size_t n)
-{
-	c->offers = offers;
-	c->place_of = mem_zalloc(n, sizeof *c->place_of);
-}
-
-void crawl_round_end(struct crawl *c)
-{
-	free(c->place_of);
-	c->place_of = NULL;
-	c->offers = NULL;
-}
-
 void crawl_stop_asking(struct crawl *c)
 {
 	fetch_stop(c->fetch);
 	if (!c->stop_said && c->opts->stopping)
 		c->opts->stopping(c->opts->arg, fetch_active(c->fetch));
 	c->stop_said = true;
-}
-
-uint32_t crawl_place(struct crawl *c, uint32_t index)
-{
-	uint32_t place = (uint32_t)c->resumed->engine.n_seen + index + 1;
-
-	if (!c->report->resumed)
-		return place;
-	if (c->place_of[index])
-		return c->place_of[index];
-	if (map_get(&c->places, place) != MAP_NONE)
-		place = c->placed + 1;
-	take_place(c, place);
-	c->place_of[index] = place;
-	return place;
-}
-
-static int see_visit(void *arg, const struct store_visit *v, struct err *err)
-{
-	struct crawl_made *m = arg;
-	struct seen s = { .page = v->page, .hit = v->hit, .outcome = m->goal == GOAL_ALIVE ?
-		resume_life((enum outcome)v->outcome, v->status) : (enum outcome)v->outcome,
-		.score = v->score, .probability = v->probability, .reason = v->reason,
-		.extra = v->extra, .failure = (uint8_t)retry_judge((enum outcome)v->outcome, (enum cause)v->cause,
-		                                 v->status) };
-
-	(void)err;
-	take_place(m->crawl, v->order);
-	vec_push(&m->place, v->order);
-	vec_push(&m->seen, s);
-	return 0;
-}
-
-/* A page whose only visit this was had no copy before. */
-static int mark_first(struct crawl *c, struct crawl_made *m, struct err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < m->seen.n && rc >= 0; i++) {
-		struct store_page p;
-
-		rc = store_page_get(c->store, m->seen.v[i].page, &p, err);
-		m->seen.v[i].known = m->seen.v[i].outcome < OUTCOME_FAILED && rc > 0 &&
-			(m->goal == GOAL_ALIVE || p.visits > 1);
-	}
-	return rc < 0 ? rc : 0;
 }
 
 static int open_archive(struct crawl *c, struct err *err)
@@ -194,44 +129,50 @@ static int lapse(struct crawl *c, struct err *err)
 	return rc < 0 ? rc : store_sent_clear(c->store, err);
 }
 
-static int run_engine(struct crawl *c, struct err *err)
+/* The engine's cycle, begun or gone on with, on the pages that the source brings. */
+static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err *err)
 {
 	struct crawl_report *rep = c->report;
 	struct engine *e = &c->resumed->engine;
-	struct crawl_made made = { .goal = c->opts->goal, .crawl = c };
+	int rc;
+
+	if (rep->resumed)
+		engine_continue(e, rep->cycle.time, c->budget, made->events.v, made->events.n,
+		                made->planned_after.v, made->planned_after.n, c->same_policy);
+	else
+		engine_begin(e, rep->cycle.time, c->budget);
+	rc = made->goal == GOAL_ALIVE ? live_run(c, err) : crawl_pages(c, err);
+	engine_end(e);
+	rep->guarantee_broken = e->cycle.guarantee_broken;
+	rep->resting = e->retry.n_resting;
+	rep->retried = e->retry.n_tried;
+	rep->cycle.seconds_plan += e->cycle.plan_seconds;
+	crawl_counts_ceiling(c);
+	return rc;
+}
+
+static int run_engine(struct crawl *c, struct err *err)
+{
+	struct engine *e = &c->resumed->engine;
+	struct crawl_made made = { .goal = c->opts->goal };
 	int rc = 0;
 
-	e->source = (struct source){ .self = c, .deliver = crawl_deliver,
-	                            .enough = crawl_over };
 	if (made.goal == GOAL_ALIVE)
 		rc = live_start(c, err);
-	e->max_age = c->opts->max_age;
+	e->rules.max_age = c->opts->max_age;
 	e->retry.share = c->opts->retry_share;
 	if (made.goal != GOAL_ALIVE)
 		e->ceiling = (struct ceiling){ .share = c->opts->site_share, .usual = true };
-	if (rc == 0 && rep->resumed) {
-		rc = store_visits(c->store, STORE_NONE, rep->cycle.number, rep->cycle.number + 1,
-		                  see_visit, &made, err);
-		if (rc == 0)
-			rc = mark_first(c, &made, err);
-	}
+	if (rc == 0 && c->report->resumed)
+		rc = crawl_made_load(c, &made, err);
 	if (rc == 0)
 		rc = crawl_discover_reserve(c, &made, err);
 	/* the cycle is known before its first request */
 	if (rc == 0 && (rc = crawl_begin(c, err)) == 0 && (rc = crawl_commit(c, err)) == 0) {
 		c->pause_began = c->batch_began;
-		rc = rep->resumed ?
-			engine_continue(e, rep->cycle.time, c->budget, made.seen.v, made.seen.n,
-			                c->spent, c->same_policy, err) :
-			engine_cycle(e, rep->cycle.time, c->budget, err);
-		rep->guarantee_broken = e->guarantee_broken;
-		rep->resting = e->retry.n_resting;
-		rep->retried = e->retry.n_tried;
-		rep->cycle.seconds_plan += e->plan_seconds;
-		crawl_counts_ceiling(c);
+		rc = run_cycle(c, &made, err);
 	}
-	vec_release(&made.seen);
-	vec_release(&made.place);
+	crawl_made_release(&made);
 	return rc;
 }
 
@@ -402,7 +343,6 @@ static void release(struct crawl *c)
 	vec_release(&c->reserved);
 	vec_release(&c->read);
 	crawl_left_release(c);
-	map_release(&c->places);
 	buf_release(&c->robots_text);
 	free(c->doubt);
 	crawl_free_readers(c);

@@ -58,28 +58,34 @@ int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_resu
 	return store_page_update(c->store, &p, err);
 }
 
+struct had { uint32_t place; struct offer offer; };
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const struct had *a = pa, *b = pb;
+
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
 /* What the share is for, as when the cycle began: what was asked for before it broke off
  * is no longer among the offers, and stands in the place it had. */
 static void reserve(struct crawl *c, const struct crawl_made *made, const struct offer *offers,
                     size_t n)
 {
+	VEC(struct had) had = { 0 };
 	size_t m = 0, next = 0;
 
-	for (uint32_t place = 1;; place++) {
-		while (m < made->seen.n && !asked_of(&c->report->discovery, made->seen.v[m].reason))
-			m++;
-		if (m < made->seen.n && (made->place.v[m] <= place || next == n)) {
-			const struct seen *s = &made->seen.v[m++];
-
-			vec_push(&c->reserved, ((struct offer){ s->page, s->score, s->probability,
-			                                        s->reason }));
-		} else if (next < n) {
-			vec_push(&c->reserved, offers[next]);
-			next++;
-		} else {
-			break;
-		}
-	}
+	for (size_t i = 0; i < made->events.n; i++)
+		if (asked_of(&c->report->discovery, made->events.v[i].offer.reason))
+			vec_push(&had, ((struct had){ made->place.v[i], made->events.v[i].offer }));
+	if (had.n)
+		qsort(had.v, had.n, sizeof *had.v, compare_places);
+	for (uint32_t place = 1; m < had.n || next < n; place++)
+		if (m < had.n && (had.v[m].place <= place || next == n))
+			vec_push(&c->reserved, had.v[m++].offer);
+		else
+			vec_push(&c->reserved, offers[next++]);
+	vec_release(&had);
 }
 
 int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made, struct err *err)
@@ -90,16 +96,17 @@ int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made, struc
 	size_t n;
 	int rc;
 
-	for (size_t i = 0; i < made->seen.n; i++)
-		crawl_discover_count(c, made->seen.v[i].reason, made->seen.v[i].outcome);
+	for (size_t i = 0; i < made->events.n; i++)
+		crawl_discover_count(c, made->events.v[i].offer.reason,
+		                     made->events.v[i].delivery.outcome);
 	if (!d->on)
 		return 0;
 	rc = discover_offers(c->discover, c->opts->cycle_seconds, &offers, &n, err);
 	if (rc < 0)
 		return rc;
 	reserve(c, made, offers, n);
-	e->reserved = c->reserved.v;
-	e->n_reserved = c->reserved.n;
-	e->reserved_most = d->share;
+	e->rules.reserved = c->reserved.v;
+	e->rules.n_reserved = c->reserved.n;
+	e->rules.reserved_most = d->share;
 	return 0;
 }

@@ -62,13 +62,14 @@ struct crawl_answer {
 	struct word_counts words;       /* not yet numbers: those are given in order */
 };
 
-/* What is left of the round, and how it went so far. */
+/* What is left of what is planned, and how it went so far. */
 struct crawl_left {
-	VEC(struct left_host) hosts;    /* of the round: pages to be asked for, */
+	VEC(struct left_host) hosts;    /* pages to be asked for, */
 	VEC(uint32_t) pages;            /* one of them, */
 	struct map at;                  /* by site: where in these */
 	VEC(struct left_host) now;
-	uint32_t requests, more;        /* in the round; and that later ones may make */
+	uint32_t requests, more;        /* planned; and that later rounds may make */
+	uint32_t n_leases;              /* of the cycle, counted so far */
 	uint32_t told, answers;
 	double answer_seconds, began, shown;
 };
@@ -101,19 +102,18 @@ struct crawl {
 	unsigned n_readers;
 	struct crawl_answer *answers;   /* one a place of the line */
 	size_t bytes_in_line;
-	const struct offer *offers;     /* of this round, */
-	uint32_t *place_of;             /* their places in the cycle, 0: not needed so far, */
-	struct crawl_copy **copies;     /* and our copies, while asked for */
+	VEC(struct crawl_copy *) copies;        /* by lease: ours, while the page is asked for */
 	uint32_t budget, spent;         /* requests: made, or granted to be made */
 	uint32_t extras;                /* of them redirect hops and retries */
 	uint32_t under_way;             /* pages at the fetcher that a request was granted to */
 	uint32_t begun;                 /* pages that one is counted for, and that are not kept */
-	uint32_t refused;               /* of this round: when their turn came, all was spent */
+	uint32_t refused;               /* pages: when their turn came, all was spent */
 	uint32_t in_batch;
 	bool commit_now;                /* whatever is in it */
 	bool same_policy;               /* as made what the cycle that is gone on with has */
-	struct map places;              /* of its visits, */
-	uint32_t placed;                /* and the last of them */
+	double asking_began;            /* the first page; 0: not yet */
+	double wait_began, waited;      /* for answers, while connections are idle: now, before */
+	uint32_t rounds_kept;           /* of the cycle, in the store */
 	double batch_began, pause_began;
 	struct warc_place last;         /* newest record, of the batch or before */
 	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
@@ -122,11 +122,11 @@ struct crawl {
 	uint64_t robots_counted;        /* of this process, in the report already */
 };
 
-/* The visits that an open cycle has made, in the order of its plan. */
+/* What a cycle that broke off has done. */
 struct crawl_made {
-	VEC(struct seen) seen;
-	VEC(uint32_t) place;
-	struct crawl *crawl;
+	VEC(struct event) events;       /* its visits, as told, */
+	VEC(uint32_t) place;            /* and their places in the plan */
+	VEC(uint32_t) planned_after;    /* events before each of its rounds */
 	enum goal goal;
 };
 
@@ -186,12 +186,13 @@ static inline double crawl_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Of a round that begins; and that it is over. */
-void crawl_round(struct crawl *c, const struct offer *offers, size_t n);
-void crawl_round_end(struct crawl *c);
-/* The place in the cycle of a page of this round, from 1: that in the plan, unless a visit
- * of before the cycle was broken off has it, because plans have changed. */
-uint32_t crawl_place(struct crawl *c, uint32_t index);
+/* In crawl_ask.c: the next page to fetch; false: there is none now.  Is there
+ * room for it beside so many?  What the engine planned is kept with a batch, and read by the next start. */
+bool crawl_ask(struct crawl *c, uint32_t *ret_lease);
+bool crawl_has_room(const struct crawl *c, size_t pending);
+MUST_CHECK int crawl_rounds_save(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err);
+void crawl_made_release(struct crawl_made *m);
 
 struct crawl_copy *crawl_copy_new(const struct store_capture *row);
 
@@ -204,15 +205,12 @@ void crawl_answer_release(struct crawl_answer *a);
 /* Read, judge and pack an answer; any thread. */
 void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a);
 /* Write an answer that was read to archive and store (inside a batch). */
-MUST_CHECK int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
-                          const struct crawl_answer *a, struct delivery *ret,
-                          struct err *err);
+MUST_CHECK int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
+                          struct delivery *ret, struct err *err);
 /* In crawl_source.c: the engine's source, whose `self` is the crawl; for the fetcher,
  * whether one more request may be made (its option `spend`); and the threads that read
  * answers, which stop before what they look at is freed. */
-MUST_CHECK int crawl_deliver(void *crawl, const struct offer *offers, size_t n,
-                             struct delivery *ret, struct err *err);
-bool crawl_over(void *crawl);           /* its time is */
+MUST_CHECK int crawl_pages(struct crawl *c, struct err *err);
 bool crawl_spend(void *crawl, uint32_t page, uint32_t index, enum fetch_spend what);
 MUST_CHECK int crawl_start_reading(struct crawl *c, struct err *err);
 void crawl_stop_reading(struct crawl *c);
@@ -230,15 +228,15 @@ void crawl_counts_end(struct crawl *c);
  * `arg` is the crawl), and that an answer was read, at the next flush; did that fail?  And the pages of a cycle that broke off which were
  * sent and have no visit get one (in a batch; the row counts them). */
 void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n);
-void crawl_sent_read(struct crawl *c, uint32_t index);
+void crawl_sent_read(struct crawl *c, uint32_t lease);
 void crawl_sent_flush(struct crawl *c);
 MUST_CHECK int crawl_sent_check(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
                                 struct err *err);
 /* In crawl_left.c: the time left, for opts->left.  A round begins (c->offers), a page of it
  * is done with. */
-void crawl_left_round(struct crawl *c, const struct delivery *ret, size_t n);
-void crawl_left_told(struct crawl *c, uint32_t index, const struct fetch_result *r);
+void crawl_left_planned(struct crawl *c);
+void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result *r);
 void crawl_left_show(struct crawl *c);
 void crawl_left_release(struct crawl *c);
 /* In crawl.c: nothing new is asked for, what is under way is waited for; the user hears of

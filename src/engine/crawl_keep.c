@@ -101,14 +101,15 @@ static int refresh_copy(struct crawl *c, const struct crawl_answer *a, struct er
 	return store_capture_refresh(c->store, copy->id, etag, modified, robots, err);
 }
 
-int crawl_keep(struct crawl *c, const struct offer *o, uint32_t order,
-               const struct crawl_answer *a, struct delivery *ret, struct err *err)
+int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
+               struct delivery *ret, struct err *err)
 {
+	const struct offer *o = &engine_lease(&c->resumed->engine, lease)->offer;
 	struct kept_visit v = {
 		.page = o->page, .cycle = c->report->cycle.number, .status = a->result.status,
 		.time = a->time, .outcome = a->outcome, .cause = crawl_cause(a->result.error),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
-		.order = order, .extra = crawl_extra(&a->result),
+		.place = lease, .extra = crawl_extra(&a->result),
 	};
 	enum outcome outcome = OUTCOME_FAILED;
 	struct store_capture row;
@@ -180,6 +181,8 @@ int crawl_commit(struct crawl *c, struct err *err)
 		rc = crawl_state_save(c, err);
 	if (rc == 0)
 		rc = import_words_keep(&c->words, c->store, err);
+	if (rc == 0)
+		rc = crawl_rounds_save(c, err);
 	if (rc == 0)
 		rc = crawl_rests_save(c, err);
 	if (rc == 0 && !c->live)

@@ -2,7 +2,7 @@
 /*
  * crawl_left.c - how long the cycle still takes, for who watches it.
  *
- * What the round has still to ask for is counted by host; the pauses are those that the
+ * What is planned and not yet answered is counted by host; the pauses are those that the
  * fetcher keeps.  Pages that a later round may ask for are not known: if the budget has
  * room for more, and there are more, they are taken to come at the pace so far.
  */
@@ -13,30 +13,29 @@
 
 #define SHOW_EVERY 1            /* seconds */
 
-void crawl_left_round(struct crawl *c, const struct delivery *ret, size_t n)
+/* Pages that were planned since the last look. */
+void crawl_left_planned(struct crawl *c)
 {
 	struct crawl_left *l = &c->left;
-	const struct view *v = &c->resumed->engine.view;
+	const struct engine *e = &c->resumed->engine;
+	const struct view *v = &e->view;
 	uint32_t open = 0, room;
 
-	l->hosts.n = l->pages.n = 0;
-	l->requests = 0;
-	map_release(&l->at);
-	if (!c->opts->left)
+	if (!c->opts->left || l->n_leases == e->cycle.leases.n)
 		return;
 	if (l->began == 0)
 		l->began = crawl_seconds();
-	for (size_t i = 0; i < n; i++) {
-		uint32_t site = v->site[c->offers[i].page], at;
+	for (; l->n_leases < e->cycle.leases.n; l->n_leases++) {
+		const struct lease *lease = &e->cycle.leases.v[l->n_leases];
+		uint32_t site = v->site[lease->offer.page], at = map_get(&l->at, site);
 
-		if (ret[i].kept)
+		if (lease->state > LEASE_OFFERED)
 			continue;
-		at = map_get(&l->at, site);
 		if (at == MAP_NONE) {
 			at = (uint32_t)l->hosts.n;
 			map_put(&l->at, site, at);
 			vec_push(&l->hosts, ((struct left_host){ 0 }));
-			vec_push(&l->pages, c->offers[i].page);
+			vec_push(&l->pages, lease->offer.page);
 		}
 		l->hosts.v[at].requests++;
 		l->requests++;
@@ -47,14 +46,15 @@ void crawl_left_round(struct crawl *c, const struct delivery *ret, size_t n)
 	l->more = open < room ? open : room;
 }
 
-void crawl_left_told(struct crawl *c, uint32_t index, const struct fetch_result *r)
+void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result *r)
 {
+	const struct engine *e = &c->resumed->engine;
 	struct crawl_left *l = &c->left;
 	uint32_t at;
 
 	if (!c->opts->left)
 		return;
-	at = map_get(&l->at, c->resumed->engine.view.site[c->offers[index].page]);
+	at = map_get(&l->at, e->view.site[engine_lease(e, lease)->offer.page]);
 	l->hosts.v[at].requests--;
 	l->requests--;
 	l->told++;

@@ -25,6 +25,13 @@
 #include "engine/keep.h"
 #include "engine/live_inner.h"
 
+static struct store_sent crawl_sent_row(const struct crawl *c, uint32_t lease, bool read)
+{
+	const struct offer *o = &engine_lease(&c->resumed->engine, lease)->offer;
+
+	return (struct store_sent){ c->report->cycle.number, o->page, lease, o->reason, read };
+}
+
 void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
 {
 	struct crawl *c = arg;
@@ -33,25 +40,19 @@ void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
 	if (c->apart || c->sent_rc < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t index = c->live ? live_index(c->live, &requests[i]) : requests[i].site;
-		const struct offer *o = index == LIVE_NONE ? NULL : &c->offers[index];
+		uint32_t lease = c->live ? live_lease(c->live, &requests[i]) : requests[i].site;
 
-		if (o)
-			vec_push(&sent, ((struct store_sent){ c->report->cycle.number, o->page,
-			                                      crawl_place(c, index), o->reason,
-			                                      false }));
+		if (lease)
+			vec_push(&sent, crawl_sent_row(c, lease, false));
 	}
 	if (sent.n)
 		c->sent_rc = store_sent_add(c->store, sent.v, sent.n, &c->sent_err);
 	vec_release(&sent);
 }
 
-void crawl_sent_read(struct crawl *c, uint32_t index)
+void crawl_sent_read(struct crawl *c, uint32_t lease)
 {
-	const struct offer *o = &c->offers[index];
-
-	vec_push(&c->read, ((struct store_sent){ c->report->cycle.number, o->page,
-	                                         crawl_place(c, index), o->reason, true }));
+	vec_push(&c->read, crawl_sent_row(c, lease, true));
 }
 
 void crawl_sent_flush(struct crawl *c)
@@ -122,7 +123,7 @@ static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
 {
 	int64_t now = c->opts->now ? row->time : (int64_t)time(NULL);
 	struct kept_visit v = {
-		.page = s->page, .cycle = s->cycle, .order = s->order, .reason = s->reason,
+		.page = s->page, .cycle = s->cycle, .place = s->order, .reason = s->reason,
 		.time = now > row->time ? now : row->time, .outcome = OUTCOME_BLOCKED,
 		.score = NAN, .probability = NAN, .cause = CAUSE_LAPSED,
 	};

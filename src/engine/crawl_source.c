@@ -18,7 +18,6 @@
 
 #define BATCH 200
 #define BATCH_SECONDS 5
-#define WINDOW 4096             /* pages at the fetcher at a time */
 #define PLACES 64               /* answers in the line, */
 #define BYTES_IN_LINE (8 << 20) /* or so many bytes of them and one more */
 #define THREADS_MAX 16
@@ -33,17 +32,17 @@ static bool may_ask(const struct crawl *c)
 
 	if (c->report->visits)
 		reserve += pending * c->extras / c->report->visits;
-	return !crawl_stopped(c) && !fetch_over(c->fetch) && pending < WINDOW &&
+	return !crawl_stopped(c) && !fetch_over(c->fetch) && crawl_has_room(c, pending) &&
 		(pending ? c->spent + waiting + reserve < c->budget : c->spent < c->budget);
 }
 
 /* May the owner of a page have one more?  Pages that are due are asked for in any case;
  * where they lead is not. */
-static bool owner_may_spend(struct crawl *c, uint32_t page, uint32_t index,
+static bool owner_may_spend(struct crawl *c, uint32_t page, uint32_t lease,
                             enum fetch_spend what)
 {
 	struct engine *e = &c->resumed->engine;
-	bool due = what != FETCH_MORE && c->offers[index].reason == REASON_GUARANTEE;
+	bool due = what != FETCH_MORE && engine_lease(e, lease)->offer.reason == REASON_GUARANTEE;
 	bool may = due || ceiling_left(&e->ceiling, &e->view, page);
 
 	if (may && what != FETCH_LOOK)
@@ -53,14 +52,14 @@ static bool owner_may_spend(struct crawl *c, uint32_t page, uint32_t index,
 	return may;
 }
 
-bool crawl_spend(void *crawl, uint32_t page, uint32_t index, enum fetch_spend what)
+bool crawl_spend(void *crawl, uint32_t page, uint32_t lease, enum fetch_spend what)
 {
 	struct crawl *c = crawl;
 	bool left = c->spent < c->budget, may;
 
 	if (c->apart || c->live)        /* there the first is counted when it is handed over */
 		return what != FETCH_MORE || crawl_may_spend(c);
-	may = left && owner_may_spend(c, page, index, what);
+	may = left && owner_may_spend(c, page, lease, what);
 	c->refused += !left && what != FETCH_MORE;
 	c->under_way += may && what == FETCH_FIRST;
 	c->begun += may && what == FETCH_FIRST;
@@ -92,15 +91,18 @@ static bool settle_cost(struct crawl *c, const struct fetch_result *r)
 	return true;
 }
 
-bool crawl_over(void *self)
+static struct crawl_copy **copy_of(struct crawl *c, uint32_t lease)
 {
-	return fetch_over(((struct crawl *)self)->fetch);
+	while (c->copies.n <= lease)
+		vec_push(&c->copies, NULL);
+	return &c->copies.v[lease];
 }
 
 /* Hand a page to the fetcher, with the validators of our copy. */
-static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, struct err *err)
+static int ask_page(struct crawl *c, uint32_t lease, struct err *err)
 {
-	struct fetch_request q = { .page = o->page, .site = index };
+	const struct offer *o = &engine_lease(&c->resumed->engine, lease)->offer;
+	struct fetch_request q = { .page = o->page, .site = lease };
 	struct store_capture copy;
 	struct store_page p;
 	struct buf etag, modified;
@@ -117,7 +119,7 @@ static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, stru
 			buf_add(&etag, copy.etag.s, copy.etag.size);
 		if (copy.modified.s)
 			buf_add(&modified, copy.modified.s, copy.modified.size);
-		c->copies[index] = crawl_copy_new(&copy);
+		*copy_of(c, lease) = crawl_copy_new(&copy);
 		if (etag.size || modified.size)
 			rc = crawl_validators_ask(c, o->page, &send, err);
 		q.etag = send && etag.size ? etag.data : NULL;
@@ -130,10 +132,10 @@ static int ask_page(struct crawl *c, const struct offer *o, uint32_t index, stru
 	return rc < 0 ? rc : 0;
 }
 
-static void forget_copy(struct crawl *c, uint32_t index)
+static void forget_copy(struct crawl *c, uint32_t lease)
 {
-	free(c->copies[index]);
-	c->copies[index] = NULL;
+	free(*copy_of(c, lease));
+	*copy_of(c, lease) = NULL;
 }
 
 static void read_place(void *arg, unsigned thread, uint32_t place)
@@ -143,8 +145,17 @@ static void read_place(void *arg, unsigned thread, uint32_t place)
 	crawl_read(c->opts, &c->readers[thread], &c->answers[place]);
 }
 
+/* It was not fetched, but requests may have been made on the way. */
+static void drop_page(struct crawl *c, const struct fetch_result *r)
+{
+	struct engine *e = &c->resumed->engine;
+
+	engine_drop(e, r->site);
+	e->cycle.n_spent += r->requests + r->robots;
+}
+
 /* Put what was fetched into the line; false if nothing was. */
-static bool take_outcome(struct crawl *c, struct delivery *ret, double wait)
+static bool take_outcome(struct crawl *c, double wait)
 {
 	const struct fetch_result *r;
 	struct crawl_answer *a;
@@ -154,16 +165,16 @@ static bool take_outcome(struct crawl *c, struct delivery *ret, double wait)
 	if (!settle_cost(c, r)) {
 		c->begun -= r->error == FETCH_STOPPED && r->requests;
 		c->report->late += r->error == FETCH_STOPPED && !crawl_stopped(c);
-		ret[r->site].extra = r->requests + r->robots;
 		crawl_left_told(c, r->site, r);
 		forget_copy(c, r->site);
+		drop_page(c, r);
 		return true;
 	}
 	crawl_left_told(c, r->site, r);
 	a = &c->answers[line_place(c->line)];
 	a->result = *r;
 	a->held = fetch_hold(c->fetch);
-	a->copy = c->copies[r->site];
+	a->copy = *copy_of(c, r->site);
 	a->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
 	if (a->time < c->report->cycle.time)    /* the clock was set back */
 		a->time = c->report->cycle.time;
@@ -174,33 +185,35 @@ static bool take_outcome(struct crawl *c, struct delivery *ret, double wait)
 }
 
 /* Write the oldest answer in the line: 1, or 0 if there is none that is read. */
-static int keep_outcome(struct crawl *c, const struct offer *offers, struct delivery *ret,
-                        bool wait, struct err *err)
+static int keep_outcome(struct crawl *c, bool wait, struct err *err)
 {
+	struct engine *e = &c->resumed->engine;
 	const struct fetch_result *r;
+	struct delivery d = { 0 };
 	struct crawl_answer *a;
-	uint32_t place, site;
+	uint32_t place, lease;
 	int rc;
 
 	if (!line_take(c->line, wait, &place))
 		return 0;
 	a = &c->answers[place];
 	r = &a->result;
-	site = r->site;
+	lease = r->site;
 	c->begun -= !crawl_is_blocked(r);
-	rc = crawl_keep(c, &offers[site], crawl_place(c, site), a, &ret[site], err);
+	rc = crawl_keep(c, lease, a, &d, err);
 	c->bytes_in_line -= r->body_size;
 	fetch_drop(c->fetch, a->held);
-	forget_copy(c, site);
+	forget_copy(c, lease);
 	if (rc < 0)
 		return rc;
-	c->extras += ret[site].extra;
-	crawl_discover_count(c, offers[site].reason, ret[site].outcome);
+	c->extras += d.extra;
+	engine_tell(e, lease, &d);
+	crawl_discover_count(c, engine_lease(e, lease)->offer.reason, d.outcome);
 	c->report->visits++;
 	c->report->answered += r->status > 0;
 	c->report->not_modified += r->status == 304;
 	c->in_batch++;
-	crawl_sent_read(c, site);
+	crawl_sent_read(c, lease);
 	if (c->opts->progress)
 		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);
 	if (c->commit_now || c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
@@ -217,17 +230,16 @@ void crawl_stop_reading(struct crawl *c)
 
 /* One step: the wire if the line has room, then what is read; never idle while
  * there is something to do. */
-static int step(struct crawl *c, const struct offer *offers, struct delivery *ret,
-                struct err *err)
+static int step(struct crawl *c, struct err *err)
 {
 	bool full = line_full(c->line) || c->bytes_in_line > BYTES_IN_LINE, took = false;
 	int rc;
 
 	if (!full && fetch_pending(c->fetch))
-		took = take_outcome(c, ret, line_count(c->line) ? 0 : 0.2);
-	rc = keep_outcome(c, offers, ret, !took, err);
+		took = take_outcome(c, line_count(c->line) ? 0 : 0.2);
+	rc = keep_outcome(c, !took, err);
 	while (rc > 0)
-		rc = keep_outcome(c, offers, ret, false, err);
+		rc = keep_outcome(c, false, err);
 	/* whoever stops a second time loses little */
 	if (rc == 0 && crawl_stopped(c) && c->in_batch)
 		rc = crawl_commit(c, err);
@@ -236,47 +248,40 @@ static int step(struct crawl *c, const struct offer *offers, struct delivery *re
 	return rc;
 }
 
-int crawl_deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,
-                  struct err *err)
+/* Planned, but the budget or the time was used up. */
+static void count_unasked(struct crawl *c)
 {
-	struct crawl *c = self;
-	uint32_t next = 0, unasked = 0;
+	uint32_t n = c->refused + c->resumed->engine.cycle.n_queued;
+
+	if (fetch_over(c->fetch))
+		c->report->late += n;
+	else if (!crawl_stopped(c))     /* else it may still come to them */
+		c->report->unasked += n;
+}
+
+int crawl_pages(struct crawl *c, struct err *err)
+{
+	uint32_t lease;
 	int rc = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!ret[i].kept)
-			ret[i].outcome = OUTCOME_BLOCKED;       /* until it is asked for */
-	crawl_round(c, offers, n);
-	crawl_left_round(c, ret, n);
-	c->copies = mem_zalloc(n, sizeof *c->copies);
-	c->refused = 0;
 	while (rc == 0) {
-		for (; rc == 0 && next < n && (ret[next].kept || may_ask(c)); next++) {
-			if (ret[next].kept)
-				continue;
-			rc = ask_page(c, &offers[next], next, err);
-		}
+		while (rc == 0 && may_ask(c) && crawl_ask(c, &lease))
+			rc = ask_page(c, lease, err);
+		crawl_left_planned(c);
 		if (crawl_stopped(c))
 			crawl_stop_asking(c);
 		if (rc < 0 || !crawl_pending(c))
 			break;
-		rc = step(c, offers, ret, err);
+		rc = step(c, err);
 	}
 	if (rc < 0)
 		crawl_stop_reading(c);  /* copies are still looked at */
-	for (size_t i = 0; i < next; i++)
-		free(c->copies[i]);
-	free(c->copies);
-	crawl_round_end(c);
+	for (size_t i = 0; i < c->copies.n; i++)
+		free(c->copies.v[i]);
+	vec_release(&c->copies);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
-	unasked += c->refused;
-	for (size_t i = next; i < n; i++)
-		unasked += !ret[i].kept;
-	if (fetch_over(c->fetch))
-		c->report->late += unasked;
-	else if (!crawl_stopped(c))     /* else it may still come to them */
-		c->report->unasked += unasked;
+	count_unasked(c);
 	if (rc == 0 && crawl_stopped(c)) {
 		c->report->stopped = true;
 		rc = err_set(err, E_STOP, "stopped; what was fetched is kept, the next start "

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycle.c - the loop itself, the file to read first; see cycle.h.
+ * cycle.c - the open cycle, the file to read first; see cycle.h.
  *
- * Guarantee.  A page visited in cycle c must be visited again by c + max_age.
- * Every cycle reserves the smallest even pace that meets all deadlines known
- * now: with D_j pages due within j cycles, max over j of ceil(D_j / j), oldest
- * first.  Where the policy itself visits old pages the reserve shrinks to
- * nothing.  If it passes the budget the guarantee cannot be kept; the cycle
- * then goes to the oldest pages as far as it reaches and says so.
+ * The budget.  Whoever fetches asks for every request before sending it (engine_spend()):
+ * the first one of a page, each redirect hop, each retry.  What a page really cost is
+ * settled when it is told.  So at every moment
  *
- * Sample.  The pages in the repository with the smallest hashes of (seed, cycle,
- * page), in that order: a simple random sample that is the same after a crash.  It is asked for
- * before the policy is, in rounds that are as long as the hits still wanted need;
- * the policy is told of it like of its own pages.
+ *     requests of pages that are told + requests granted to pages that are offered <= budget
+ *
+ * A page whose first request is not granted yet only waits.  So the hops of pages that are
+ * under way come out of the share of those that wait; these are then left over.
  */
 #include "engine/cycle.h"
 
-#include <math.h>
 #include <time.h>
 
-#include "base/rng.h"
-
-#define MAX_AGE_MOST 1000000    /* cycles; a longer age is kept as if it were this */
+#define ANSWERS_AT_ONCE 65536   /* pages that engine_cycle() asks its source for at a time */
 
 void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
                  int64_t start)
@@ -38,10 +32,11 @@ void engine_release(struct engine *e)
 	plan_release(&e->plan);
 	ceiling_release(&e->ceiling);
 	retry_release(&e->retry);
-	free(e->seen);
-	free(e->sample);
-	free(e->made_at);
-	free(e->deliveries);
+	sample_release(&e->sample);
+	vec_release(&e->cycle.leases);
+	vec_release(&e->cycle.planned_after);
+	map_release(&e->cycle.by_page);
+	free(e->cycle.seen);
 }
 
 double engine_seconds(void)
@@ -52,151 +47,47 @@ double engine_seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-uint32_t guarantee_need(const struct view *v, uint32_t max_age)
+/* ---- begin and end ---- */
+
+void engine_begin(struct engine *e, int64_t now, uint32_t budget)
 {
-	uint64_t *due, sum = 0, need = 0;
+	struct cycle *c = &e->cycle, last = *c;
+	double from = engine_seconds();
 
-	if (!max_age)
-		return 0;
-	if (max_age > MAX_AGE_MOST)
-		max_age = MAX_AGE_MOST;
-	due = mem_zalloc((size_t)max_age + 1, sizeof *due);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		uint32_t age = view_age(v, i);
-
-		if (!view_open(v, i))
-			continue;
-		/* cycles in which it can still be visited in time, this one included */
-		due[age >= max_age ? 1 : age ? max_age - age + 1 : max_age]++;
-	}
-	for (uint32_t j = 1; j <= max_age; j++) {
-		sum += due[j];
-		if ((sum + j - 1) / j > need)
-			need = (sum + j - 1) / j;
-	}
-	free(due);
-	return need > UINT32_MAX ? UINT32_MAX : (uint32_t)need;
+	*c = (struct cycle){ .seen = last.seen, .cap_seen = last.cap_seen, .leases = last.leases,
+	                     .planned_after = last.planned_after, .by_page = last.by_page };
+	c->leases.n = c->planned_after.n = 0;
+	map_clear(&c->by_page);
+	e->view.now = now;
+	e->view.cycle++;
+	e->view.round = 0;
+	e->view.budget = e->view.room = budget;
+	sample_draw(&e->sample, &e->view);
+	retry_begin(&e->retry, &e->view, e->visits.state);
+	ceiling_begin(&e->ceiling, &e->view, e->visits.state);
+	policy_begin(e->policy, &e->view);
+	c->plan_seconds += engine_seconds() - from;
 }
 
-int guarantee_cycles(int64_t max_age, int64_t cycle_seconds, uint32_t *ret, struct err *err)
+void engine_end(struct engine *e)
 {
-	*ret = 0;
-	if (max_age <= 0 || cycle_seconds <= 0)
-		return 0;
-	if (max_age < cycle_seconds)
-		return err_set(err, E_USAGE, "max-age: shorter than one cycle: choose a longer age, or "
-		               "a shorter cycle");
-	max_age /= cycle_seconds;
-	*ret = (uint32_t)(max_age < MAX_AGE_MOST ? max_age : MAX_AGE_MOST);
-	return 0;
+	struct cycle *c = &e->cycle;
+	double from = engine_seconds();
+
+	policy_end(e->policy, &e->view);
+	ceiling_end(&e->ceiling, &e->view, e->visits.state);
+	retry_end(&e->retry, &e->view, e->visits.state);
+	for (size_t i = 0; i < c->leases.n; i++)
+		e->visits.state[c->leases.v[i].offer.page] &= (uint8_t)~PAGE_TAKEN;
+	for (size_t i = 0; i < c->n_seen; i++)          /* recalled ones have no lease */
+		e->visits.state[c->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
+	c->plan_seconds += engine_seconds() - from;
 }
 
-static void ask_reserved(struct engine *e)
-{
-	plan_limit(&e->plan, e->reserved_most);
-	for (size_t i = 0; i < e->n_reserved && plan_room(&e->plan); i++) {
-		const struct offer *o = &e->reserved[i];
+/* ---- telling ---- */
 
-		plan_take(&e->plan, o->page, o->score, o->probability, o->reason);
-	}
-	plan_finish(&e->plan);
-}
-
-/* Pages that rest, or are back from a rest, are not part of it. */
-static void ask_guarantee(struct engine *e)
-{
-	uint32_t need;
-
-	retry_hide(&e->retry, &e->view, e->visits.state);
-	need = guarantee_need(&e->view, e->max_age);
-	e->guarantee_broken = need > e->view.room;
-	e->n_guaranteed = need > e->view.room ? e->view.room : need;
-	plan_limit(&e->plan, e->n_guaranteed);
-	for (uint32_t i = 0; i < e->view.n_pages && e->n_guaranteed; i++)
-		plan_offer(&e->plan, i, (double)view_age(&e->view, i), 1, REASON_GUARANTEE);
-	plan_finish(&e->plan);
-	retry_show(&e->retry, &e->view, e->visits.state);
-}
-
-/* The policy asks for no more: the papers fill up at random. */
-static void ask_fill(struct engine *e)
-{
-	struct sampler s = { 0 };
-	uint32_t page;
-
-	sampler_begin(&s, &e->view, RNG_FILL);
-	while (plan_room(&e->plan) && (page = sampler_next(&s, &e->view)) != PAGE_NONE)
-		plan_take(&e->plan, page, 0, NAN, REASON_FILL);
-	sampler_release(&s);
-}
-
-struct drawn { uint64_t draw; uint32_t page; };
-
-static int compare_drawn(const void *pa, const void *pb)
-{
-	const struct drawn *a = pa, *b = pb;
-
-	if (a->draw != b->draw)
-		return a->draw < b->draw ? -1 : 1;
-	return a->page < b->page ? -1 : a->page > b->page;
-}
-
-static void draw_sample(struct engine *e)
-{
-	const struct view *v = &e->view;
-	VEC(struct drawn) d = { 0 };
-	uint32_t here = 0, want;
-	double below;
-
-	e->n_sample = e->sample_at = 0;
-	e->n_sample_hits = e->n_sample_known = 0;
-	e->sampling = e->sample_most > 0;
-	if (!e->sampling)
-		return;
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		here += (v->state[i] & PAGE_HERE) != 0;
-	want = e->sample_most < here ? e->sample_most : here;
-	/* a share of the hashes that surely holds so many: mean and five deviations */
-	for (below = want + 5 * sqrt(want) + 20; d.n < want; below *= 2) {
-		d.n = 0;
-		for (uint32_t i = 0; i < v->n_pages; i++) {
-			struct drawn x = { rng_draw(v->seed, v->cycle, i, RNG_SAMPLE), i };
-
-			if ((v->state[i] & PAGE_HERE) && rng_unit(x.draw) * here < below)
-				vec_push(&d, x);
-		}
-	}
-	if (d.n)
-		qsort(d.v, d.n, sizeof *d.v, compare_drawn);
-	e->sample = mem_resize(e->sample, want + 1ul, sizeof *e->sample);
-	for (uint32_t i = 0; i < want; i++)
-		e->sample[i] = d.v[i].page;
-	e->n_sample = want;
-	vec_release(&d);
-}
-
-static bool sample_ended(const struct engine *e)
-{
-	return e->sample_at >= e->n_sample ||
-	       (e->n_sample_hits >= e->sample_hits && e->n_sample_known >= e->sample_least);
-}
-
-/* As many as the hits still wanted should need, at the rate so far. */
-static void ask_sample(struct engine *e)
-{
-	double rate = (e->n_sample_hits + 1.0) / (e->n_sample_known + 2.0);
-	double want = fmax(((double)e->sample_hits - e->n_sample_hits) / rate,
-	                   (double)e->sample_least - e->n_sample_known);
-
-	plan_limit(&e->plan, (uint32_t)fmin(fmax(want, 0) + 10, 1e9));
-	while (plan_room(&e->plan) && e->sample_at < e->n_sample)
-		plan_take(&e->plan, e->sample[e->sample_at++], 0,
-		          (double)e->n_sample / e->view.n_pages, REASON_RANDOM);
-	plan_finish(&e->plan);
-}
-
-/* A page that was never visited, nor copied by us, has been so since the first cycle:
- * what others tell of it (`freshet tell`) is not of the time since 1970. */
+/* A page that was never visited, nor copied by us, counts from the first cycle: what others
+ * tell of it (`freshet tell`) is not of the time since 1970. */
 static int64_t seconds_since(const struct engine *e, uint32_t page)
 {
 	int64_t last = e->visits.last_visit[page];
@@ -205,33 +96,27 @@ static int64_t seconds_since(const struct engine *e, uint32_t page)
 	       (int64_t)view_age(&e->view, page) * e->view.cycle_seconds;
 }
 
-static uint32_t seen_requests(const struct seen *s)
+/* Everybody who learns from a visit is told; requests: what it cost. */
+static void note_visit(struct engine *e, const struct offer *o, uint32_t round,
+                       const struct delivery *d, uint32_t requests)
 {
-	return (s->outcome != OUTCOME_BLOCKED) + s->extra;
-}
-
-static void note_visit(struct engine *e, const struct offer *o, const struct delivery *d)
-{
+	struct cycle *c = &e->cycle;
 	struct seen seen = {
 		.page = o->page, .outcome = d->outcome, .hit = d->hit,
 		.known = d->outcome < OUTCOME_FAILED,
 		.gap = view_age(&e->view, o->page),
 		.gap_seconds = seconds_since(e, o->page),
 		.score = o->score, .probability = o->probability, .reason = o->reason,
-		.round = e->view.round, .failure = (uint8_t)d->failure, .extra = d->extra,
+		.round = round, .failure = (uint8_t)d->failure, .extra = d->extra,
 	};
-	uint32_t requests = seen_requests(&seen);
 
-	mem_grow((void **)&e->seen, &e->cap_seen, e->n_seen + 1, sizeof *e->seen);
-	e->seen[e->n_seen++] = seen;
-	e->n_spent += requests;
+	mem_grow((void **)&c->seen, &c->cap_seen, c->n_seen + 1, sizeof *c->seen);
+	c->seen[c->n_seen++] = seen;
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, o->page, requests);
 	retry_told(&e->retry, &e->view, e->visits.state, o->page,
 	           d->outcome < OUTCOME_FAILED ? FAILURE_NO : d->failure, requests);
 	if (!d->first)
 		policy_tell(e->policy, &e->view, &seen);
-	e->n_sample_known += seen.known && o->reason == REASON_RANDOM;
-	e->n_sample_hits += seen.known && d->hit && o->reason == REASON_RANDOM;
 	if (!seen.known)
 		return;
 	e->visits.last_cycle[o->page] = e->view.cycle;
@@ -241,213 +126,348 @@ static void note_visit(struct engine *e, const struct offer *o, const struct del
 		e->visits.state[o->page] &= (uint8_t)~PAGE_HERE;
 }
 
-static void begin_cycle(struct engine *e, int64_t now, uint32_t budget)
+static uint32_t cost_of(const struct delivery *d)
 {
-	e->view.now = now;
-	e->view.cycle++;
-	e->view.round = 0;
-	e->view.budget = e->view.room = budget;
-	e->n_seen = 0;
-	e->n_spent = e->n_guaranteed = 0;
-	e->fetch_seconds = 0;
-	e->guarantee_broken = false;
-	draw_sample(e);
-	retry_begin(&e->retry, &e->view, e->visits.state);
-	ceiling_begin(&e->ceiling, &e->view, e->visits.state);
-	policy_begin(e->policy, &e->view);
+	return (d->outcome != OUTCOME_BLOCKED) + d->extra;
 }
 
-static void end_cycle(struct engine *e)
+/* An offer has come to its end. */
+static void close_lease(struct engine *e, struct lease *l, enum lease_state state)
 {
-	policy_end(e->policy, &e->view);
-	ceiling_end(&e->ceiling, &e->view, e->visits.state);
-	retry_end(&e->retry, &e->view, e->visits.state);
-	for (size_t i = 0; i < e->n_seen; i++)
-		e->visits.state[e->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
+	struct cycle *c = &e->cycle;
+
+	c->n_offered--;
+	c->n_waiting -= !l->requests;
+	c->n_granted -= l->requests;
+	c->plan_open -= l->plan && l->plan == c->n_plans;
+	c->n_events++;
+	l->state = (uint8_t)state;
 }
 
-static struct delivery recalled(const struct seen *s)
+bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d)
 {
-	return (struct delivery){ .outcome = s->outcome, .hit = s->hit, .kept = true,
-		.first = !s->known && s->outcome < OUTCOME_FAILED, .extra = s->extra,
-		.failure = (enum failure)s->failure };
-}
+	struct cycle *c = &e->cycle;
+	struct lease *l = &c->leases.v[lease - 1];
+	uint32_t requests = cost_of(d);
 
-static void recall_visits(struct engine *e, const struct seen *visits, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct seen *s = &visits[i];
-		struct offer o = { s->page, s->score, s->probability, s->reason };
-		struct delivery d = recalled(s);
-
-		e->visits.state[s->page] |= PAGE_TAKEN;
-		ceiling_recall(&e->ceiling, &e->view, e->visits.state, s->page);
-		note_visit(e, &o, &d);
+	if (l->state == LEASE_LAPSED) {         /* late; what it cost is counted */
+		l->state = LEASE_TOLD;
+		c->n_events++;
+		note_visit(e, &l->offer, l->round, d, requests);
+		return true;
 	}
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_TOLD);
+	c->n_spent += requests;
+	c->extras += d->extra;
+	c->answers++;
+	note_visit(e, &l->offer, l->round, d, requests);
+	if (l->sampled)
+		sample_told(&e->sample, &c->seen[c->n_seen - 1]);
+	return true;
 }
 
-void engine_recall(struct engine *e, int64_t now, uint32_t budget,
-                   const struct seen *visits, size_t n)
+bool engine_give_back(struct engine *e, uint32_t lease)
 {
-	begin_cycle(e, now, budget);
-	for (size_t i = 0; i < n; i++)
-		if (recalled(&visits[i]).first)
-			retry_told(&e->retry, &e->view, e->visits.state, visits[i].page, FAILURE_NO, 1);
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_RELEASED);
+	if (l->sampled)
+		sample_told(&e->sample, NULL);
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	e->visits.state[l->offer.page] &= (uint8_t)~PAGE_TAKEN;
+	return true;
+}
+
+bool engine_drop(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_TOLD);
+	if (l->sampled)
+		sample_told(&e->sample, NULL);
+	e->cycle.n_events--;
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	return true;
+}
+
+bool engine_lapse(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_LAPSED);
+	if (l->sampled)
+		sample_told(&e->sample, NULL);
+	e->cycle.n_spent += l->requests ? l->requests : 1;
+	return true;
+}
+
+/* ---- asking ---- */
+
+/* Requests that were not granted to anybody. */
+static uint32_t budget_left(const struct engine *e)
+{
+	uint64_t used = (uint64_t)e->cycle.n_spent + e->cycle.n_granted;
+
+	return used < e->view.budget ? e->view.budget - (uint32_t)used : 0;
+}
+
+/* While pages are under way that may be redirected, some requests are held back: as many
+ * as there have been so far, and one.  The last page goes when nobody can need it any
+ * more. */
+static bool may_offer(const struct engine *e, const struct asking *a)
+{
+	const struct cycle *c = &e->cycle;
+	uint64_t held = c->n_waiting;
+
+	if (a->hops && c->n_offered) {
+		held++;
+		if (c->answers)
+			held += (uint64_t)c->n_offered * c->extras / c->answers;
+	}
+	return budget_left(e) > held;
+}
+
+static void offer_page(struct engine *e, struct lease *l)
+{
+	l->state = LEASE_OFFERED;
+	e->cycle.n_offered++;
+	e->cycle.n_waiting++;
+}
+
+/* Take pages from the queue, in its order. */
+static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t before = 0, at = c->queue_first, next;
+	size_t n = 0;
+
+	for (; at && n < a->want && may_offer(e, a); at = next) {
+		struct lease *l = &c->leases.v[at - 1];
+
+		next = l->next;
+		if (l->state == LEASE_QUEUED && a->fits && !a->fits(a->arg, &l->offer)) {
+			before = at;
+			continue;
+		}
+		if (before)
+			c->leases.v[before - 1].next = next;
 		else
-			recall_visits(e, &visits[i], 1);
-	end_cycle(e);
-}
-
-/* Answers to the plan that were known when the cycle was broken off; the number of
- * those that were not. */
-static size_t take_made(struct engine *e)
-{
-	size_t n = e->plan.n_taken, missing = n;
-
-	mem_grow((void **)&e->deliveries, &e->cap_deliveries, n, sizeof *e->deliveries);
-	memset(e->deliveries, 0, n * sizeof *e->deliveries);
-	for (size_t i = 0; i < n && e->n_untold; i++) {
-		uint32_t *at = &e->made_at[e->plan.taken[i].page];
-
-		if (!*at)
+			c->queue_first = next;
+		if (c->queue_last == at)
+			c->queue_last = before;
+		l->next = 0;
+		if (l->state != LEASE_QUEUED)
 			continue;
-		e->deliveries[i] = recalled(&e->made[*at - 1]);
-		*at = 0;
-		e->n_untold--;
-		missing--;
+		c->n_queued--;
+		offer_page(e, l);
+		ret[n++] = at;
 	}
-	return missing;
+	return n;
 }
 
-/* What is known and was not asked for again. */
-static void tell_made(struct engine *e)
+/* Is so much of the last round answered that the next may be planned?  The opening sample is
+ * waited for: it is no sample without those that answer late. */
+static bool is_due(const struct engine *e, const struct asking *a)
 {
-	for (size_t i = 0; i < e->n_made && e->n_untold; i++)
-		if (e->made_at[e->made[i].page] == i + 1) {
-			recall_visits(e, &e->made[i], 1);
-			e->made_at[e->made[i].page] = 0;
-			e->n_untold--;
+	const struct cycle *c = &e->cycle;
+	double may_miss = 1 - policy_patience(e->policy);
+
+	if (c->phase == PHASE_SAMPLE && e->sample.n_open)
+		return a->impatient;
+	return a->impatient || !c->plan_open || c->plan_open <= may_miss * c->plan_size;
+}
+
+enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, size_t *ret_n)
+{
+	struct cycle *c = &e->cycle;
+
+	while (!(*ret_n = serve(e, a, ret))) {
+		bool under_way = c->n_offered > 0, planned = false;
+
+		if (!a->queue_only && budget_left(e) && is_due(e, a) &&
+		    (c->phase != PHASE_DRY || c->dry_since != c->n_events)) {
+			double from = engine_seconds();
+
+			planned = cycle_plan(e);
+			c->dry_since = c->n_events;
+			c->plan_seconds += engine_seconds() - from;
 		}
-}
-
-static void count_room(struct engine *e)
-{
-	if (!e->n_untold) {
-		e->n_spent += e->made_extra;
-		e->made_extra = 0;
+		if (!planned)
+			return under_way || (c->n_queued && budget_left(e)) ? ASK_WAIT : ASK_DONE;
 	}
-	e->view.room = e->view.budget - (e->n_spent < e->view.budget ? e->n_spent : e->view.budget);
+	return ASK_OFFERS;
 }
 
-static int deliver(struct engine *e, struct err *err)
+/* Pages that are due are asked for whatever their owner has had; where they lead is not. */
+bool engine_may_spend(const struct engine *e, uint32_t lease)
 {
-	size_t n = e->plan.n_taken, missing = take_made(e);
-	double before = engine_seconds();
-	bool fresh = false;     /* a page was asked for that is not known */
+	const struct lease *l = engine_lease(e, lease);
+
+	return l->state == LEASE_OFFERED && budget_left(e) &&
+		((!l->requests && l->offer.reason == REASON_GUARANTEE) ||
+		 ceiling_left(&e->ceiling, &e->view, l->offer.page));
+}
+
+bool engine_spend(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (!engine_may_spend(e, lease))
+		return false;
+	ceiling_spent(&e->ceiling, &e->view, l->offer.page, 1);
+	e->cycle.n_waiting -= !l->requests;
+	e->cycle.n_granted++;
+	l->requests++;
+	return true;
+}
+
+/* The lease of a page in this cycle, 0: none. */
+uint32_t engine_find(struct engine *e, uint32_t page)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t at;
+
+	for (; c->n_indexed < c->leases.n; c->n_indexed++)
+		map_put(&c->by_page, c->leases.v[c->n_indexed].offer.page, c->n_indexed + 1);
+	at = map_get(&c->by_page, page);
+	return at == MAP_NONE ? 0 : at;
+}
+
+uint32_t engine_adopt(struct engine *e, const struct offer *o)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t at = engine_find(e, o->page);
+	struct lease l = { .offer = *o, .round = e->view.round };
+
+	if (at && c->leases.v[at - 1].state != LEASE_RELEASED) {
+		if (c->leases.v[at - 1].state == LEASE_QUEUED) {
+			c->n_queued--;
+			offer_page(e, &c->leases.v[at - 1]);
+		}
+		return at;
+	}
+	vec_push(&c->leases, l);
+	e->visits.state[o->page] |= PAGE_TAKEN;
+	ceiling_recall(&e->ceiling, &e->view, e->visits.state, o->page);
+	offer_page(e, &c->leases.v[c->leases.n - 1]);
+	return (uint32_t)c->leases.n;
+}
+
+/* ---- whole cycles ---- */
+
+int engine_finish(struct engine *e, struct err *err)
+{
+	size_t most = e->view.budget < ANSWERS_AT_ONCE ? e->view.budget : ANSWERS_AT_ONCE, n;
+	struct asking a = { .want = most };
+	uint32_t *leases = mem_array(most + 1, sizeof *leases);
+	struct delivery *deliveries = mem_array(most + 1, sizeof *deliveries);
+	struct offer *offers = mem_array(most + 1, sizeof *offers);
+	double from = engine_seconds() - e->cycle.plan_seconds, fetching = 0;
 	int rc = 0;
 
-	if (missing)
-		rc = e->source.deliver(e->source.self, e->plan.taken, n, e->deliveries, err);
-	e->fetch_seconds += engine_seconds() - before;
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < n; i++) {
-		const struct delivery *d = &e->deliveries[i];
+	while (rc == 0 && !(e->source.enough && e->source.enough(e->source.self)) &&
+	       engine_ask(e, &a, leases, &n) == ASK_OFFERS) {
+		double before = engine_seconds();
 
-		fresh = fresh || (!d->kept && d->outcome != OUTCOME_BLOCKED);
-		note_visit(e, &e->plan.taken[i], d);
+		for (size_t i = 0; i < n; i++)
+			offers[i] = engine_lease(e, leases[i])->offer;
+		memset(deliveries, 0, n * sizeof *deliveries);
+		rc = e->source.deliver(e->source.self, offers, n, deliveries, err);
+		fetching += engine_seconds() - before;
+		for (size_t i = 0; i < n && rc == 0; i++)
+			engine_tell(e, leases[i], &deliveries[i]);
 	}
-	if (fresh)
-		tell_made(e);
-	count_room(e);
-	return 0;
-}
-
-/* The rounds of a cycle that has begun, and its end. */
-static int run_rounds(struct engine *e, double from, struct err *err)
-{
-	int rc = 0;
-
-	for (bool guaranteed = e->max_age == 0, reserved = !e->reserved_most; e->view.room > 0;) {
-		if (e->source.enough && e->source.enough(e->source.self))
-			break;
-		if (e->other_policy && e->n_untold && reserved && guaranteed && !e->sampling) {
-			tell_made(e);
-			count_room(e);
-			continue;
-		}
-		plan_begin(&e->plan, &e->view, e->visits.state);
-		if (!reserved) {
-			ask_reserved(e);
-		} else if (!guaranteed) {
-			ask_guarantee(e);
-		} else if (e->sampling) {
-			e->sampling = !sample_ended(e);
-			if (e->sampling)
-				ask_sample(e);
-		} else {
-			policy_ask(e->policy, &e->view, &e->plan);
-			e->view.round++;
-			if (!e->plan.n_taken && !e->no_fill)
-				ask_fill(e);
-			if (!e->plan.n_taken &&
-			    !ceiling_lift(&e->ceiling, &e->view, e->visits.state))
-				break;
-		}
-		/* what is given up is asked of others in the next round */
-		retry_plan(&e->retry, &e->view, e->visits.state, &e->plan);
-		ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan,
-		             guaranteed || !reserved);
-		guaranteed = guaranteed || reserved;
-		reserved = true;
-		if (!e->plan.n_taken)
-			continue;
-		rc = deliver(e, err);
-		if (rc < 0)
-			break;
-	}
-	tell_made(e);
-	end_cycle(e);
-	for (size_t i = 0; i < e->plan.n_taken; i++)    /* of a round that failed */
-		e->visits.state[e->plan.taken[i].page] &= (uint8_t)~PAGE_TAKEN;
-	e->plan_seconds = engine_seconds() - from - e->fetch_seconds;
+	engine_end(e);
+	e->cycle.plan_seconds = engine_seconds() - from - fetching;
+	free(leases);
+	free(deliveries);
+	free(offers);
 	return rc;
 }
 
 int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
 {
-	double from = engine_seconds();
-
-	begin_cycle(e, now, budget);
-	return run_rounds(e, from, err);
+	engine_begin(e, now, budget);
+	return engine_finish(e, err);
 }
 
-int engine_continue(struct engine *e, int64_t now, uint32_t budget, const struct seen *visits,
-                    size_t n, uint32_t spent, bool same_policy, struct err *err)
+static struct delivery recalled(const struct seen *s)
 {
-	double from = engine_seconds();
-	uint32_t counted = 0;
-	int rc;
+	return (struct delivery){ .outcome = s->outcome, .hit = s->hit,
+		.first = !s->known && s->outcome < OUTCOME_FAILED, .extra = s->extra,
+		.failure = (enum failure)s->failure };
+}
 
-	e->made = visits;
-	e->n_made = n;
-	e->made_at = mem_zalloc((size_t)e->view.n_pages + 1, sizeof *e->made_at);
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n)
+{
+	engine_begin(e, now, budget);
 	for (size_t i = 0; i < n; i++) {
-		e->n_untold += !e->made_at[visits[i].page];
-		e->made_at[visits[i].page] = (uint32_t)i + 1;
-		e->visits.state[visits[i].page] |= PAGE_HERE;   /* or it had not been asked for */
-		counted += seen_requests(&visits[i]);
+		const struct seen *s = &visits[i];
+		struct offer o = { s->page, s->score, s->probability, s->reason };
+		struct delivery d = recalled(s);
+
+		if (d.first) {
+			retry_told(&e->retry, &e->view, e->visits.state, s->page, FAILURE_NO, 1);
+			continue;
+		}
+		e->visits.state[s->page] |= PAGE_TAKEN;
+		ceiling_recall(&e->ceiling, &e->view, e->visits.state, s->page);
+		note_visit(e, &o, 0, &d, cost_of(&d));
 	}
-	e->made_extra = spent > counted ? spent - counted : 0;
-	e->other_policy = !same_policy;
-	begin_cycle(e, now, budget);
+	engine_end(e);
+}
+
+/* ---- going on ---- */
+
+/* Plan the rounds that were planned when so many events had been.  Without a record of
+ * them, each is planned when everything before it is answered. */
+static void plan_again(struct engine *e, const uint32_t *planned_after, size_t n_plans,
+                       const struct event *next)
+{
+	struct cycle *c = &e->cycle;
+
+	if (n_plans) {
+		while (c->n_plans < n_plans && planned_after[c->n_plans] <= c->n_events &&
+		       cycle_plan(e))
+			;
+		return;
+	}
+	while (next && !c->n_queued && !engine_find(e, next->offer.page) && cycle_plan(e))
+		;
+}
+
+void engine_continue(struct engine *e, int64_t now, uint32_t budget,
+                     const struct event *events, size_t n, const uint32_t *planned_after,
+                     size_t n_plans, bool same_policy)
+{
+	for (size_t i = 0; i < n; i++)          /* or it had not been asked for */
+		e->visits.state[events[i].offer.page] |= PAGE_HERE;
+	engine_begin(e, now, budget);
 	for (size_t i = 0; i < n; i++)
-		ceiling_spent(&e->ceiling, &e->view, visits[i].page, seen_requests(&visits[i]));
-	count_room(e);
-	rc = run_rounds(e, from, err);
-	free(e->made_at);
-	e->made_at = NULL;
-	e->made = NULL;
-	e->n_made = 0;
-	return rc;
+		ceiling_spent(&e->ceiling, &e->view, events[i].offer.page,
+		              cost_of(&events[i].delivery));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t lease;
+
+		if (same_policy)
+			plan_again(e, planned_after, n_plans, &events[i]);
+		lease = engine_adopt(e, &events[i].offer);
+		if (events[i].kind == EVENT_TOLD)
+			engine_tell(e, lease, &events[i].delivery);
+		else if (events[i].kind == EVENT_RELEASED)
+			engine_give_back(e, lease);
+		else if (engine_lapse(e, lease))
+			e->cycle.n_spent += events[i].delivery.extra;
+	}
+	if (same_policy)
+		plan_again(e, planned_after, n_plans, NULL);
 }

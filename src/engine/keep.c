@@ -98,7 +98,7 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	struct store_visit row = {
 		.cycle = v->cycle, .page = v->page, .time = v->time, .reason = v->reason,
 		.status = v->status, .score = v->score, .probability = v->probability,
-		.order = v->order,
+		.place = v->place,
 	};
 	int rc = store_page_get(s, v->page, &p, err);
 	bool first;

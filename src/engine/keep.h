@@ -24,7 +24,7 @@ struct kept_visit {
 	float score, probability;
 	uint8_t reason;
 	uint32_t extra;                 /* requests beyond the first, of a blocked one all */
-	uint32_t order;                 /* place in the cycle, from 1; 0: the next */
+	uint32_t place;                 /* in the cycle, as planned, from 1; 0: unplanned */
 	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
 };
 

@@ -20,7 +20,6 @@
 
 #define BATCH 200
 #define BATCH_SECONDS 5
-#define WINDOW 4096             /* pages under test at a time */
 
 void live_fetch_options(struct fetch_options *o)
 {
@@ -68,9 +67,9 @@ static void set_sample(struct crawl *c)
 		most = LIVE_SAMPLE_LEAST;
 	if (most > c->budget / 4)
 		most = c->budget / 4;
-	e->sample_most = (uint32_t)(most < n ? most : n);
-	e->sample_hits = LIVE_SAMPLE_HITS;
-	e->sample_least = n / 100 > LIVE_SAMPLE_LEAST ? (uint32_t)(n / 100) : LIVE_SAMPLE_LEAST;
+	e->sample.rule.most = (uint32_t)(most < n ? most : n);
+	e->sample.rule.hits = LIVE_SAMPLE_HITS;
+	e->sample.rule.least = n / 100 > LIVE_SAMPLE_LEAST ? (uint32_t)(n / 100) : LIVE_SAMPLE_LEAST;
 }
 
 void live_free(struct live *l)
@@ -107,7 +106,7 @@ static uint32_t new_slot(struct live *l)
 	return i;
 }
 
-void live_drop(struct live *l, uint32_t slot)
+void live_free_slot(struct live *l, uint32_t slot)
 {
 	struct live_slot *s = &l->slots.v[slot];
 
@@ -117,16 +116,23 @@ void live_drop(struct live *l, uint32_t slot)
 	l->n_open--;
 }
 
-static void ask_page(struct crawl *c, uint32_t index)
+void live_drop(struct crawl *c, uint32_t slot)
+{
+	engine_drop(&c->resumed->engine, c->live->slots.v[slot].lease);
+	live_free_slot(c->live, slot);
+}
+
+static void ask_page(struct crawl *c, uint32_t lease)
 {
 	struct live *l = c->live;
 	uint32_t slot = new_slot(l);
 	struct live_slot *s = &l->slots.v[slot];
 	struct fetch_request q = { .page = slot };
 
-	q.url = pages_url(&c->resumed->loaded.pages, l->offers[index].page);
+	q.url = pages_url(&c->resumed->loaded.pages,
+	                  engine_lease(&c->resumed->engine, lease)->offer.page);
 	q.method = live_method(c, q.url, &q.second_opinion);
-	*s = (struct live_slot){ .index = index, .next = LIVE_NONE, .asked = q.method,
+	*s = (struct live_slot){ .lease = lease, .next = LIVE_NONE, .asked = q.method,
 	                         .second_opinion = q.second_opinion };
 	fetch_add(c->fetch, &q);
 	c->spent++;
@@ -136,7 +142,7 @@ static bool may_ask(const struct crawl *c)
 {
 	const struct live *l = c->live;
 
-	return l->n_open < WINDOW && (l->n_open ? c->spent + l->n_open + 1 < c->budget :
+	return crawl_has_room(c, l->n_open) && (l->n_open ? c->spent + l->n_open + 1 < c->budget :
 	                              c->spent < c->budget);
 }
 
@@ -157,36 +163,25 @@ static int take_answer(struct crawl *c, struct err *err)
 	return 0;
 }
 
-static int deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,
-                   struct err *err)
+int live_run(struct crawl *c, struct err *err)
 {
-	struct crawl *c = self;
 	struct live *l = c->live;
-	uint32_t next = 0;
 	int rc = 0;
 
-	crawl_round(c, offers, n);
-	l->offers = offers;
-	l->ret = ret;
-	for (size_t i = 0; i < n; i++)
-		if (!ret[i].kept)
-			ret[i].outcome = OUTCOME_BLOCKED;       /* until it is tested */
 	while (rc == 0) {
-		bool over = l->over || crawl_stopped(c) || live_enough(c);
+		uint32_t lease;
 
-		for (; !over && next < n && (ret[next].kept || may_ask(c)); next++)
-			if (!ret[next].kept)
-				ask_page(c, next);
+		l->over = l->over || crawl_stopped(c) || live_enough(c);
+		while (!l->over && may_ask(c) && crawl_ask(c, &lease))
+			ask_page(c, lease);
 		if (crawl_stopped(c))
 			crawl_stop_asking(c);
-		else if (over)
+		else if (l->over)
 			fetch_stop(c->fetch);
-		l->over = over;
 		if (!fetch_pending(c->fetch))
 			break;
 		rc = take_answer(c, err);
 	}
-	crawl_round_end(c);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
 	if (rc == 0 && crawl_stopped(c)) {
@@ -215,7 +210,6 @@ int live_start(struct crawl *c, struct err *err)
 	if (c->report->resumed && (rc = live_state(c, err)) == 0)
 		rc = store_visits(c->store, STORE_NONE, cycle, cycle + 1, recall_visit, c, err);
 	set_sample(c);
-	e->no_fill = c->live->parts > 1;        /* the rest is for the other crawlers */
-	e->source = (struct source){ .self = c, .deliver = deliver, .enough = live_enough };
+	e->rules.no_fill = c->live->parts > 1;        /* the rest is for the other crawlers */
 	return rc;
 }

@@ -29,7 +29,7 @@ struct live_probe {
 
 /* A page under test. */
 struct live_slot {
-	uint32_t index;                 /* in the round's offers */
+	uint32_t lease;                 /* its page, in the engine's cycle */
 	uint32_t next;                  /* that waits for the same probe, or is free */
 	unsigned requests, robots;      /* robots: of the budget, for where it leads */
 	enum fetch_method asked;        /* first of the last try */
@@ -54,8 +54,6 @@ struct live {
 	size_t n_open;                  /* slots in use */
 	uint32_t parts;                 /* crawlers that share the list, this one included */
 	uint8_t *verdict;
-	const struct offer *offers;     /* of the round */
-	struct delivery *ret;
 	struct buf url;
 	bool over;                      /* the fetcher was told to stop */
 	bool bounded;                   /* low and high are final but for what is tested */
@@ -63,9 +61,10 @@ struct live {
 };
 
 /* live.c */
-/* Set up: what a run that was broken off has found, the sample, the engine's
- * source.  live_free() takes NULL. */
+/* Set up: what a run that was broken off has found, and the sample.  Then test pages until
+ * there are no more to test.  live_free() takes NULL. */
 MUST_CHECK int live_start(struct crawl *c, struct err *err);
+MUST_CHECK int live_run(struct crawl *c, struct err *err);
 void live_free(struct live *l);
 /* The options of the fetcher for tests of life; its `arg` is the crawl. */
 void live_fetch_options(struct fetch_options *o);
@@ -75,12 +74,14 @@ static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
 	return !s->requests && (e == FETCH_BAD_URL || e == FETCH_GATE || e == FETCH_PORT ||
 	                        e == FETCH_ROBOTS || e == FETCH_CRAWL_DELAY || e == FETCH_TOO_LARGE);
 }
+/* Free a slot. */
+void live_free_slot(struct live *l, uint32_t slot);
 /* End a slot without a verdict: its page was not tested. */
-void live_drop(struct live *l, uint32_t slot);
+void live_drop(struct crawl *c, uint32_t slot);
 
 /* live_judge.c */
-/* Which page of the round a request is for; LIVE_NONE: for a sibling. */
-uint32_t live_index(const struct live *l, const struct fetch_sent *request);
+/* The lease of the page that a request is for; 0: it is for a sibling. */
+uint32_t live_lease(const struct live *l, const struct fetch_sent *request);
 /* A page's answer, or a probe's: on to the next request, or to a verdict. */
 MUST_CHECK int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err);
 enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second_opinion);

@@ -52,7 +52,8 @@ enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second
 
 static const char *url_of(const struct crawl *c, const struct live_slot *s)
 {
-	return pages_url(&c->resumed->loaded.pages, c->live->offers[s->index].page);
+	return pages_url(&c->resumed->loaded.pages,
+	                 engine_lease(&c->resumed->engine, s->lease)->offer.page);
 }
 
 void live_reconsider(void *self, uint32_t slot, enum fetch_method *method,
@@ -197,9 +198,9 @@ static void ask_sibling(struct crawl *c, uint32_t number, const char *url)
 	fetch_add(c->fetch, &q);
 }
 
-uint32_t live_index(const struct live *l, const struct fetch_sent *request)
+uint32_t live_lease(const struct live *l, const struct fetch_sent *request)
 {
-	return request->site == KIND_PROBE ? LIVE_NONE : l->slots.v[request->page].index;
+	return request->site == KIND_PROBE ? 0 : l->slots.v[request->page].lease;
 }
 
 /* The page seems to live; is it the server's answer to everything? */
@@ -268,7 +269,7 @@ static int probe_answered(struct crawl *c, const struct fetch_result *r, struct 
 		uint32_t next = l->slots.v[slot].next;
 
 		if (stopped)
-			live_drop(l, slot);
+			live_drop(c, slot);
 		else
 			rc = judge_by_sibling(c, slot, p, err);
 		slot = next;
@@ -296,7 +297,7 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 
 	if (r->error == FETCH_STOPPED || r->error == FETCH_BUDGET) {
 		c->spent -= r->requests == 0;
-		live_drop(l, r->page);
+		live_drop(c, r->page);
 		return 0;
 	}
 	s->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
@@ -311,7 +312,7 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 	h->silent = !s->answer.status && !s->answer.redirects;
 	if (wants_body(r)) {
 		if (!crawl_may_spend(c)) {
-			live_drop(l, r->page);
+			live_drop(c, r->page);
 			return 0;
 		}
 		ask_body(c, r->page, r->url);

@@ -99,8 +99,8 @@ static void show_progress(const struct crawl *c)
 
 	if (!c->opts->progress)
 		return;
-	if (e->sampling)
-		c->opts->progress(c->opts->arg, (uint32_t)r->tested, e->n_sample);
+	if (!sample_is_whole(&e->sample))
+		c->opts->progress(c->opts->arg, (uint32_t)r->tested, e->sample.n);
 	else if (target > 0)
 		c->opts->progress(c->opts->arg, (uint32_t)r->hits,
 		                  (uint32_t)ceil(target * (double)c->live->sample_high));
@@ -124,7 +124,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 {
 	struct live *l = c->live;
 	struct live_slot *s = &l->slots.v[slot];
-	const struct offer *o = &l->offers[s->index];
+	const struct offer *o = &engine_lease(&c->resumed->engine, s->lease)->offer;
 	enum outcome outcome = outcome_of(s, target, error);
 	bool lives = outcome == OUTCOME_SAME;
 	const char *end = s->answer.redirects ? s->final_url : NULL;
@@ -132,9 +132,9 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 		.cycle = c->report->cycle.number, .page = o->page, .time = s->time,
 		.outcome = (uint8_t)outcome, .reason = o->reason, .score = o->score,
 		.status = end ? s->first_status : s->answer.status,
-		.probability = o->probability, .order = crawl_place(c, s->index), .hit = lives,
+		.probability = o->probability, .place = s->lease, .hit = lives,
 	};
-	struct delivery *d = &l->ret[s->index];
+	struct delivery d = { .extra = (s->requests > 1 ? s->requests - 1 : 0) + s->robots };
 	struct store_page known;
 	int rc = 0;
 
@@ -146,6 +146,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 			return rc;
 		v.hit = rc == 0;
 	}
+	v.extra = d.extra;
 	rc = write_visit(c, &v, lives ? end : NULL, err);
 	if (rc < 0)
 		return rc;
@@ -154,13 +155,14 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	count_row(&c->report->cycle, outcome);
 	if (outcome >= OUTCOME_FAILED)
 		c->report->reasons[error]++;
-	*d = (struct delivery){ .outcome = resume_life(outcome, v.status), .hit = v.hit,
-		.extra = (s->requests > 1 ? s->requests - 1 : 0) + s->robots };
+	d.outcome = resume_life(outcome, v.status);
+	d.hit = v.hit;
+	engine_tell(&c->resumed->engine, s->lease, &d);
 	c->report->visits++;
 	c->report->answered += s->answer.status > 0 || s->answer.redirects;
 	c->in_batch++;
-	crawl_sent_read(c, s->index);
-	live_drop(l, slot);
+	crawl_sent_read(c, s->lease);
+	live_free_slot(l, slot);
 	show_progress(c);
 	return 0;
 }
@@ -194,10 +196,10 @@ void live_bounds(const struct engine *e, const uint8_t *verdict, uint64_t n,
 {
 	uint64_t m = 0, x = 0;
 
-	for (uint32_t i = 0; i < e->n_sample; i++) {
-		uint8_t v = verdict[e->sample[i]];
+	for (uint32_t i = 0; i < e->sample.n; i++) {
+		uint8_t v = verdict[e->sample.pages[i]];
 
-		if (v == VERDICT_NONE || (m >= e->sample_least && x >= e->sample_hits))
+		if (v == VERDICT_NONE || (m >= e->sample.rule.least && x >= e->sample.rule.hits))
 			break;
 		m += v >= VERDICT_DEAD;
 		x += v == VERDICT_HIT;
@@ -219,7 +221,7 @@ static void read_sample(struct crawl *c)
 	r->estimated = b.sample > 0;
 	l->sample_low = b.low;
 	l->sample_high = b.high;
-	l->bounded = !c->resumed->engine.sampling;
+	l->bounded = sample_is_whole(&c->resumed->engine.sample);
 }
 
 void live_estimate(struct crawl *c)
@@ -256,7 +258,7 @@ bool live_enough(void *self)
 
 	if (c->spent >= c->budget || c->live->over)
 		return true;
-	if ((o->target <= 0 && !o->sample_only) || c->resumed->engine.sampling)
+	if ((o->target <= 0 && !o->sample_only) || !sample_is_whole(&c->resumed->engine.sample))
 		return false;
 	live_estimate(c);
 	return o->sample_only || c->report->live.reached;

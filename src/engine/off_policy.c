@@ -213,8 +213,8 @@ static int plan_once(struct log *l, struct store *s, const struct off_policy_opt
 		restore_states(&r, l, from, now);
 		rc = dry_cycle(&r, now, budget, err);
 	}
-	for (size_t i = 0; rc == 0 && i < r.engine.n_seen; i++) {
-		const struct seen *x = &r.engine.seen[i];
+	for (size_t i = 0; rc == 0 && i < r.engine.cycle.n_seen; i++) {
+		const struct seen *x = &r.engine.cycle.seen[i];
 
 		if (x->round > 1 && x->reason != REASON_FILL)
 			rc = 1;

@@ -41,7 +41,7 @@ void measure_before(struct run *run, struct cycle_measure *m)
  * with all hits first would have. */
 static double normalised_gain(const struct run *run, double gain)
 {
-	size_t n = run->engine.n_seen < run->n_there ? run->engine.n_seen : run->n_there;
+	size_t n = run->engine.cycle.n_seen < run->n_there ? run->engine.cycle.n_seen : run->n_there;
 	double most = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -89,8 +89,8 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 	const struct engine *e = &run->engine;
 	double weighted = 0, gain = 0;
 
-	for (size_t i = 0; i < e->n_seen; i++) {
-		const struct seen *s = &e->seen[i];
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+		const struct seen *s = &e->cycle.seen[i];
 		bool failed = s->outcome == OUTCOME_FAILED;
 		bool local = run->r->opts.goal == GOAL_ALIVE ? s->hit :
 		             !failed && changed_local(run, s->page);
@@ -123,8 +123,8 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 			replay_search_put(&run->index, run->r, s->page, run->copy[s->page]);
 	}
 	m->ndcg = normalised_gain(run, gain);
-	m->guaranteed = e->n_guaranteed;
-	m->guarantee_broken = e->guarantee_broken;
+	m->guaranteed = e->cycle.n_guaranteed;
+	m->guarantee_broken = e->cycle.guarantee_broken;
 	m->resting = e->retry.n_resting;
 	if (m->downloads) {
 		m->change_ratio = (double)m->changed / m->downloads;
@@ -137,9 +137,9 @@ void measure_cost(struct run *run, struct replay_run *ret)
 {
 	const struct engine *e = &run->engine;
 
-	for (size_t i = 0; i < e->n_seen; i++) {
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
 		run->n_probes++;
-		run->n_found += e->seen[i].hit;
+		run->n_found += e->cycle.seen[i].hit;
 		while (run->n_found && run->n_alphas < REPLAY_ALPHAS &&
 		       (double)run->n_found >= replay_alpha(run->n_alphas) * run->n_alive - 1e-9)
 			ret->cost[run->n_alphas++] = (double)run->n_probes / (double)run->n_found;

@@ -137,7 +137,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	v->threads = 1;                 /* runs go side by side */
 	if (!r->opts.join)              /* with it groups are made anew, from other features */
 		v->groups = r->opts.groups;
-	run->engine.max_age = r->max_age;
+	run->engine.rules.max_age = r->max_age;
 	run->engine.ceiling.share = r->opts.site_share;
 	run->engine.retry.share = r->opts.retry_share;
 	run->can_fail = replay_can_fail(r);
@@ -185,7 +185,7 @@ static void tell_cycle(const struct run *run, uint32_t cycle, int64_t time)
 {
 	const struct engine *e = &run->engine;
 	struct replay_cycle c = { .policy = e->policy->spec, .seed = e->view.seed, .cycle = cycle,
-		.time = time, .pages = &run->r->pages, .seen = e->seen, .n_seen = e->n_seen };
+		.time = time, .pages = &run->r->pages, .seen = e->cycle.seen, .n_seen = e->cycle.n_seen };
 
 	run->r->opts.each_cycle(run->r->opts.each_arg, &c);
 }
@@ -225,7 +225,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		measure_repository(run, m);
 		if (r->search)
 			measure_search(run, c, m, ret);
-		m->plan_seconds = run->engine.plan_seconds;
+		m->plan_seconds = run->engine.cycle.plan_seconds;
 		m->total_seconds = engine_seconds() - from;
 		ret->plan_seconds += m->plan_seconds;
 		ret->total_seconds += m->total_seconds;

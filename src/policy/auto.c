@@ -198,6 +198,7 @@ const struct policy_ops policy_auto = {
 	.name = "auto",
 	.summary = "chooses for the repository at hand and says why",
 	.origin = "ours",
+	.patience = .8,
 	.state_size = sizeof(struct auto_state),
 	.needs = auto_needs,
 	.begin = auto_begin,

@@ -290,6 +290,7 @@ const struct policy_ops policy_automaton = {
 	.name = "automaton",
 	.summary = "a game of learning automata for the budget: each learns how often to look",
 	.origin = "the sampling-frequency tuning tool; LAKG, H-TRAA (Granmo, Oommen et al.)",
+	.patience = .8,
 	.options = automaton_options,
 	.opts_size = sizeof(struct automaton_opts),
 	.state_size = sizeof(struct automaton_state),

@@ -248,6 +248,7 @@ const struct policy_ops policy_cluster = {
 	.name = "cluster",
 	.summary = "sample clusters of pages that look alike, download clusters in order",
 	.origin = "CLS; Tan et al. 2007b",
+	.patience = .9,
 	.options = cluster_options,
 	.opts_size = sizeof(struct cluster_opts),
 	.state_size = sizeof(struct cluster_state),

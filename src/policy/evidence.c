@@ -247,6 +247,7 @@ const struct policy_ops policy_evidence = {
 	.name = "evidence",
 	.summary = "where life is, by URL tree, families and links: our policy for goal alive",
 	.origin = "ours",
+	.patience = 1,
 	.options = evidence_options,
 	.opts_size = sizeof(struct evidence_opts),
 	.state_size = sizeof(struct evidence_state),

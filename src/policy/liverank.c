@@ -223,6 +223,7 @@ const struct policy_ops policy_liverank = {
 	.name = "liverank",
 	.summary = "orders that find the living pages of an old crawl first",
 	.origin = "LiveRank; Huynh, Mathieu, Viennot 2014",
+	.patience = 1,
 	.options = live_options,
 	.opts_size = sizeof(struct live_opts),
 	.state_size = sizeof(struct live_state),

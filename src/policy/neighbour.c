@@ -185,6 +185,7 @@ const struct policy_ops policy_neighbour = {
 	.name = "neighbour",
 	.summary = "sample pages; follow them to neighbours by links, directories or clusters",
 	.origin = "LB, DB, CB with HA, WHA, PRA; Tan et al. 2007a",
+	.patience = .8,
 	.options = neighbour_options,
 	.opts_size = sizeof(struct neighbour_opts),
 	.state_size = sizeof(struct neighbour_state),

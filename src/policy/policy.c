@@ -95,6 +95,11 @@ unsigned policy_needs(const struct policy *p)
 	return p->ops->needs ? p->ops->needs(p->opts) : 0;
 }
 
+double policy_patience(const struct policy *p)
+{
+	return p->ops->patience;
+}
+
 void policy_size(struct policy *p, uint32_t n_pages)
 {
 	size_t size = (size_t)n_pages * p->ops->page_size;

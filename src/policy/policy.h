@@ -2,9 +2,10 @@
 /*
  * policy.h - the one interface that every refresh policy implements.
  *
- * A cycle is: begin(); then ask() and tell() in turn until the budget is spent
- * or nothing more is asked for; then end().  ask() puts pages into a plan; each
- * of them is fetched and told, in the order asked, before the next ask().
+ * A cycle is: begin(); then ask() and tell() until the budget is spent or nothing more
+ * is asked for; then end().  ask() puts pages into a plan.  What came of them is told page
+ * by page, in the order in which it is known.  The next ask() comes when `patience` of the
+ * last plan is told, or later; some pages may be told after it, or never.
  *
  * The framework zeroes the memory that a policy asks for and fills in its
  * options.  The store is the only lasting memory: a policy has no save(), and
@@ -77,6 +78,10 @@ struct policy_ops {
 	const struct option_spec *options;
 	size_t opts_size, state_size, page_size;
 	bool only_replay;               /* knows what no crawler can know */
+	/* How much of what it asked for last it wants to be told before it is asked again, 0 to
+	 * 1.  Answers that are still missing then are told when they come.  0: what it asks
+	 * for does not depend on answers of the same cycle. */
+	double patience;
 	/* What the view must hold, given the options (may be NULL: nothing). */
 	unsigned (*needs)(const void *opts);
 	/* Check options against each other (may be NULL). */
@@ -111,6 +116,7 @@ const struct policy_ops *policy_at(size_t i);           /* NULL past the last */
 MUST_CHECK int policy_new(struct policy **ret, const char *spec, struct err *err);
 void policy_free(struct policy *p);
 unsigned policy_needs(const struct policy *p);
+double policy_patience(const struct policy *p);
 /* Memory for n_pages pages; called before the first begin(). */
 void policy_size(struct policy *p, uint32_t n_pages);
 

@@ -250,6 +250,7 @@ const struct policy_ops policy_site = {
 	.name = "site",
 	.summary = "sample each site, then sites in order of changed samples",
 	.origin = "GSB, SLS; Cho & Ntoulas 2002",
+	.patience = .9,
 	.options = site_options,
 	.opts_size = sizeof(struct site_opts),
 	.state_size = sizeof(struct site_state),

@@ -295,6 +295,7 @@ const struct policy_ops policy_tide = {
 	.name = "tide",
 	.summary = "follows the activity of directories: our policy for goal changed",
 	.origin = "ours",
+	.patience = .8,
 	.options = tide_options,
 	.opts_size = sizeof(struct tide_opts),
 	.state_size = sizeof(struct tide_state),

@@ -219,6 +219,34 @@ int store_settings(struct store *s, store_setting_each *each, void *arg, struct 
 	return s->ops->settings(s, each, arg, err);
 }
 
+int store_round_add(struct store *s, uint32_t cycle, uint32_t number, uint32_t after,
+                    struct err *err)
+{
+	return s->ops->round_add(s, cycle, number, after, err);
+}
+
+int store_rounds(struct store *s, uint32_t cycle, store_round_each *each, void *arg,
+                 struct err *err)
+{
+	return s->ops->rounds(s, cycle, each, arg, err);
+}
+
+int store_lease_put(struct store *s, const struct store_lease *l, struct err *err)
+{
+	return s->ops->lease_put(s, l, err);
+}
+
+int store_leases(struct store *s, uint32_t cycle, store_lease_each *each, void *arg,
+                 struct err *err)
+{
+	return s->ops->leases(s, cycle, each, arg, err);
+}
+
+int store_leases_forget(struct store *s, uint32_t but_cycle, struct err *err)
+{
+	return s->ops->leases_forget(s, but_cycle, err);
+}
+
 int store_sent_add(struct store *s, const struct store_sent *sent, size_t n, struct err *err)
 {
 	return s->ops->sent_add(s, sent, n, err);

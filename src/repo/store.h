@@ -85,7 +85,8 @@ struct store_visit {
 	bool hit;
 	float score, probability;       /* NAN: unknown */
 	uint64_t capture;               /* 0: none was kept */
-	uint32_t order;                 /* place in the cycle, from 1; 0: as written */
+	uint32_t order;                 /* in the cycle, as told, from 1; 0: the next */
+	uint32_t place;                 /* in the cycle, as planned, from 1; 0: unplanned */
 	uint8_t goal;                   /* read only: that of its cycle */
 };
 
@@ -114,6 +115,22 @@ struct store_robots {
 	int64_t tried;                  /* when it was asked for last */
 	int64_t failing;                /* since when it cannot be had; 0: it can */
 };
+
+/* A page that another crawler has been offered, of the cycle that is open.  Times are 0
+ * until they come. */
+struct store_lease {
+	uint32_t cycle, place;          /* its number in the cycle, as planned */
+	uint32_t page;
+	struct text client;             /* who has it */
+	int64_t from, until;            /* offered, and lapses if nothing is told by then */
+	uint32_t requests;              /* of the budget, held for it */
+	uint32_t order;                 /* of its release or lapse among the cycle's events; 0: it
+	                                 * is out, or told */
+	uint8_t state;                  /* enum store_lease_state */
+};
+
+enum store_lease_state { STORE_LEASE_OUT, STORE_LEASE_TOLD, STORE_LEASE_RELEASED,
+                         STORE_LEASE_LAPSED };
 
 /* A request for a page: of which cycle, what for, the page's place in the cycle.  Or that
  * its answer was read, though no batch with it is safe so far. */
@@ -207,6 +224,8 @@ typedef int store_visit_each(void *arg, const struct store_visit *v, struct err 
 typedef int store_cycle_each(void *arg, const struct store_cycle *c, struct err *err);
 typedef int store_word_each(void *arg, uint32_t number, struct text word, struct err *err);
 typedef int store_setting_each(void *arg, const char *key, const char *value, struct err *err);
+typedef int store_round_each(void *arg, uint32_t number, uint32_t after, struct err *err);
+typedef int store_lease_each(void *arg, const struct store_lease *l, struct err *err);
 typedef int store_sent_each(void *arg, const struct store_sent *sent, struct err *err);
 
 MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err);
@@ -224,6 +243,17 @@ MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each
 MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
                               struct err *err);
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
+/* The rounds of a cycle: each was planned after so many events (told, released, lapsed).  By
+ * number, from 1. */
+MUST_CHECK int store_round_add(struct store *s, uint32_t cycle, uint32_t number,
+                               uint32_t after, struct err *err);
+MUST_CHECK int store_rounds(struct store *s, uint32_t cycle, store_round_each *each, void *arg,
+                            struct err *err);
+/* Insert or replace by cycle and place; read by place; forget all but those of a cycle. */
+MUST_CHECK int store_lease_put(struct store *s, const struct store_lease *l, struct err *err);
+MUST_CHECK int store_leases(struct store *s, uint32_t cycle, store_lease_each *each, void *arg,
+                            struct err *err);
+MUST_CHECK int store_leases_forget(struct store *s, uint32_t but_cycle, struct err *err);
 /* Requests that are about to be made, safe at once and apart from the batch: what was under
  * way when a program ended is known to the next.  They are read in their order (a last one
  * that is not whole is none), and forgotten all together. */

@@ -45,6 +45,11 @@ struct store_ops {
 	              struct err *);
 	int (*cycles)(struct store *, store_cycle_each *, void *, struct err *);
 	int (*settings)(struct store *, store_setting_each *, void *, struct err *);
+	int (*round_add)(struct store *, uint32_t, uint32_t, uint32_t, struct err *);
+	int (*rounds)(struct store *, uint32_t, store_round_each *, void *, struct err *);
+	int (*lease_put)(struct store *, const struct store_lease *, struct err *);
+	int (*leases)(struct store *, uint32_t, store_lease_each *, void *, struct err *);
+	int (*leases_forget)(struct store *, uint32_t, struct err *);
 	int (*sent_add)(struct store *, const struct store_sent *, size_t, struct err *);
 	int (*sent)(struct store *, store_sent_each *, void *, struct err *);
 	int (*sent_clear)(struct store *, struct err *);

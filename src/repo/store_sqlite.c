@@ -83,7 +83,16 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"ALTER TABLE visits ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;"
 	/* failed or blocked, and there was an answer: CAUSE_STATUS */
 	"UPDATE visits SET cause = 1 WHERE outcome >= 3 AND status > 0;"
-	"ALTER TABLE pages ADD COLUMN weight REAL NOT NULL DEFAULT 1;",
+	"ALTER TABLE pages ADD COLUMN weight REAL NOT NULL DEFAULT 1;"
+	/* the id of a visit is its cycle and its order in it, so a cycle is found by id */
+	"UPDATE OR IGNORE visits SET id = (cycle << 32) + id WHERE id >> 32 <> cycle;"
+	"ALTER TABLE visits ADD COLUMN place INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE rounds (cycle INTEGER NOT NULL, number INTEGER NOT NULL,"
+	" after INTEGER NOT NULL, PRIMARY KEY (cycle, number)) WITHOUT ROWID;"
+	"CREATE TABLE leases (cycle INTEGER NOT NULL, place INTEGER NOT NULL,"
+	" page INTEGER NOT NULL, client TEXT NOT NULL, since INTEGER NOT NULL,"
+	" until INTEGER NOT NULL, requests INTEGER NOT NULL, event INTEGER NOT NULL,"
+	" state INTEGER NOT NULL, PRIMARY KEY (cycle, place)) WITHOUT ROWID;",
 };
 
 int sql_error(struct store_sqlite *s, struct err *err)
@@ -499,6 +508,11 @@ const struct store_ops store_sqlite_ops = {
 	.visits = sqlite_visits,
 	.cycles = sqlite_cycles,
 	.settings = sqlite_settings,
+	.round_add = sqlite_round_add,
+	.rounds = sqlite_rounds,
+	.lease_put = sqlite_lease_put,
+	.leases = sqlite_leases,
+	.leases_forget = sqlite_leases_forget,
 	.sent_add = sqlite_sent_add,
 	.sent = sqlite_sent,
 	.sent_clear = sqlite_sent_clear,

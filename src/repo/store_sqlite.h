@@ -117,6 +117,12 @@ int sqlite_visits(struct store *, uint32_t, uint32_t, uint32_t, store_visit_each
                   struct err *);
 int sqlite_visits_forget(struct store *, uint32_t, struct err *);
 int sqlite_cycle_put(struct store *, const struct store_cycle *, struct err *);
+/* store_sqlite_open.c */
+int sqlite_round_add(struct store *, uint32_t, uint32_t, uint32_t, struct err *);
+int sqlite_rounds(struct store *, uint32_t, store_round_each *, void *, struct err *);
+int sqlite_lease_put(struct store *, const struct store_lease *, struct err *);
+int sqlite_leases(struct store *, uint32_t, store_lease_each *, void *, struct err *);
+int sqlite_leases_forget(struct store *, uint32_t, struct err *);
 int sqlite_sent_add(struct store *, const struct store_sent *, size_t, struct err *);
 int sqlite_sent(struct store *, store_sent_each *, void *, struct err *);
 int sqlite_sent_clear(struct store *, struct err *);

@@ -262,6 +262,7 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	sqlite3_bind_int64(q, 13, ((int64_t)v->cycle + 1) << 32);
 	sqlite3_bind_int64(q, 14, v->cause);
 	sqlite3_bind_int64(q, 15, v->extra);
+	sqlite3_bind_int64(q, 16, v->place);
 	return sql_run(s, q, err);
 }
 
@@ -312,8 +313,15 @@ static void read_visit(struct sql_row *r, struct store_visit *v)
 		.capture = sql_id(r, 9),
 		.cause = (uint8_t)sql_int(r, 11, 0, UINT8_MAX, "cause"),
 		.extra = (uint32_t)sql_int(r, 12, 0, STORE_EXTRA_MAX, "number of requests"),
+		.place = (uint32_t)sql_int(r, 13, 0, UINT32_MAX, "place"),
 	};
 	v->order = id >> 32 == v->cycle ? (uint32_t)id : 0;
+}
+
+/* Ids begin with the cycle, so that its visits lie together. */
+static int64_t first_id(uint32_t cycle)
+{
+	return cycle <= INT32_MAX ? (int64_t)cycle << 32 : INT64_MAX;
 }
 
 int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
@@ -327,11 +335,13 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 	                     .err = err };
 	int rc = q ? 0 : E_STORE;
 
-	if (q) {
+	if (q && page == STORE_NONE) {
+		sqlite3_bind_int64(q, 1, first_id(from));
+		sqlite3_bind_int64(q, 2, first_id(to));
+	} else if (q) {
 		sqlite3_bind_int64(q, 1, from);
 		sqlite3_bind_int64(q, 2, to);
-		if (page != STORE_NONE)
-			sqlite3_bind_int64(q, 3, page);
+		sqlite3_bind_int64(q, 3, page);
 	}
 	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
 		struct store_visit v;

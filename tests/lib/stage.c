@@ -26,8 +26,6 @@ static int deliver(void *self, const struct offer *offers, size_t n, struct deli
 	for (size_t i = 0; i < n; i++) {
 		enum outcome o;
 
-		if (ret[i].kept)
-			continue;
 		o = s->fate ? s->fate(s->arg, offers[i].page, s->e.view.cycle) : OUTCOME_SAME;
 		ret[i] = (struct delivery){ .outcome = o, .hit = s->e.view.goal == GOAL_ALIVE ?
 			o <= OUTCOME_CHANGED : o == OUTCOME_CHANGED || o == OUTCOME_GONE,

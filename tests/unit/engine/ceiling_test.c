@@ -62,9 +62,9 @@ static uint32_t most_of_a_cycle(struct stage *s, uint32_t site, uint32_t *ret_si
 		uint8_t seen[PAGES + 1] = { 0 };
 
 		stage_cycle(s, BUDGET);
-		assert_int_equal(s->e.n_seen, BUDGET);
-		for (size_t i = 0; i < s->e.n_seen; i++) {
-			uint32_t page = s->e.seen[i].page;
+		assert_int_equal(s->e.cycle.n_seen, BUDGET);
+		for (size_t i = 0; i < s->e.cycle.n_seen; i++) {
+			uint32_t page = s->e.cycle.seen[i].page;
 
 			assert_false(seen[page]++);
 			had[s->r.pages.site[page]]++;
@@ -156,13 +156,13 @@ static void test_guarantee_goes_first(void **state)
 	(void)state;
 	open_pages(&s, true);
 	stage_play(&s, "oldest");
-	s.e.max_age = 5;
+	s.e.rules.max_age = 5;
 	s.e.ceiling.share = (struct share){ 1, false };
 	for (uint32_t c = 1; c <= 30; c++) {
 		stage_cycle(&s, BUDGET);
-		assert_false(s.e.guarantee_broken);
-		for (size_t i = 0; i < s.e.n_seen; i++)
-			last[s.e.seen[i].page] = c;
+		assert_false(s.e.cycle.guarantee_broken);
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+			last[s.e.cycle.seen[i].page] = c;
 		for (uint32_t p = 0; p < s.r.pages.n; p++)
 			assert_true(c - last[p] < 5);
 	}
@@ -173,7 +173,7 @@ static void test_guarantee_goes_first(void **state)
 static void test_gone_on_with(void **state)
 {
 	struct stage s;
-	struct seen before[8];
+	struct event before[8] = { 0 };
 	struct err err;
 	uint32_t site, n = 0, had = 0;
 
@@ -184,13 +184,13 @@ static void test_gone_on_with(void **state)
 	s.e.ceiling.share = (struct share){ 10, true };
 	for (uint32_t i = 0; n < 8; i++)
 		if (s.r.pages.site[i] == site)
-			before[n++] = (struct seen){ .page = i, .outcome = OUTCOME_SAME, .known = true };
-	assert_int_equal(engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, n, false,
-	                                 &err), 0);
-	for (size_t i = 0; i < s.e.n_seen; i++)
-		had += s.r.pages.site[s.e.seen[i].page] == site;
+			before[n++].offer.page = i;     /* told: the same */
+	engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, NULL, 0, false);
+	assert_int_equal(engine_finish(&s.e, &err), 0);
+	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+		had += s.r.pages.site[s.e.cycle.seen[i].page] == site;
 	assert_in_range(had, 8, 10);
-	assert_int_equal(s.e.n_spent, BUDGET);
+	assert_int_equal(s.e.cycle.n_spent, BUDGET);
 	stage_close(&s);
 }
 
@@ -198,7 +198,7 @@ static void test_gone_on_with(void **state)
 static void test_redirects_of_before_count(void **state)
 {
 	struct stage s;
-	struct seen before[2];
+	struct event before[2];
 	struct err err;
 	uint32_t site, n = 0, had = 0;
 
@@ -209,14 +209,13 @@ static void test_redirects_of_before_count(void **state)
 	s.e.ceiling.share = (struct share){ 10, true };
 	for (uint32_t i = 0; n < 2; i++)
 		if (s.r.pages.site[i] == site)
-			before[n++] = (struct seen){ .page = i, .outcome = OUTCOME_SAME, .known = true,
-			                             .extra = 4 };
-	assert_int_equal(engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, 10, false,
-	                                 &err), 0);
-	for (size_t i = 0; i < s.e.n_seen; i++)
-		had += s.r.pages.site[s.e.seen[i].page] == site;
+			before[n++] = (struct event){ .offer.page = i, .delivery.extra = 4 };
+	engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, NULL, 0, false);
+	assert_int_equal(engine_finish(&s.e, &err), 0);
+	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+		had += s.r.pages.site[s.e.cycle.seen[i].page] == site;
 	assert_int_equal(had, 2);
-	assert_int_equal(s.e.n_spent, BUDGET);
+	assert_int_equal(s.e.cycle.n_spent, BUDGET);
 	assert_int_equal(s.e.ceiling.sent[s.e.ceiling.owner[site]], 10);
 	stage_close(&s);
 }
@@ -278,9 +277,9 @@ static void test_usual(void **state)
 				uint32_t budget = all / 4 < 200 ? all / 4 : 200;
 
 				stage_cycle(&s, budget);
-				assert_int_equal(s.e.n_spent, budget);
-				for (size_t i = 0; i < s.e.n_seen; i++)
-					had += first_changes(&s, s.e.seen[i].page, 0) == OUTCOME_CHANGED;
+				assert_int_equal(s.e.cycle.n_spent, budget);
+				for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+					had += first_changes(&s, s.e.cycle.seen[i].page, 0) == OUTCOME_CHANGED;
 				/* ceil(budget (of + all) / (2 all)), in whole numbers */
 				assert_true(had <= (budget * (of + all) + 2 * all - 1) / (2 * all));
 				bound += s.e.ceiling.n_excess > 0;
@@ -401,11 +400,11 @@ static void test_hosts_of_one_owner(void **state)
 			uint32_t had = 0;
 
 			stage_cycle(&s, BUDGET);
-			for (size_t k = 0; k < s.e.n_seen; k++)
-				had += owner_changes(&s, s.e.seen[k].page, 0) == OUTCOME_CHANGED;
+			for (size_t k = 0; k < s.e.cycle.n_seen; k++)
+				had += owner_changes(&s, s.e.cycle.seen[k].page, 0) == OUTCOME_CHANGED;
 			if (had > 30)
 				fail_msg("%s: %u of %u for three hosts of one owner", ops->name, had, BUDGET);
-			assert_int_equal(s.e.n_spent, BUDGET);
+			assert_int_equal(s.e.cycle.n_spent, BUDGET);
 		}
 	}
 	stage_close(&s);

@@ -206,6 +206,7 @@ static void test_live_equals_replay(void **state)
 		s.world.living.trouble_rate = 0.004;
 		s.world.living.trouble_days = 20;
 		s.bed.opts.site_share = ro.site_share;
+		s.bed.opts.fetch.connections = 1;       /* answers come in the order asked */
 		ro.start = s.world.living.start;
 		ro.end = ro.start + CYCLES * 14 * DAY;
 		make_history(&s, &h, ro.end);
@@ -266,6 +267,7 @@ static void test_clusters_survive_a_kill(void **state)
 			struct stage s;
 
 			setup(&s, 6, 20, 3);
+			s.bed.opts.fetch.connections = 1;       /* answers come in the order asked */
 			for (uint32_t i = 0; i < 4; i++) {
 				int64_t now = s.world.living.start + i * 14 * DAY;
 

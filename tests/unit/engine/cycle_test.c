@@ -44,17 +44,17 @@ static uint32_t largest_gap(struct stage *s, const char *spec, uint32_t budget,
 
 	stage_play(s, spec);
 	s->fate = low_change;
-	s->e.max_age = max_age;
+	s->e.rules.max_age = max_age;
 	*ret_broken = false;
 	for (uint32_t c = 1; c <= 60; c++) {
 		stage_cycle(s, budget);
-		assert_int_equal(s->e.n_seen, budget < s->r.pages.n ? budget : s->r.pages.n);
-		*ret_broken |= s->e.guarantee_broken;
-		for (size_t i = 0; i < s->e.n_seen; i++) {
-			uint32_t gap = c - last[s->e.seen[i].page];
+		assert_int_equal(s->e.cycle.n_seen, budget < s->r.pages.n ? budget : s->r.pages.n);
+		*ret_broken |= s->e.cycle.guarantee_broken;
+		for (size_t i = 0; i < s->e.cycle.n_seen; i++) {
+			uint32_t gap = c - last[s->e.cycle.seen[i].page];
 
 			largest = gap > largest ? gap : largest;
-			last[s->e.seen[i].page] = c;
+			last[s->e.cycle.seen[i].page] = c;
 		}
 		for (uint32_t p = 0; p < s->r.pages.n; p++)
 			largest = c - last[p] > largest ? c - last[p] : largest;
@@ -173,12 +173,12 @@ static void blocked_pages_cost_nothing(void **state)
 	s.fate = often_blocked;
 	for (uint32_t c = 1; c <= 5; c++) {
 		stage_cycle(&s, 20);
-		assert_int_equal(s.e.n_spent, 20);
-		assert_true(s.e.n_seen > 20);
+		assert_int_equal(s.e.cycle.n_spent, 20);
+		assert_true(s.e.cycle.n_seen > 20);
 	}
 	stage_cycle(&s, 100);           /* only 40 can be had */
-	assert_int_equal(s.e.n_spent, 40);
-	assert_int_equal(s.e.n_seen, 120);
+	assert_int_equal(s.e.cycle.n_spent, 40);
+	assert_int_equal(s.e.cycle.n_seen, 120);
 	stage_close(&s);
 }
 
@@ -199,13 +199,13 @@ static void failures_are_no_visits(void **state)
 	stage_play(&s, "oldest");
 	s.fate = fails;
 	stage_cycle(&s, 10);
-	assert_int_equal(s.e.n_spent, 10);
+	assert_int_equal(s.e.cycle.n_spent, 10);
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(s.e.visits.last_cycle[i], 0);
 	stage_cycle(&s, 10);
 	for (size_t i = 0; i < 10; i++) {
-		assert_int_equal(s.e.seen[i].gap, 2);
-		assert_int_equal(s.e.seen[i].gap_seconds, 2 * DAY_SECONDS);
+		assert_int_equal(s.e.cycle.seen[i].gap, 2);
+		assert_int_equal(s.e.cycle.seen[i].gap_seconds, 2 * DAY_SECONDS);
 	}
 	stage_close(&s);
 }
@@ -224,11 +224,11 @@ static void never_visited_is_since_the_first_cycle(void **state)
 	for (int c = 1; c <= 3; c++) {
 		stage_cycle(&s, 10);
 		for (size_t i = 0; i < 10; i++)
-			assert_int_equal(s.e.seen[i].gap_seconds, c * DAY_SECONDS);
+			assert_int_equal(s.e.cycle.seen[i].gap_seconds, c * DAY_SECONDS);
 	}
 	stage_cycle(&s, 10);
 	for (size_t i = 0; i < 10; i++)
-		assert_int_equal(s.e.seen[i].gap_seconds, s.e.seen[i].gap * DAY_SECONDS);
+		assert_int_equal(s.e.cycle.seen[i].gap_seconds, s.e.cycle.seen[i].gap * DAY_SECONDS);
 	stage_close(&s);
 }
 
@@ -253,7 +253,7 @@ static void an_error_ends_the_cycle_cleanly(void **state)
 	stage_play(&s, "neighbour");
 	s.e.source = (struct source){ .self = &calls, .deliver = breaks_down };
 	assert_int_equal(engine_cycle(&s.e, TRACE_START + DAY_SECONDS, 10, &err), E_NET);
-	assert_int_equal(s.e.n_seen, 2);
+	assert_int_equal(s.e.cycle.n_seen, 2);
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(s.e.visits.state[i], PAGE_HERE);
 	stage_close(&s);
@@ -271,9 +271,9 @@ static void recovering_visits_each_page_once(void **state)
 	s.e.view.goal = GOAL_ALIVE;
 	for (uint32_t c = 1; c <= 5; c++) {
 		stage_cycle(&s, 8);
-		assert_int_equal(s.e.n_seen, c < 4 ? 8 : c == 4 ? 6 : 0);
-		for (size_t i = 0; i < s.e.n_seen; i++)
-			assert_int_equal(times[s.e.seen[i].page]++, 0);
+		assert_int_equal(s.e.cycle.n_seen, c < 4 ? 8 : c == 4 ? 6 : 0);
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+			assert_int_equal(times[s.e.cycle.seen[i].page]++, 0);
 	}
 	stage_close(&s);
 }
@@ -291,25 +291,25 @@ static void the_sample_is_simple_and_random(void **state)
 		stage_play(&s, "oldest");
 		s.e.view.seed = seed;
 		s.e.view.goal = GOAL_ALIVE;
-		s.e.sample_most = 12;
-		s.e.sample_hits = 100;
+		s.e.sample.rule.most = 12;
+		s.e.sample.rule.hits = 100;
 		stage_cycle(&s, 20);
-		assert_int_equal(s.e.n_seen, 20);
+		assert_int_equal(s.e.cycle.n_seen, 20);
 		for (size_t i = 0; i < 20; i++) {
-			assert_int_equal(s.e.seen[i].reason == REASON_RANDOM, i < 12);
+			assert_int_equal(s.e.cycle.seen[i].reason == REASON_RANDOM, i < 12);
 			if (i < 12)
-				drawn[s.e.seen[i].page]++;
+				drawn[s.e.cycle.seen[i].page]++;
 		}
 	}
 	for (int i = 0; i < 60; i++)    /* 120 expected, standard deviation 9.8 */
 		assert_in_range(drawn[i], 120 - 45, 120 + 45);
 	stage_play(&s, "oldest");
 	s.e.view.goal = GOAL_ALIVE;
-	s.e.sample_most = 40;
-	s.e.sample_hits = 5;            /* all are alive: 20 suffice for the first round */
+	s.e.sample.rule.most = 40;
+	s.e.sample.rule.hits = 5;            /* all are alive: 20 suffice for the first round */
 	stage_cycle(&s, 60);
-	assert_int_equal(s.e.seen[19].reason, REASON_RANDOM);
-	assert_int_equal(s.e.seen[20].reason, REASON_OLDEST);
+	assert_int_equal(s.e.cycle.seen[19].reason, REASON_RANDOM);
+	assert_int_equal(s.e.cycle.seen[20].reason, REASON_OLDEST);
 	stage_close(&s);
 }
 
@@ -317,16 +317,24 @@ static void play_sampled(struct stage *s, const char *policy)
 {
 	stage_play(s, policy);
 	s->e.view.goal = GOAL_ALIVE;
-	s->e.sample_most = 12;
-	s->e.sample_hits = 4;
+	s->e.sample.rule.most = 12;
+	s->e.sample.rule.hits = 4;
 }
 
-/* A crash loses answers out of order; the cycle is the same all the same, in its sample
- * and behind it. */
+static struct event told(const struct seen *s)
+{
+	return (struct event){ .kind = EVENT_TOLD,
+		.offer = { s->page, s->score, s->probability, s->reason },
+		.delivery = { .outcome = s->outcome, .hit = s->hit } };
+}
+
+/* Answers came out of order, then the cycle broke off.  It asks for the same pages, in its
+ * sample and behind it, and for no other; those that have answered come first. */
 static void the_sample_survives_a_crash(void **state)
 {
-	struct seen kept[8];
-	uint32_t whole[60];
+	const uint32_t plans[] = { 0 };
+	struct event kept[8];
+	uint32_t whole[60], seen[61] = { 0 };
 	struct stage s;
 	struct err err;
 	size_t n = 0;
@@ -335,18 +343,26 @@ static void the_sample_survives_a_crash(void **state)
 	open_pages(&s, 60);
 	play_sampled(&s, "oldest");
 	stage_cycle(&s, 60);
-	assert_int_equal(s.e.n_seen, 60);
+	assert_int_equal(s.e.cycle.n_seen, 60);
 	for (int i = 0; i < 60; i++)
-		whole[i] = s.e.seen[i].page;
+		whole[i] = s.e.cycle.seen[i].page;
 	for (int i = 0; i < 8; i += 2)          /* every other answer came */
-		kept[n++] = s.e.seen[i];
-	kept[n++] = s.e.seen[11];
+		kept[n++] = told(&s.e.cycle.seen[i]);
+	kept[n++] = told(&s.e.cycle.seen[11]);
 	play_sampled(&s, "oldest");
-	assert_int_equal(engine_continue(&s.e, TRACE_START + DAY_SECONDS, 60, kept, n, 5, true,
-	                                 &err), 0);
-	assert_int_equal(s.e.n_seen, 60);
-	for (int i = 0; i < 60; i++)
-		assert_int_equal(s.e.seen[i].page, whole[i]);
+	engine_continue(&s.e, TRACE_START + DAY_SECONDS, 60, kept, n, plans, 1, true);
+	assert_int_equal(engine_finish(&s.e, &err), 0);
+	assert_int_equal(s.e.cycle.n_seen, 60);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(s.e.cycle.seen[i].page, kept[i].offer.page);
+	for (int i = 0; i < 12; i++) {          /* the sample */
+		seen[whole[i]]++;
+		seen[s.e.cycle.seen[i].page]++;
+	}
+	for (int i = 0; i < 61; i++)
+		assert_int_equal(seen[i] % 2, 0);
+	for (int i = 12; i < 60; i++)
+		assert_int_equal(s.e.cycle.seen[i].page, whole[i]);
 	stage_close(&s);
 }
 
@@ -363,7 +379,7 @@ static enum outcome count_asked(void *arg, uint32_t page, uint32_t cycle)
  * what they cost counts, redirects and all. */
 static void what_was_made_is_not_asked_again(void **state)
 {
-	struct seen kept[20];
+	struct event kept[20];
 	struct counted c = { 0 };
 	struct stage s;
 	struct err err;
@@ -377,24 +393,24 @@ static void what_was_made_is_not_asked_again(void **state)
 		memset(&c, 0, sizeof c);
 		play_sampled(&s, "oldest");
 		for (uint32_t i = 0; i < 20; i++) {     /* neither policy nor sample chose so */
-			kept[i] = (struct seen){ .page = 3 * i, .outcome = OUTCOME_GONE,
-				.known = true, .reason = REASON_RANK };
+			kept[i] = (struct event){ .offer = { .page = 3 * i, .reason = REASON_RANK },
+				.delivery = { .outcome = OUTCOME_GONE, .extra = i < 5 } };
 			s.e.visits.state[3 * i] = 0;    /* as the store has it now */
 		}
 		s.fate = count_asked;
 		s.arg = &c;
 		/* 20 pages had cost 25 requests: 10 of 35 are left */
-		assert_int_equal(engine_continue(&s.e, TRACE_START + DAY_SECONDS, 35, kept, 20,
-		                                 25, same, &err), 0);
-		assert_int_equal(s.e.n_spent, 35);
-		for (size_t i = 0; i < s.e.n_seen; i++)
-			assert_int_equal(seen[s.e.seen[i].page]++, 0);
+		engine_continue(&s.e, TRACE_START + DAY_SECONDS, 35, kept, 20, NULL, 0, same);
+		assert_int_equal(engine_finish(&s.e, &err), 0);
+		assert_int_equal(s.e.cycle.n_spent, 35);
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+			assert_int_equal(seen[s.e.cycle.seen[i].page]++, 0);
 		for (uint32_t i = 0; i < 20; i++) {
 			assert_int_equal(seen[3 * i], 1);
 			again += c.asked[3 * i];
 		}
 		assert_int_equal(again, 0);
-		assert_int_equal(s.e.n_seen, 30);
+		assert_int_equal(s.e.cycle.n_seen, 30);
 	}
 	stage_close(&s);
 }
@@ -427,13 +443,13 @@ static void the_sample_covers_the_truth(void **state)
 		s.fate = by_cluster;
 		s.e.view.seed = seed;
 		s.e.view.goal = GOAL_ALIVE;
-		s.e.sample_most = 60;
-		s.e.sample_hits = 15;
-		s.e.sample_least = 20;
+		s.e.sample.rule.most = 60;
+		s.e.sample.rule.hits = 15;
+		s.e.sample.rule.least = 20;
 		stage_cycle(&s, 100);
 		memset(verdict, VERDICT_NONE, sizeof verdict);
-		for (size_t i = 0; i < s.e.n_seen; i++)
-			verdict[s.e.seen[i].page] = s.e.seen[i].hit ? VERDICT_HIT : VERDICT_DEAD;
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+			verdict[s.e.cycle.seen[i].page] = s.e.cycle.seen[i].hit ? VERDICT_HIT : VERDICT_DEAD;
 		live_bounds(&s.e, verdict, 200, &b);
 		assert_true(b.sample >= 20 && b.sample <= 60 && b.hits <= 15);
 		early += b.sample < 60;
@@ -447,7 +463,7 @@ static void the_sample_covers_the_truth(void **state)
 
 static bool enough_of_it(void *self)
 {
-	return ((struct stage *)self)->e.n_seen >= 7;
+	return ((struct stage *)self)->e.cycle.n_seen >= 7;
 }
 
 static void a_source_can_have_enough(void **state)
@@ -459,7 +475,7 @@ static void a_source_can_have_enough(void **state)
 	stage_play(&s, "neighbour");
 	s.e.source.enough = enough_of_it;
 	stage_cycle(&s, 20);
-	assert_int_equal(s.e.n_seen, 7);
+	assert_int_equal(s.e.cycle.n_seen, 7);
 	stage_close(&s);
 }
 

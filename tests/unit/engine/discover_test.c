@@ -560,6 +560,7 @@ static void test_killed_days_are_whole_days(void **state)
 	for (int i = 0; i < 2; i++) {
 		setup_on(&s, origin);
 		s.bed.opts.batch = 2;
+		s.bed.opts.fetch.connections = 1;       /* answers come in the order asked */
 		s.bed.opts.budget = (struct share){ 100, false };
 		s.bed.opts.discover.per_site = 30;
 		for (int day = 0; day < 5; day++) {

@@ -46,12 +46,12 @@ static void the_guarantee_is_for_pages_that_can_be_had(void **state)
 	open_pages(&s, 40, 40);
 	s.fate = every_other_fails;
 	stage_play(&s, "random");
-	s.e.max_age = 4;
+	s.e.rules.max_age = 4;
 	stage_cycle(&s, 41);            /* each of them fails */
-	assert_false(s.e.guarantee_broken);
+	assert_false(s.e.cycle.guarantee_broken);
 	for (int c = 0; c < 40; c++) {
 		stage_cycle(&s, 10);
-		assert_false(s.e.guarantee_broken);
+		assert_false(s.e.cycle.guarantee_broken);
 		for (uint32_t i = 0; i < s.r.pages.n; i += 2)
 			assert_true(s.e.view.cycle - s.e.visits.last_cycle[i] <= 4);
 	}
@@ -81,9 +81,9 @@ static void a_host_rests_and_comes_back(void **state)
 	stage_play(&s, "random");
 	for (int c = 1; c <= 30; c++) {
 		stage_cycle(&s, 101);
-		for (size_t i = 0; i < s.e.n_seen; i++) {
-			failed += s.e.seen[i].outcome == OUTCOME_FAILED;
-			back += c == 30 && s.r.pages.site[s.e.seen[i].page] ==
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++) {
+			failed += s.e.cycle.seen[i].outcome == OUTCOME_FAILED;
+			back += c == 30 && s.r.pages.site[s.e.cycle.seen[i].page] ==
 				s.r.pages.site[trace_page(&s.h, "http://h0.example/p0")];
 		}
 	}

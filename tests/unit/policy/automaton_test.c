@@ -88,9 +88,9 @@ static double state_of(struct stage *s, uint32_t page, uint32_t budget, double n
 	s->arg = &failed;
 	for (int tries = 0; tries < 100000 && f < 0; tries++) {
 		stage_cycle(s, budget);
-		for (size_t i = 0; i < s->e.n_seen; i++)
-			if (s->e.seen[i].page == page && s->e.seen[i].reason == REASON_CHANCE)
-				f = (double)s->e.seen[i].score * n;
+		for (size_t i = 0; i < s->e.cycle.n_seen; i++)
+			if (s->e.cycle.seen[i].page == page && s->e.cycle.seen[i].reason == REASON_CHANCE)
+				f = (double)s->e.cycle.seen[i].score * n;
 	}
 	s->fate = fate;
 	s->arg = arg;
@@ -104,9 +104,9 @@ static uint32_t visit_once(struct stage *s, enum outcome o, uint32_t budget)
 	s->arg = &o;
 	for (int tries = 0; tries < 100000; tries++) {
 		stage_cycle(s, budget);
-		for (size_t i = 0; i < s->e.n_seen; i++)
-			if (s->e.seen[i].reason == REASON_CHANCE)
-				return s->e.seen[i].page;
+		for (size_t i = 0; i < s->e.cycle.n_seen; i++)
+			if (s->e.cycle.seen[i].reason == REASON_CHANCE)
+				return s->e.cycle.seen[i].page;
 	}
 	fail_msg("never drawn");
 	return 0;
@@ -161,11 +161,11 @@ static void test_states_by_default(void **state)
 		assert_int_equal(s.r.pages.n, 100);
 		for (int tries = 0; tries < 20 && !drawn; tries++) {
 			stage_cycle(&s, cases[i].budget);
-			for (size_t k = 0; k < s.e.n_seen; k++) {
-				if (s.e.seen[k].reason != REASON_CHANCE)
+			for (size_t k = 0; k < s.e.cycle.n_seen; k++) {
+				if (s.e.cycle.seen[k].reason != REASON_CHANCE)
 					continue;
 				drawn++;
-				assert_true(fabs((double)s.e.seen[k].score - cases[i].f / cases[i].n) < 1e-6);
+				assert_true(fabs((double)s.e.cycle.seen[k].score - cases[i].f / cases[i].n) < 1e-6);
 			}
 		}
 		assert_true(drawn > 0);
@@ -189,9 +189,9 @@ static void test_states_stay_within_bounds(void **state)
 		s.arg = &o;
 		for (int c = 0; c < 300; c++) {
 			stage_cycle(&s, 2);
-			for (size_t i = 0; i < s.e.n_seen; i++)
-				if (s.e.seen[i].reason == REASON_CHANCE)
-					assert_true(s.e.seen[i].score > 0 && s.e.seen[i].score <= 1);
+			for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+				if (s.e.cycle.seen[i].reason == REASON_CHANCE)
+					assert_true(s.e.cycle.seen[i].score > 0 && s.e.cycle.seen[i].score <= 1);
 		}
 		stage_close(&s);
 	}
@@ -254,11 +254,11 @@ static double share_of_first(struct stage *s, struct pages_that_change *w, int n
 	s->arg = w;
 	for (int c = 0; c < n; c++) {
 		stage_cycle(s, 1);
-		for (size_t i = 0; i < s->e.n_seen; i++) {
-			if (s->e.seen[i].reason != REASON_CHANCE)
+		for (size_t i = 0; i < s->e.cycle.n_seen; i++) {
+			if (s->e.cycle.seen[i].reason != REASON_CHANCE)
 				continue;
 			all++;
-			first += s->e.seen[i].page == 0;
+			first += s->e.cycle.seen[i].page == 0;
 		}
 	}
 	return first / all;
@@ -326,8 +326,8 @@ static void test_the_busiest_site_gets_most_visits(void **state)
 		w.rate[3] = .05;
 		for (int slot = 0; slot < 100; slot++) {
 			stage_cycle(&s, 1);
-			for (size_t i = 0; i < s.e.n_seen; i++)
-				visits[s.e.seen[i].page] += s.e.seen[i].reason == REASON_CHANCE;
+			for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+				visits[s.e.cycle.seen[i].page] += s.e.cycle.seen[i].reason == REASON_CHANCE;
 		}
 		most += visits[1] > visits[2] && visits[1] > visits[3];
 		stage_close(&s);

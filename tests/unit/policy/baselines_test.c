@@ -49,8 +49,8 @@ static void count_sites(const struct stage *s, struct tally t[5])
 	memset(t, 0, 5 * sizeof *t);
 	for (uint32_t i = 0; i < s->r.pages.n; i++)
 		t[site_letter(s, i) - 'a'].pages++;
-	for (size_t i = 0; i < s->e.n_seen; i++) {
-		const struct seen *v = &s->e.seen[i];
+	for (size_t i = 0; i < s->e.cycle.n_seen; i++) {
+		const struct seen *v = &s->e.cycle.seen[i];
 		struct tally *site = &t[site_letter(s, v->page) - 'a'];
 
 		site->samples += v->reason == REASON_SAMPLE;
@@ -81,13 +81,13 @@ static void gsb_takes_whole_sites_in_order(void **state)
 		s.e.view.seed = seed;
 		stage_cycle(&s, 36);            /* 4 sites: k = sqrt(36/4) = 3 */
 		count_sites(&s, t);
-		assert_int_equal(s.e.n_seen, 36);
+		assert_int_equal(s.e.cycle.n_seen, 36);
 		assert_int_equal(t[0].samples, 3);
 		assert_int_equal(t[1].samples, 3);
 		assert_int_equal(t[2].samples, 3);
 		assert_int_equal(t[4].samples, 1);      /* it has one page */
-		for (size_t i = 10; i < s.e.n_seen; i++) {
-			int site = site_letter(&s, s.e.seen[i].page) - 'a';
+		for (size_t i = 10; i < s.e.cycle.n_seen; i++) {
+			int site = site_letter(&s, s.e.cycle.seen[i].page) - 'a';
 
 			if (site == previous)
 				continue;
@@ -136,7 +136,7 @@ static void gsb_counts_sites_that_are_there(void **state)
 	stage_cycle(&s, 16);
 	count_sites(&s, t);
 	assert_int_equal(t[2].samples, 4);
-	assert_int_equal(s.e.n_seen, 16);
+	assert_int_equal(s.e.cycle.n_seen, 16);
 	stage_close(&s);
 }
 
@@ -157,8 +157,8 @@ static void gsb_samples_as_the_paper_says(void **state)
 	stage_play(&s, "site");
 	assert_int_equal(s.r.pages.tree.n_sites, 212);
 	stage_cycle(&s, 25000);
-	for (size_t i = 0; i < s.e.n_seen; i++)
-		samples[s.e.view.site[s.e.seen[i].page]] += s.e.seen[i].reason == REASON_SAMPLE;
+	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+		samples[s.e.view.site[s.e.cycle.seen[i].page]] += s.e.cycle.seen[i].reason == REASON_SAMPLE;
 	for (uint32_t i = 0; i < 212; i++)
 		assert_true(samples[i] == 11 || (samples[i] == 1 && i == s.e.view.site[
 			trace_page(&s.h, "http://end.example/")]));
@@ -230,7 +230,7 @@ static void adaptive_samples_longer_where_it_is_unclear(void **state)
 		stage_cycle(&s, 40);
 		count_sites(&s, t);
 		samples += t[0].samples + t[1].samples + t[2].samples;
-		assert_int_equal(s.e.n_seen, 40);
+		assert_int_equal(s.e.cycle.n_seen, 40);
 	}
 	assert_true(samples > 50 * 3 * 2);
 	stage_close(&s);
@@ -428,8 +428,8 @@ static void everyone_in_turn(void **state)
 		assert_int_equal(s.r.pages.n, 61);
 		for (uint32_t c = 1; c <= 40; c++) {
 			stage_cycle(&s, 9);     /* a period of ceil(61/9) = 7 */
-			for (size_t i = 0; i < s.e.n_seen; i++)
-				last[s.e.seen[i].page] = c;
+			for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+				last[s.e.cycle.seen[i].page] = c;
 			for (uint32_t p = 0; p < 61 && c >= 7; p++)
 				assert_true(c - last[p] < 7);
 		}
@@ -450,7 +450,7 @@ static void oldest_knows_its_chance(void **state)
 
 		stage_cycle(&s, 9);
 		for (uint32_t i = 0; i < 9; i++) {
-			double p = s.e.seen[i].probability;
+			double p = s.e.cycle.seen[i].probability;
 
 			/* the last period ends with 7 left, then 2 of the 9 seen first */
 			assert_near(p, left >= 9 ? 9.0 / left : i < 7 ? 1 : 2.0 / 9, 1e-5);
@@ -471,8 +471,8 @@ static void random_knows_its_chance(void **state)
 		s.e.view.seed = seed;
 		stage_cycle(&s, 9);
 		for (size_t i = 0; i < 9; i++) {
-			assert_near(s.e.seen[i].probability, 9 / 61.0, 1e-5);
-			times += s.e.seen[i].page == 17;
+			assert_near(s.e.cycle.seen[i].probability, 9 / 61.0, 1e-5);
+			times += s.e.cycle.seen[i].page == 17;
 		}
 	}
 	/* 2000 * 9/61 = 295, sd 16 */
@@ -497,8 +497,8 @@ static void oracle_takes_hits_only(void **state)
 	}
 	s.e.view.truth = truth;
 	stage_cycle(&s, hits + 3);
-	for (size_t i = 0; i < s.e.n_seen; i++)
-		assert_int_equal(s.e.seen[i].hit, i < hits);
+	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+		assert_int_equal(s.e.cycle.seen[i].hit, i < hits);
 	stage_close(&s);
 }
 

@@ -96,14 +96,14 @@ static void run_cycle(struct world *w, uint32_t budget, uint32_t *downloads, uin
 	memset(downloads, 0, w->n_groups * sizeof *downloads);
 	memset(samples, 0, w->n_groups * sizeof *samples);
 	assert_int_equal(engine_cycle(&w->e, w->e.view.cycle * 100, budget, &err), 0);
-	assert_int_equal(w->e.n_seen, budget < w->n ? budget : w->n);
-	for (size_t i = 0; i < w->e.n_seen; i++) {
-		uint32_t page = w->e.seen[i].page;
+	assert_int_equal(w->e.cycle.n_seen, budget < w->n ? budget : w->n);
+	for (size_t i = 0; i < w->e.cycle.n_seen; i++) {
+		uint32_t page = w->e.cycle.seen[i].page;
 
 		assert_false(seen[page]);
 		seen[page] = 1;
 		downloads[page % w->n_groups]++;
-		samples[page % w->n_groups] += w->e.seen[i].reason == REASON_SAMPLE;
+		samples[page % w->n_groups] += w->e.cycle.seen[i].reason == REASON_SAMPLE;
 	}
 	free(seen);
 }
@@ -129,9 +129,9 @@ static void test_samples_and_downloads_by_hand(void **state)
 	assert_true(samples[0] == 5 && samples[1] == 5 && samples[2] == 20);
 	assert_true(downloads[0] == 35 && downloads[1] == 5 && downloads[2] == 20);
 	/* each sample of group 0 has lambda = 1, so its score is 1 - 1/e */
-	for (size_t i = 0; i < w.e.n_seen; i++)
-		if (w.e.seen[i].reason == REASON_GROUP)
-			assert_true(fabs((double)w.e.seen[i].score - (1 - exp(-1))) < 1e-6);
+	for (size_t i = 0; i < w.e.cycle.n_seen; i++)
+		if (w.e.cycle.seen[i].reason == REASON_GROUP)
+			assert_true(fabs((double)w.e.cycle.seen[i].score - (1 - exp(-1))) < 1e-6);
 	/* Cycle 2, weights=non: frequencies 1 and 0 again in 0 and 1 (their samples
 	 * are the same pages); in group 2 too, for those changed twice or never. */
 	run_cycle(&w, 60, downloads, samples);
@@ -163,13 +163,13 @@ static void test_sampling_ends_with_the_t_rule(void **state)
 		world_open(&w, 300, 3, spec);
 		run_cycle(&w, 240, downloads, samples);         /* at most 80 samples each */
 		assert_in_range(samples[2], 8, 60);
-		for (size_t i = 0; i < w.e.n_seen; i++) {
+		for (size_t i = 0; i < w.e.cycle.n_seen; i++) {
 			double p, width;
 
-			if (w.e.seen[i].reason != REASON_SAMPLE || w.e.seen[i].page % 3 != 2)
+			if (w.e.cycle.seen[i].reason != REASON_SAMPLE || w.e.cycle.seen[i].page % 3 != 2)
 				continue;
 			n++;
-			hits += w.e.seen[i].hit;
+			hits += w.e.cycle.seen[i].hit;
 			p = (double)hits / n;
 			width = n > 1 ? t_of(n - 1.0) * sqrt(p * (1 - p) / (n - 1.0)) : 1;
 			if (n >= 5)
@@ -190,11 +190,11 @@ static void test_samples_are_the_nearest_and_stay(void **state)
 	for (int cycle = 0; cycle < 3; cycle++) {
 		run_cycle(&w, 15, downloads, samples);
 		n = 0;
-		for (size_t i = 0; i < w.e.n_seen; i++) {
-			assert_int_equal(w.e.seen[i].reason, REASON_SAMPLE);
+		for (size_t i = 0; i < w.e.cycle.n_seen; i++) {
+			assert_int_equal(w.e.cycle.seen[i].reason, REASON_SAMPLE);
 			if (cycle)
-				assert_int_equal(first[n], w.e.seen[i].page);
-			first[n++] = w.e.seen[i].page;
+				assert_int_equal(first[n], w.e.cycle.seen[i].page);
+			first[n++] = w.e.cycle.seen[i].page;
 		}
 		/* the tilt rises with the number, its mean is in the middle */
 		for (size_t i = 0; i < n; i++)
@@ -206,12 +206,12 @@ static void test_samples_are_the_nearest_and_stay(void **state)
 	world_open(&w, 120, 3, "cluster:k=3,features=static,delta=1,samples=random");
 	run_cycle(&w, 15, downloads, samples);
 	n = 0;
-	for (size_t i = 0; i < w.e.n_seen; i++)
-		first[n++] = w.e.seen[i].page;
+	for (size_t i = 0; i < w.e.cycle.n_seen; i++)
+		first[n++] = w.e.cycle.seen[i].page;
 	run_cycle(&w, 15, downloads, samples);
 	n = 0;
-	for (size_t i = 0; i < w.e.n_seen; i++)
-		n += first[i] != w.e.seen[i].page;
+	for (size_t i = 0; i < w.e.cycle.n_seen; i++)
+		n += first[i] != w.e.cycle.seen[i].page;
 	assert_true(n > 5);
 	world_close(&w);
 }
@@ -354,8 +354,8 @@ static void test_small_and_still_worlds(void **state)
 					w.e.view.features = NULL;
 				for (uint32_t cycle = 0; cycle < 4; cycle++) {
 					run_cycle(&w, 1 + cycle * 2, downloads, samples);
-					for (size_t k = 0; k < w.e.n_seen; k++)
-						assert_true(isfinite(w.e.seen[k].score));
+					for (size_t k = 0; k < w.e.cycle.n_seen; k++)
+						assert_true(isfinite(w.e.cycle.seen[k].score));
 				}
 				world_close(&w);
 			}
@@ -375,8 +375,8 @@ static void test_same_seed_same_plan(void **state)
 	for (int cycle = 0; cycle < 5; cycle++) {
 		run_cycle(&a, 100, downloads, samples);
 		run_cycle(&b, 100, downloads, samples);
-		for (size_t i = 0; i < a.e.n_seen; i++)
-			assert_int_equal(a.e.seen[i].page, b.e.seen[i].page);
+		for (size_t i = 0; i < a.e.cycle.n_seen; i++)
+			assert_int_equal(a.e.cycle.seen[i].page, b.e.cycle.seen[i].page);
 	}
 	world_close(&a);
 	world_close(&b);

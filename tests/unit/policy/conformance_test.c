@@ -196,8 +196,8 @@ static void check_cycle(const struct trial *t, const uint8_t *open_before)
 	uint32_t n = e->view.n_pages, n_open = 0, spent = 0;
 	uint8_t *seen = mem_zalloc(n, 1);
 
-	for (size_t i = 0; i < e->n_seen; i++) {
-		const struct seen *s = &e->seen[i];
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+		const struct seen *s = &e->cycle.seen[i];
 
 		assert_true(s->page < n);
 		assert_int_equal(open_before[s->page], PAGE_HERE);
@@ -211,7 +211,7 @@ static void check_cycle(const struct trial *t, const uint8_t *open_before)
 		n_open += open_before[i] == PAGE_HERE && !seen[i];
 	}
 	assert_true(spent <= t->s->budget);
-	assert_int_equal(spent, e->n_spent);
+	assert_int_equal(spent, e->cycle.n_spent);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(e->visits.state[i] & ~PAGE_HERE, 0);
 	if (spent < t->s->budget && !e->retry.backoff.hosts.n)  /* else some may rest */
@@ -234,9 +234,9 @@ static void run_cycle(struct trial *t, uint32_t cycle)
 	assert_int_equal(engine_cycle(&t->e, moment(cycle), t->s->budget, &err), 0);
 	check_cycle(t, before);
 	free(before);
-	t->past[cycle - 1].v = mem_array(t->e.n_seen + 1, sizeof(struct seen));
-	memcpy(t->past[cycle - 1].v, t->e.seen, t->e.n_seen * sizeof(struct seen));
-	t->past[cycle - 1].n = t->e.n_seen;
+	t->past[cycle - 1].v = mem_array(t->e.cycle.n_seen + 1, sizeof(struct seen));
+	memcpy(t->past[cycle - 1].v, t->e.cycle.seen, t->e.cycle.n_seen * sizeof(struct seen));
+	t->past[cycle - 1].n = t->e.cycle.n_seen;
 }
 
 static void assert_same_cycle(const struct trial *a, const struct trial *b, int c)

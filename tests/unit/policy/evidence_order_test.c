@@ -33,7 +33,7 @@ static void play(struct stage *s, struct life *l, const char *spec, uint32_t bud
 	s->e.view.seed = l->seed;
 	s->e.view.goal = GOAL_ALIVE;
 	stage_cycle(s, budget);
-	assert_int_equal(s->e.n_seen, budget);
+	assert_int_equal(s->e.cycle.n_seen, budget);
 }
 
 static void open_hosts(struct stage *s, uint32_t pages, uint32_t hosts)
@@ -53,7 +53,7 @@ static uint32_t opening_of(const struct stage *s)
 {
 	uint32_t n = 0;
 
-	while (n < s->e.n_seen && s->e.seen[n].reason != REASON_CHANCE)
+	while (n < s->e.cycle.n_seen && s->e.cycle.seen[n].reason != REASON_CHANCE)
 		n++;
 	return n;
 }
@@ -77,9 +77,9 @@ static void opening_ends_with_life(void **state)
 		play(&s, &few, "evidence", 100);
 		n = opening_of(&s);
 		for (uint32_t i = 0; i < n; i++) {
-			alive += s.e.seen[i].hit;
+			alive += s.e.cycle.seen[i].hit;
 			/* blocks of an eighth: the last one began without the second */
-			before += i < n - (n + 8) / 9 && s.e.seen[i].hit;
+			before += i < n - (n + 8) / 9 && s.e.cycle.seen[i].hit;
 		}
 		assert_true(n == 30 || alive >= 2);
 		assert_true(n == 10 || before < 2);
@@ -100,11 +100,11 @@ static uint32_t explored_by(struct stage *s, struct life *l, uint32_t *ret_misse
 	uint32_t misses = 0, alive = 0, explored = 0, owed = 0, allowed = 0;
 
 	play(s, l, "evidence:sample=0.5", 6000);        /* which does not run out */
-	for (size_t i = 0; i < s->e.n_seen; i++) {
-		const struct seen *v = &s->e.seen[i];
+	for (size_t i = 0; i < s->e.cycle.n_seen; i++) {
+		const struct seen *v = &s->e.cycle.seen[i];
 
 		if (i >= opening_of(s)) {
-			if (v->round != s->e.seen[i - 1].round) {
+			if (v->round != s->e.cycle.seen[i - 1].round) {
 				double m = misses, f = 0.2 * m * m / (m + alive + 1);
 
 				/* with room for a page at least a debt is paid in the next round */
@@ -150,14 +150,14 @@ static void a_host_has_its_part(void **state)
 	open_hosts(&s, 9000, 7);
 	play(&s, &l, "evidence", 9000);
 	assert_int_equal(s.e.view.tree->n_sites, 8);    /* one of the stage itself */
-	for (size_t i = 1; i <= s.e.n_seen; i++) {
+	for (size_t i = 1; i <= s.e.cycle.n_seen; i++) {
 		uint32_t count[8] = { 0 }, most = from >= 1000 ? (uint32_t)from / 500 : 1, hosts = 0;
 
-		if (i < s.e.n_seen && s.e.seen[i].round == s.e.seen[from].round)
+		if (i < s.e.cycle.n_seen && s.e.cycle.seen[i].round == s.e.cycle.seen[from].round)
 			continue;
 		for (size_t k = from; k < i; k++)
-			if (s.e.seen[k].reason == REASON_CHANCE)
-				count[s.e.view.site[s.e.seen[k].page]]++;
+			if (s.e.cycle.seen[k].reason == REASON_CHANCE)
+				count[s.e.view.site[s.e.cycle.seen[k].page]]++;
 		for (int k = 0; k < 8; k++) {
 			assert_true(count[k] <= most);
 			full += count[k] == most;
@@ -196,7 +196,7 @@ static void versions_share_a_part(void **state)
 
 		play(&s, &none, "evidence", 20);
 		for (size_t i = 0; i < 20; i++)
-			met += strstr(pages_url(&s.r.pages, s.e.seen[i].page), "/current/") != NULL;
+			met += strstr(pages_url(&s.r.pages, s.e.cycle.seen[i].page), "/current/") != NULL;
 		assert_in_range(met, 2, 4);
 	}
 	stage_close(&s);

@@ -98,11 +98,11 @@ static double cost(struct stage *s, struct lab *l, const char *spec, double shar
 	s->e.view.seed = l->seed;
 	s->e.view.goal = GOAL_ALIVE;
 	stage_cycle(s, s->r.pages.n);
-	assert_int_equal(s->e.n_seen, s->r.pages.n);
+	assert_int_equal(s->e.cycle.n_seen, s->r.pages.n);
 	for (uint32_t i = 0; i < s->r.pages.n; i++)
 		all += lives(l, i);
-	for (size_t i = 0; i < s->e.n_seen; i++) {
-		found += lives(l, s->e.seen[i].page);
+	for (size_t i = 0; i < s->e.cycle.n_seen; i++) {
+		found += lives(l, s->e.cycle.seen[i].page);
 		if (found >= share * all)
 			return (double)(i + 1) / found;
 	}
@@ -228,19 +228,19 @@ static void hosts_take_turns(void **state)
 		trace_add(&s.h, url, 0, "a", NULL);
 	}
 	cost(&s, &l, "evidence:share=0", 0.5);
-	for (size_t i = 1; i <= s.e.n_seen; i++) {
+	for (size_t i = 1; i <= s.e.cycle.n_seen; i++) {
 		uint32_t count[16] = { 0 };
 
-		if (i < s.e.n_seen && s.e.seen[i].round == s.e.seen[from].round)
+		if (i < s.e.cycle.n_seen && s.e.cycle.seen[i].round == s.e.cycle.seen[from].round)
 			continue;
 		/* a host comes for the k-th time only behind the (k - 1)-th time of all that
 		 * come as often */
-		for (size_t k = from; k < i && s.e.seen[from].reason == REASON_CHANCE; k++) {
-			uint32_t site = s.e.view.site[s.e.seen[k].page];
+		for (size_t k = from; k < i && s.e.cycle.seen[from].reason == REASON_CHANCE; k++) {
+			uint32_t site = s.e.view.site[s.e.cycle.seen[k].page];
 
 			assert_true(site < 16);
 			for (size_t j = k + 1; j < i; j++) {
-				uint32_t other = s.e.view.site[s.e.seen[j].page];
+				uint32_t other = s.e.view.site[s.e.cycle.seen[j].page];
 
 				assert_true(count[other] >= count[site] || other == site);
 			}
@@ -276,7 +276,7 @@ static void opening_is_spread(void **state)
 
 		cost(&s, &l, "evidence", 0.5);
 		for (size_t i = 0; i < 20; i++) {
-			uint32_t dir = number_of(&s, s.e.seen[i].page) / 20;
+			uint32_t dir = number_of(&s, s.e.cycle.seen[i].page) / 20;
 
 			assert_false(met[dir]);
 			met[dir] = true;
@@ -304,12 +304,12 @@ static void same_seed_same_order(void **state)
 	(void)state;
 	lab_pages(&s, GROUPED, false);
 	cost(&s, &l, "evidence", 0.5);
-	order = malloc(s.e.n_seen * sizeof *order);
-	for (size_t i = 0; i < s.e.n_seen; i++)
-		order[i] = s.e.seen[i].page;
+	order = malloc(s.e.cycle.n_seen * sizeof *order);
+	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+		order[i] = s.e.cycle.seen[i].page;
 	cost(&s, &l, "evidence", 0.5);
-	for (size_t i = 0; i < s.e.n_seen; i++)
-		assert_int_equal(order[i], s.e.seen[i].page);
+	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+		assert_int_equal(order[i], s.e.cycle.seen[i].page);
 	free(order);
 	stage_close(&s);
 }
@@ -337,8 +337,8 @@ static void changes_are_found_in_every_cycle(void **state)
 		uint32_t hits = 0;
 
 		stage_cycle(&s, 120);
-		for (size_t i = 0; i < s.e.n_seen; i++)
-			hits += s.e.seen[i].hit;
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+			hits += s.e.cycle.seen[i].hit;
 		if (hits < 0.55 * 120)
 			fail_msg("cycle %d: %u of 120", c, hits);
 	}

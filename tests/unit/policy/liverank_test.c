@@ -40,7 +40,7 @@ static void play(struct stage *s, const char *spec, enum goal goal, uint32_t bud
 	s->fate = by_site;
 	s->arg = s;
 	stage_cycle(s, budget);
-	assert_int_equal(s->e.n_seen, budget);
+	assert_int_equal(s->e.cycle.n_seen, budget);
 }
 
 static void test_static_orders(void **state)
@@ -54,12 +54,12 @@ static void test_static_orders(void **state)
 	degree = mem_zalloc(s.e.view.n_pages, sizeof *degree);
 	graph_in_degrees(s.e.view.links, degree);
 	for (size_t i = 1; i < 40; i++)
-		assert_true(degree[s.e.seen[i - 1].page] >= degree[s.e.seen[i].page]);
+		assert_true(degree[s.e.cycle.seen[i - 1].page] >= degree[s.e.cycle.seen[i].page]);
 	free(degree);
 	play(&s, "liverank:order=pagerank", GOAL_ALIVE, 40);
 	for (size_t i = 1; i < 40; i++)
-		assert_true(s.e.view.pagerank[s.e.seen[i - 1].page] >=
-		            s.e.view.pagerank[s.e.seen[i].page]);
+		assert_true(s.e.view.pagerank[s.e.cycle.seen[i - 1].page] >=
+		            s.e.view.pagerank[s.e.cycle.seen[i].page]);
 	stage_close(&s);
 }
 
@@ -71,14 +71,14 @@ static void expect_living_first(const char *spec, uint32_t sample)
 	two_sites(&s);
 	play(&s, spec, GOAL_ALIVE, 40);
 	for (uint32_t i = 0; i < 40; i++) {
-		bool lives = s.e.seen[i].hit;
+		bool lives = s.e.cycle.seen[i].hit;
 
-		drawn += s.e.seen[i].reason == REASON_SAMPLE;
-		if (s.e.seen[i].reason == REASON_SAMPLE) {
+		drawn += s.e.cycle.seen[i].reason == REASON_SAMPLE;
+		if (s.e.cycle.seen[i].reason == REASON_SAMPLE) {
 			assert_int_equal(drawn, i + 1);         /* the sample comes first */
 			continue;
 		}
-		assert_int_equal(s.e.seen[i].reason, REASON_RANK);
+		assert_int_equal(s.e.cycle.seen[i].reason, REASON_RANK);
 		if (lives && dead)
 			fail_msg("%s: a living page behind %u dead ones", spec, dead);
 		dead += !lives;
@@ -105,9 +105,9 @@ static void test_later_cycles_go_on(void **state)
 	two_sites(&s);
 	play(&s, "liverank:order=alive-dead,sample=12", GOAL_ALIVE, 16);
 	stage_cycle(&s, 24);
-	assert_int_equal(s.e.n_seen, 24);
+	assert_int_equal(s.e.cycle.n_seen, 24);
 	for (uint32_t i = 0; i < 24; i++)
-		assert_int_equal(s.e.seen[i].reason, REASON_RANK);
+		assert_int_equal(s.e.cycle.seen[i].reason, REASON_RANK);
 	stage_close(&s);
 }
 
@@ -127,16 +127,16 @@ static void test_the_opening_sample_trains(void **state)
 		stage_play(&s, specs[k]);
 		s.e.view.goal = GOAL_ALIVE;
 		s.e.visits.state[trace_page(&s.h, "http://end.example/")] = 0;
-		s.e.sample_most = 12;
-		s.e.sample_hits = 100;
+		s.e.sample.rule.most = 12;
+		s.e.sample.rule.hits = 100;
 		s.fate = by_site;
 		s.arg = &s;
 		stage_cycle(&s, 40);
 		for (uint32_t i = 0; i < 40; i++) {
-			assert_int_equal(s.e.seen[i].reason == REASON_RANDOM, i < 12);
-			own += s.e.seen[i].reason == REASON_SAMPLE;
-			dead += s.e.seen[i].reason == REASON_RANK && !s.e.seen[i].hit;
-			if (s.e.seen[i].reason == REASON_RANK && s.e.seen[i].hit)
+			assert_int_equal(s.e.cycle.seen[i].reason == REASON_RANDOM, i < 12);
+			own += s.e.cycle.seen[i].reason == REASON_SAMPLE;
+			dead += s.e.cycle.seen[i].reason == REASON_RANK && !s.e.cycle.seen[i].hit;
+			if (s.e.cycle.seen[i].reason == REASON_RANK && s.e.cycle.seen[i].hit)
 				assert_int_equal(dead, 0);      /* the living come first */
 		}
 		assert_true(k < 2 ? own == 0 : own > 0 && own <= 4);
@@ -166,7 +166,7 @@ static void test_dynamic_orders_follow_the_living(void **state)
 	two_sites(&s);
 	play(&s, "liverank:order=alive-indegree,sample=6", GOAL_ALIVE, 24);
 	for (uint32_t i = 0; i < 24; i++)
-		living += s.e.seen[i].hit;
+		living += s.e.cycle.seen[i].hit;
 	assert_true(living >= 16);              /* by chance 12 */
 	play(&s, "liverank:order=bfs,sample=6", GOAL_CHANGED, 30);
 	stage_close(&s);
@@ -194,8 +194,8 @@ static void test_size_of_the_training_set(void **state)
 		stage_play(&s, "liverank");
 		s.e.view.goal = GOAL_ALIVE;
 		stage_cycle(&s, cases[i].pages < 400 ? cases[i].pages : 400);
-		for (size_t k = 0; k < s.e.n_seen; k++)
-			samples += s.e.seen[k].reason == REASON_SAMPLE;
+		for (size_t k = 0; k < s.e.cycle.n_seen; k++)
+			samples += s.e.cycle.seen[k].reason == REASON_SAMPLE;
 		assert_int_equal(samples, cases[i].sample);
 		stage_close(&s);
 	}

@@ -65,18 +65,18 @@ static void expect_phi(struct stage *s, const char *spec, const char *digits, do
 		/* out of the way: it has no neighbour */
 		s->e.visits.state[trace_page(&s->h, "http://end.example/")] = 0;
 		stage_cycle(s, 2);
-		assert_int_equal(s->e.n_seen, 2);
-		assert_int_equal(s->e.seen[0].reason, REASON_SAMPLE);
-		followed = s->e.seen[1].reason == REASON_NEIGHBOUR;
+		assert_int_equal(s->e.cycle.n_seen, 2);
+		assert_int_equal(s->e.cycle.seen[0].reason, REASON_SAMPLE);
+		followed = s->e.cycle.seen[1].reason == REASON_NEIGHBOUR;
 		if (followed)
-			assert_int_equal(s->e.view.dir[s->e.seen[0].page],
-			                 s->e.view.dir[s->e.seen[1].page]);
+			assert_int_equal(s->e.view.dir[s->e.cycle.seen[0].page],
+			                 s->e.view.dir[s->e.cycle.seen[1].page]);
 		else
-			assert_int_equal(s->e.seen[1].reason, REASON_SAMPLE);
+			assert_int_equal(s->e.cycle.seen[1].reason, REASON_SAMPLE);
 		if (phi < 0)
-			p = (s->e.view.pagerank10[s->e.seen[0].page] + 1) / 11.0;
-		if (followed && fabs((double)s->e.seen[1].score - p) > 1e-6)
-			fail_msg("%s: phi = %g, wanted %g", spec, (double)s->e.seen[1].score, p);
+			p = (s->e.view.pagerank10[s->e.cycle.seen[0].page] + 1) / 11.0;
+		if (followed && fabs((double)s->e.cycle.seen[1].score - p) > 1e-6)
+			fail_msg("%s: phi = %g, wanted %g", spec, (double)s->e.cycle.seen[1].score, p);
 		excess += followed - p;
 		variance += p * (1 - p);
 	}
@@ -179,10 +179,10 @@ static void follows_algorithm_1(void **state)
 		uint32_t budget = 10 + cycle * 15, n_due = 0;
 
 		stage_cycle(&s, budget);
-		assert_int_equal(s.e.n_seen, budget < n ? budget : n);
+		assert_int_equal(s.e.cycle.n_seen, budget < n ? budget : n);
 		memset(due, 0, n * sizeof *due);        /* 1: to come, 2: downloaded */
-		for (size_t i = 0; i < s.e.n_seen; i++) {
-			const struct seen *v = &s.e.seen[i];
+		for (size_t i = 0; i < s.e.cycle.n_seen; i++) {
+			const struct seen *v = &s.e.cycle.seen[i];
 
 			assert_int_not_equal(due[v->page], 2);
 			assert_int_equal(v->reason, n_due ? REASON_NEIGHBOUR : REASON_SAMPLE);

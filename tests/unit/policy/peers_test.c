@@ -357,8 +357,8 @@ static void thompson_learns(void **state)
 	s.fate = odd_change;
 	for (int c = 0; c < 40; c++) {
 		stage_cycle(&s, 20);
-		for (size_t i = 0; c >= 30 && i < s.e.n_seen; i++)
-			hits += s.e.seen[i].hit;
+		for (size_t i = 0; c >= 30 && i < s.e.cycle.n_seen; i++)
+			hits += s.e.cycle.seen[i].hit;
 	}
 	assert_true(hits > 150);                /* of 200; chance gives 100 */
 	stage_close(&s);
@@ -400,7 +400,7 @@ static void auto_says_why(void **state)
 	SAYS(&s, "history enough");
 	stage_cycle(&s, 500);
 	SAYS(&s, "oldest: ", "500 reaches all 200 pages");
-	assert_int_equal(s.e.n_seen, 200);
+	assert_int_equal(s.e.cycle.n_seen, 200);
 	s.fate = NULL;                                  /* nothing changes any more */
 	for (int c = 0; c < 12; c++)
 		stage_cycle(&s, 50);

@@ -56,20 +56,20 @@ static void one_page_and_what_it_yielded(void **state)
 		for (uint32_t d = 0; d < DIRS + 2; d++)
 			hits[d] *= 13 / 14.0;           /* cycles are a day long */
 		stage_cycle(&s, 160);
-		for (size_t i = 0, end; i < s.e.n_seen; i = end) {
+		for (size_t i = 0, end; i < s.e.cycle.n_seen; i = end) {
 			uint32_t taken[DIRS + 2] = { 0 };
 
-			for (end = i; end < s.e.n_seen && s.e.seen[end].round == s.e.seen[i].round; end++)
-				taken[s.e.view.dir[s.e.seen[end].page]] +=
-					s.e.seen[end].reason == REASON_CHANCE;
+			for (end = i; end < s.e.cycle.n_seen && s.e.cycle.seen[end].round == s.e.cycle.seen[i].round; end++)
+				taken[s.e.view.dir[s.e.cycle.seen[end].page]] +=
+					s.e.cycle.seen[end].reason == REASON_CHANCE;
 			for (uint32_t d = 0; d < DIRS + 2; d++) {
 				if (taken[d] > 1 + ceil(hits[d]))
 					fail_msg("cycle %u, round %u: %u of a directory that yielded %g", c,
-					         s.e.seen[i].round, taken[d], hits[d]);
+					         s.e.cycle.seen[i].round, taken[d], hits[d]);
 				most = taken[d] > most ? taken[d] : most;
 			}
 			for (size_t k = i; k < end; k++)
-				hits[s.e.view.dir[s.e.seen[k].page]] += s.e.seen[k].hit;
+				hits[s.e.view.dir[s.e.cycle.seen[k].page]] += s.e.cycle.seen[k].hit;
 		}
 	}
 	assert_true(most >= 3);         /* and what yields is followed */
@@ -108,8 +108,8 @@ static double share_of_oldest(bool together)
 	s.arg = &l;
 	for (int c = 0; c < 60; c++) {
 		stage_cycle(&s, 24);
-		for (size_t i = 0; c >= 20 && i < s.e.n_seen; i++, all++)
-			oldest += s.e.seen[i].reason == REASON_OLDEST;
+		for (size_t i = 0; c >= 20 && i < s.e.cycle.n_seen; i++, all++)
+			oldest += s.e.cycle.seen[i].reason == REASON_OLDEST;
 	}
 	stage_close(&s);
 	return oldest / all;
@@ -191,11 +191,11 @@ static void small_budgets_have_batches(void **state)
 	open_dirs(&s);
 	s.fate = always;
 	stage_cycle(&s, 6);
-	assert_int_equal(s.e.n_seen, 6);
-	assert_int_equal(s.e.seen[5].round - s.e.seen[0].round, 5);
+	assert_int_equal(s.e.cycle.n_seen, 6);
+	assert_int_equal(s.e.cycle.seen[5].round - s.e.cycle.seen[0].round, 5);
 	stage_cycle(&s, 50);
-	assert_int_equal(s.e.n_seen, 50);
-	assert_int_equal(s.e.seen[49].round - s.e.seen[0].round, 16);
+	assert_int_equal(s.e.cycle.n_seen, 50);
+	assert_int_equal(s.e.cycle.seen[49].round - s.e.cycle.seen[0].round, 16);
 	stage_close(&s);
 }
 

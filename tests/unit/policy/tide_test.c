@@ -458,9 +458,9 @@ static void told_is_as_good_as_asked(void **state)
 		v = e->view;
 		v.last_cycle = last;
 		policy_begin(twin, &v);
-		for (size_t i = 0; i < e->n_seen; i++) {
-			policy_tell(twin, &v, &e->seen[i]);
-			last[e->seen[i].page] = v.cycle;
+		for (size_t i = 0; i < e->cycle.n_seen; i++) {
+			policy_tell(twin, &v, &e->cycle.seen[i]);
+			last[e->cycle.seen[i].page] = v.cycle;
 		}
 		policy_end(twin, &v);
 		free(last);
