@@ -28,12 +28,12 @@ say     = @$(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,echo '  ')
 JOBS    := $(shell nproc)
 LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
-LIB_SRC  := $(wildcard $(addprefix src/,$(addsuffix /*.c,base web warc graph cluster repo fetch policy engine)))
-CLI_SRC  := $(wildcard src/cli/*.c)
+LIB_SRC  := $(foreach d,base web warc graph cluster repo fetch policy engine,$(wildcard src/$d/*.c src/$d/*/*.c))
+CLI_SRC  := $(wildcard src/cli/*.c src/cli/*/*.c)
 DEMO_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/demo/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
-TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/*_test.c))
+TEST_BIN := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c))
 TEST_LIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
 FUZZ_SRC := $(wildcard fuzz/fuzz_*.c)
 BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard bench/bench_*.c))
@@ -47,8 +47,8 @@ $(B)/%.o: %.c | deps-quiet
 
 # The page of a report is taken into the program, Chart.js from Debian's package with it.
 CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
-$(B)/src/cli/report_assets.o: ALL_CFLAGS += -DCHART_JS='"$(CHART_JS)"'
-$(B)/src/cli/report_assets.o: $(wildcard src/cli/report/* $(CHART_JS))
+$(B)/src/cli/report/report_assets.o: ALL_CFLAGS += -DCHART_JS='"$(CHART_JS)"'
+$(B)/src/cli/report/report_assets.o: $(wildcard src/cli/report/page/* $(CHART_JS))
 
 # Reading pages is worth it (3 %), but the list of word edges is written faster one by
 # one than gathered into vectors.

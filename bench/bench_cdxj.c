@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/io/input.h"
+#include "base/math/rng.h"
 #include "clock.h"
-#include "base/input.h"
-#include "base/rng.h"
 #include "warc/cdx.h"
 
 #define BYTES_MAX ((uint64_t)200 << 20)

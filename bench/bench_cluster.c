@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "clock.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
+#include "clock.h"
 #include "cluster/bisect.h"
 
 #define TOPICS 150

@@ -16,10 +16,11 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "child.h"
-#include "engine/cycle.h"
-#include "engine/prepare.h"
+#include "engine/cycle/cycle.h"
+#include "engine/view/prepare.h"
+#include "policy/catalogue/catalogue.h"
 
 #define PAGES_A_DIR 100
 #define DIRS_A_SITE 50

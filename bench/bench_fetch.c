@@ -42,11 +42,11 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "clock.h"
 #include "base/map.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
-#include "engine/crawl.h"
+#include "clock.h"
+#include "engine/crawl/crawl.h"
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
 #include "fetch_world.h"

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
+#include "clock.h"
 #include "graph/graph_file.h"
 #include "graph/pagerank.h"
 #include "graph_made.h"

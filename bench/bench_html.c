@@ -5,16 +5,16 @@
  * Three readers over the same pages, CPU time on one core, alternating, the best
  * of ROUNDS each:
  *   libxml2     html_sax.h: tags, links and words counted
- *   tokenizer   web/html.h, every reference in text and values decoded
- *   extraction  web/extract.h: text, words, links resolved, counts, all digests
+ *   tokenizer   web/html/html.h, every reference in text and values decoded
+ *   extraction  web/page/extract.h: text, words, links resolved, counts, all digests
  * FRESHET_DATA names a folder (WARCs or HTML files) or a file; without it pages
  * are made up.
  */
 #include "clock.h"
 #include "html_pages.h"
 #include "html_sax.h"
-#include "web/extract.h"
-#include "web/html.h"
+#include "web/html/html.h"
+#include "web/page/extract.h"
 
 #define ROUNDS 5
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "child.h"
 
 #define N_URLS 1000000u

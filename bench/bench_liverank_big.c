@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "child.h"
+#include "clock.h"
 #include "graph/graph_file.h"
 #include "graph/liverank.h"
 #include "graph/pagerank.h"

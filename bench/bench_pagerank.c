@@ -20,8 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "base/mem.h"
+#include "clock.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"
 #include "graph/pagerank.h"

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/replay.h"
-#include "engine/world.h"
+#include "engine/archive/world.h"
+#include "engine/replay/replay.h"
 
 #define CYCLES 4
 #define LINKED_MAX 1000000      /* beyond it the worlds have no links */

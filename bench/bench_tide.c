@@ -15,9 +15,10 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "child.h"
-#include "engine/cycle.h"
+#include "engine/cycle/cycle.h"
+#include "policy/catalogue/catalogue.h"
 
 #define PAGES_A_DIR 10
 #define DIRS_A_SITE 100

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "web/url.h"
+#include "web/url/url.h"
 
 #define N(a) (sizeof (a) / sizeof *(a))
 

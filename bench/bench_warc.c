@@ -16,8 +16,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "warc/warc.h"
 #include "warc/warc_write.h"
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 
 #define SUPER 4096u             /* pages of a superblock, cut into equal sites */
 

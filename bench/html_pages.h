@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
-#include "base/input.h"
+#include "base/io/input.h"
 #include "base/mem.h"
 
 struct html_page {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/input.h"
+#include "base/io/input.h"
 #include "warc/cdx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

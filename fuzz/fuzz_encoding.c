@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/encoding.h"
-#include "web/unicode.h"
-#include "web/words.h"
+#include "web/html/encoding.h"
+#include "web/text/unicode.h"
+#include "web/text/words.h"
 
 #define CHECK(condition) do { if (!(condition)) abort(); } while (0)
 
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const charsets[] = {
 #define ENCODING(name, iconv_name, labels) name,
-#include "web/encoding.def"
+#include "web/html/encoding.def"
 #undef ENCODING
 	};
 	static struct encoding e;

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/change_diff.h"
-#include "web/extract.h"
-#include "web/unicode.h"
+#include "web/page/change_diff.h"
+#include "web/page/extract.h"
+#include "web/text/unicode.h"
 
 #define CHECK(condition) do { if (!(condition)) abort(); } while (0)
 

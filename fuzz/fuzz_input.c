@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/input.h"
+#include "base/io/input.h"
 
 #define OUT_MAX (4u << 20)              /* a bomb is only looked at this far */
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/robots.h"
-#include "web/robots_tag.h"
-#include "web/url.h"
+#include "web/rules/robots.h"
+#include "web/rules/robots_tag.h"
+#include "web/url/url.h"
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/sitemap.h"
-#include "web/url.h"
+#include "web/rules/sitemap.h"
+#include "web/url/url.h"
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 

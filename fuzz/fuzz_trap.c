@@ -2,8 +2,8 @@
 /* fuzz_trap.c - traps and shapes of any canonical URL. */
 #include <stdlib.h>
 
-#include "web/trap.h"
-#include "web/url.h"
+#include "web/rules/trap.h"
+#include "web/url/url.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

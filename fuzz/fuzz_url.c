@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/url.h"
+#include "web/url/url.h"
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 

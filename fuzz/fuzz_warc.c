@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/input.h"
+#include "base/io/input.h"
 #include "warc/warc.h"
 
 #define OUT_MAX (8u << 20)

@@ -1,15 +1,15 @@
-# tests/unit/web/portable_test: the reader as it is compiled where there are no vector
+# tests/unit/web/page/portable_test: the reader as it is compiled where there are no vector
 # instructions, and plain_test: where there is only SSE2; both must agree with the naive one.
-WEB_SRC := $(wildcard src/web/*.c)
+WEB_SRC := $(wildcard src/web/*/*.c)
 $(B)/portable/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -U__SSE2__ -MMD -MP -c -o $@ $<
 $(B)/plain/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -DSIMD_NO_V3 -MMD -MP -c -o $@ $<
-$(B)/tests/unit/web/portable_test: $(B)/tests/unit/web/portable_test.o $(WEB_SRC:%.c=$(B)/portable/%.o)
-$(B)/tests/unit/web/plain_test: $(B)/tests/unit/web/plain_test.o $(WEB_SRC:%.c=$(B)/plain/%.o)
-$(B)/tests/unit/web/portable_test $(B)/tests/unit/web/plain_test: $(B)/tests/lib/naive_page.o \
+$(B)/tests/unit/web/page/portable_test: $(B)/tests/unit/web/page/portable_test.o $(WEB_SRC:%.c=$(B)/portable/%.o)
+$(B)/tests/unit/web/page/plain_test: $(B)/tests/unit/web/page/plain_test.o $(WEB_SRC:%.c=$(B)/plain/%.o)
+$(B)/tests/unit/web/page/portable_test $(B)/tests/unit/web/page/plain_test: $(B)/tests/lib/naive_page.o \
 		$(B)/tests/lib/naive_tokens.o $(B)/tests/lib/naive_refs.o $(B)/libfreshet.a
 	$(say) $@
 	$(Q)$(CC) $(LDALL) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(LIBS)

@@ -2,8 +2,8 @@
 /* map.c - open addressing with linear probing, at most 3/4 full; see map.h. */
 #include "base/map.h"
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 
 #define CLEAR_MAX 4096                  /* slots worth keeping, 64 KiB */
 

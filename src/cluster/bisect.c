@@ -19,8 +19,8 @@
 #include <omp.h>
 
 #include "base/heap.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "cluster/kernel.h"
 #include "cluster/refine.h"
 #include "cluster/split.h"

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "base/math/rng.h"
+#include "base/math/stat.h"
 #include "base/mem.h"
-#include "base/rng.h"
-#include "base/stat.h"
 #include "cluster/centroid.h"
 
 #define FOLDS 10

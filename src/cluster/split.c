@@ -31,8 +31,8 @@
 
 #include <math.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "cluster/kernel.h"
 
 #define BLOCK 512               /* rows evaluated against one v */

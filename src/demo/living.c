@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 
 enum { OWN = RNG_USER, BURST, HIT, DEATH, SOFT, PACE, WORDS, FAIL, TROUBLE };
 

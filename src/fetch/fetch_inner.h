@@ -15,7 +15,7 @@
 #include "fetch/proxy.h"
 #include "fetch/resolve.h"
 #include "fetch/wire.h"
-#include "web/url.h"
+#include "web/url/url.h"
 
 #define NONE UINT32_MAX
 #define HOP_BODY_MAX (16 << 10) /* of a redirect, kept for the archive */

@@ -18,9 +18,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "base/when.h"
-#include "web/robots.h"
+#include "web/rules/robots.h"
 
 #define DNS_FAILED_AGE 60       /* seconds a failed lookup is remembered */
 

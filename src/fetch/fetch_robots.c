@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "warc/http.h"
-#include "web/robots.h"
+#include "web/rules/robots.h"
 
 #define RULES_ALWAYS (16 << 10) /* bytes of one origin's rules that always have room */
 #define ROBOTS_FAILED_AGE 600   /* seconds until a failed robots.txt is tried again */

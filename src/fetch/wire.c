@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
-#include "base/pool.h"
+#include "base/thread/pool.h"
 #include "fetch/wire_inner.h"
 
 #define LANES_MAX 4

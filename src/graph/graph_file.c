@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/io/output.h"
 #include "base/mem.h"
-#include "base/output.h"
 
 #define MAGIC "FRESHGRF"
 #define VERSION 1u

@@ -12,7 +12,7 @@
  * decides what the file is; several files of one kind make one graph.  Names are
  * bytes here: what the pages of an adjacency file are called, and what their links
  * mean on them ("/x", "../x", another spelling), the caller's resolver knows.
- * Compressed files are read as they are (base/input.h).
+ * Compressed files are read as they are (base/io/input.h).
  */
 #ifndef GRAPH_GRAPH_TEXT_H
 #define GRAPH_GRAPH_TEXT_H
@@ -23,7 +23,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/input.h"
+#include "base/io/input.h"
 #include "base/map.h"
 #include "graph/graph.h"
 

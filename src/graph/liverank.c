@@ -17,8 +17,8 @@
 #include <math.h>
 
 #include "base/heap.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "graph/liverank_order.h"
 
 #define TOLERANCE 1e-9

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "graph/graph.h"
 
 /* Pages by descending score (NULL: all equal) or descending flag, then by

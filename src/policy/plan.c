@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 
 void plan_begin(struct plan *p, const struct view *v, uint8_t *state)
 {

@@ -108,12 +108,7 @@ struct policy {
 	char spec[256];                 /* as the user wrote it */
 };
 
-const struct policy_ops *policy_find(const char *name, size_t size);
-/* E_USAGE that names the nearest policy. */
-int policy_unknown(const char *name, size_t size, struct err *err);
-const struct policy_ops *policy_at(size_t i);           /* NULL past the last */
-/* Make a policy from its spec, "name" or "name:key=value,...". */
-MUST_CHECK int policy_new(struct policy **ret, const char *spec, struct err *err);
+/* A policy is made by policy/catalogue/catalogue.h. */
 void policy_free(struct policy *p);
 unsigned policy_needs(const struct policy *p);
 double policy_patience(const struct policy *p);

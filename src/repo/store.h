@@ -7,7 +7,7 @@
  * database is another backend (store_backend.h) and nothing else.
  *
  * A page's number is dense, from 0, and for ever: planning works on arrays by
- * that number (engine/load.h), the store only feeds and keeps them.
+ * that number (engine/view/load.h), the store only feeds and keeps them.
  *
  * Writes happen between store_begin() and store_commit().  What a committed
  * batch wrote survives a crash of the program; an open batch is as if it had
@@ -64,7 +64,7 @@ struct store_capture {
 	uint64_t simhash;
 	int64_t length, bytes_text, words, images, tables, emails, outlinks;    /* -1: not told */
 	struct text links, terms;       /* shared between captures that have the same */
-	struct text robots;             /* what it asks of robots: web/robots_tag.h */
+	struct text robots;             /* what it asks of robots: web/rules/robots_tag.h */
 	struct text target;             /* URL that answered, if redirects led elsewhere */
 	struct text file;               /* WARC file, and where in it */
 	int64_t offset, size;
@@ -102,8 +102,8 @@ struct store_cycle {
 	double seconds_plan, seconds_total;
 };
 
-/* How often a site's lastmod dates were right (web/lastmod.h), when its sitemaps were
- * read last (0: never), and how far its validators are doubted (web/validator.h). */
+/* How often a site's lastmod dates were right (web/rules/lastmod.h), when its sitemaps were
+ * read last (0: never), and how far its validators are doubted (web/rules/validator.h). */
 struct store_hint { uint32_t checks, hits, told; int64_t read; uint32_t doubt; };
 
 /* The robots.txt of an origin ("https://host:port"). */

@@ -21,7 +21,7 @@
 
 #define CACHE_KIB "131072"      /* page cache: 128 MiB */
 #define CELL_SIZE_MAX (256 << 20)        /* of a text: far above all that we write */
-#define BUSY_MS 30000            /* a cycle pauses every 5 s: engine/crawl_keep.c */
+#define BUSY_MS 30000            /* a cycle pauses every 5 s: engine/crawl/crawl_keep.c */
 
 static const char *const sql_texts[] = {
 #define SQL(name, text) text,

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "repo/store_sqlite.h"
 
 #define FILTER_BITS 12          /* a key */

@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "base/when.h"
-#include "web/url.h"
+#include "web/url/url.h"
 
 static const char *const type_names[] = {
 	[SQLITE_INTEGER] = "a number", [SQLITE_FLOAT] = "a fraction", [SQLITE_TEXT] = "a text",

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/io/json.h"
 #include "warc/cdx_inner.h"
 
 enum field_kind { TEXT, NAME, COUNT };

@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "base/json.h"
+#include "base/io/json.h"
 #include "base/when.h"
 #include "warc/cdx_inner.h"
 

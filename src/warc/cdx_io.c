@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/input.h"
-#include "base/json.h"
+#include "base/io/input.h"
+#include "base/io/json.h"
 #include "base/when.h"
 #include "warc/cdx.h"
 

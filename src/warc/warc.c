@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/input.h"
+#include "base/io/input.h"
 #include "base/when.h"
 
 static const char *const type_names[] = {

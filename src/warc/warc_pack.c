@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "base/vector_state.h"
 #include "base/when.h"
 

@@ -87,4 +87,4 @@ make -s install DESTDIR="$TMP/a b" prefix=/usr >/dev/null
 [ -x "$TMP/a b/usr/bin/freshet" ]
 make -s uninstall DESTDIR="$TMP/a b" prefix=/usr
 [ -z "$(find "$TMP/a b" ! -type d)" ] || { echo "uninstall leaves $(find "$TMP/a b" ! -type d)"; exit 1; }
-make -n -B V=1 CFLAGS=-O0 build/src/cli/report_assets.o | grep -q -e '-O0 .*CHART_JS' || { echo "CFLAGS replaces our own"; exit 1; }
+make -n -B V=1 CFLAGS=-O0 build/src/cli/report/report_assets.o | grep -q -e '-O0 .*CHART_JS' || { echo "CFLAGS replaces our own"; exit 1; }

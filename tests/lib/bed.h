@@ -8,7 +8,7 @@
 #ifndef TESTS_LIB_BED_H
 #define TESTS_LIB_BED_H
 
-#include "engine/crawl.h"
+#include "engine/crawl/crawl.h"
 #include "fetch/gate.h"
 #include "scratch.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/analyse.h"
+#include "engine/archive/analyse.h"
 #include "living_history.h"
 #include "warc/warc.h"
 

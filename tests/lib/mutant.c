@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "origin_raw.h"
 #include "pack.h"
 

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "naive_tokens.h"
-#include "web/unicode.h"
+#include "web/text/unicode.h"
 
 struct state {
 	struct naive_page *out;

@@ -7,7 +7,7 @@
 static const struct { const char *name, *text; size_t size; } names[] = {
 #define FIRST(letter, number)
 #define ENTITY(name, text) { name, text, sizeof text - 1 },
-#include "web/entities.inc"
+#include "web/html/entities.inc"
 #undef FIRST
 #undef ENTITY
 };

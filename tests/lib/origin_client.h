@@ -3,9 +3,9 @@
 #ifndef TESTS_LIB_ORIGIN_CLIENT_H
 #define TESTS_LIB_ORIGIN_CLIENT_H
 
+#include "demo/origin.h"
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
-#include "demo/origin.h"
 
 struct client {
 	struct origin *origin;

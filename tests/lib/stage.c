@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "policy/catalogue/catalogue.h"
 #include "stage.h"
 
 void stage_open(struct stage *s)

@@ -8,8 +8,8 @@
 #ifndef TESTS_LIB_STAGE_H
 #define TESTS_LIB_STAGE_H
 
-#include "engine/cycle.h"
-#include "engine/replay.h"
+#include "engine/cycle/cycle.h"
+#include "engine/replay/replay.h"
 #include "trace.h"
 
 typedef enum outcome stage_fate(void *arg, uint32_t page, uint32_t cycle);

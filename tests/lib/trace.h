@@ -3,8 +3,8 @@
 #ifndef TESTS_LIB_TRACE_H
 #define TESTS_LIB_TRACE_H
 
-#include "engine/history.h"
-#include "engine/world.h"
+#include "engine/archive/world.h"
+#include "engine/view/history.h"
 
 #define TRACE_START 1640995200          /* 2022-01-01, a midnight */
 

@@ -9,7 +9,7 @@
  */
 #include "../../bench/html_pages.h"
 #include "../lib/naive_page.h"
-#include "web/extract.h"
+#include "web/page/extract.h"
 
 int main(void)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "web/html.h"
+#include "web/html/html.h"
 
 static int runs, failures;
 

@@ -9,8 +9,8 @@
 
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 
 static void test_map_equals_array(void **state)
 {

@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/io/json.h"
 #include "base/log.h"
+#include "base/math/rng.h"
 #include "base/option.h"
-#include "base/rng.h"
 #include "base/utf8.h"
 #include "base/when.h"
 

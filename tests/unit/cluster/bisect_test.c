@@ -11,7 +11,7 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "cluster/bisect.h"
 
 #define ASSERT_NEAR(x, y, tolerance) do { \

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "cluster/centroid.h"
 #include "cluster/choose.h"
 

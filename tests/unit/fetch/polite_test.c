@@ -12,7 +12,7 @@
 #include <time.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "fetch/polite.h"
 
 static const struct polite_options defaults = POLITE_DEFAULTS;

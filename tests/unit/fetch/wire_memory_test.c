@@ -19,7 +19,7 @@
 #include <curl/curl.h>
 #include <pthread.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "fetch/wire_inner.h"
 
 #define N 200

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "graph/bvgraph.h"
 #include "../../lib/scratch.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "graph/graph_file.h"
 #include "../../lib/scratch.h"
 

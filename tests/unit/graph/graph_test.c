@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "graph/graph.h"
 
 #define N 150

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "graph/graph_text.h"
 
 /* Pages are in capitals; a link "+x" is x behind the page, "-" none at all. */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "graph/pagerank.h"
 
 #define N_MAX 120

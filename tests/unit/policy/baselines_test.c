@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "../../lib/stage.h"
+#include "policy/catalogue/catalogue.h"
 
 /* Three sites of 20 pages, and the stage's own with one. */
 static void three_sites(struct stage *s)

@@ -13,7 +13,8 @@
 
 #include "base/mem.h"
 #include "cluster/rows.h"
-#include "engine/cycle.h"
+#include "engine/cycle/cycle.h"
+#include "policy/catalogue/catalogue.h"
 
 struct world {
 	uint32_t n, n_groups;           /* page i is of group i % n_groups */

@@ -18,10 +18,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
-#include "engine/cycle.h"
-#include "engine/replay.h"
+#include "base/math/rng.h"
+#include "engine/cycle/cycle.h"
+#include "engine/replay/replay.h"
 #include "../../lib/trace.h"
+#include "policy/catalogue/catalogue.h"
 
 #define CYCLES 4
 #define SPEC_MAX 200

@@ -16,7 +16,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
+#include "policy/catalogue/catalogue.h"
 #include "../../lib/stage.h"
 
 #define HOSTS 8

@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "../../lib/stage.h"
+#include "policy/catalogue/catalogue.h"
 
 /* Site a lives, site b is dead; each has 20 pages that link to a few of their own. */
 static void two_sites(struct stage *s)

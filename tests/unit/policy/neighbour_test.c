@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "../../lib/stage.h"
 
 #define SEEDS 1000

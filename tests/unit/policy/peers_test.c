@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "../../lib/stage.h"
+#include "policy/catalogue/catalogue.h"
 
 #define ASSERT_NEAR(x, y, tolerance) do { \
 	double x_ = (x), y_ = (y); \

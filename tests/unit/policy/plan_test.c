@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "policy/plan.h"
 
 #define N 3000

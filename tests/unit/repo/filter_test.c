@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "base/math/rng.h"
 #include "repo/store.h"
 #include "../../lib/scratch.h"
 

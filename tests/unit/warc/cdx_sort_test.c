@@ -9,8 +9,8 @@
 
 #include "../../lib/pack.h"
 #include "../../lib/scratch.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "warc/cdx_sort.h"
 
 static int by_bytes(const void *a, const void *b)

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "../../lib/pack.h"
-#include "base/input.h"
+#include "base/io/input.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "warc/cdx.h"
 
 static void expect(struct cdx_slice s, const char *want)

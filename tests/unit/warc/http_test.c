@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "../../lib/pack.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "warc/http.h"
 
 static int parse(struct http_head *h, const char *text)

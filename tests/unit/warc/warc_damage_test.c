@@ -13,9 +13,9 @@
 
 #include "../../lib/pack.h"
 #include "../../lib/warc_valid.h"
-#include "base/input.h"
+#include "base/io/input.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "warc/warc.h"
 
 #define N_RECORDS 12

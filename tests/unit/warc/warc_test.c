@@ -10,7 +10,7 @@
 
 #include "../../lib/pack.h"
 #include "../../lib/warc_valid.h"
-#include "base/input.h"
+#include "base/io/input.h"
 #include "base/mem.h"
 #include "warc/warc.h"
 

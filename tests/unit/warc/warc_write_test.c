@@ -16,9 +16,9 @@
 #include "../../lib/pack.h"
 #include "../../lib/scratch.h"
 #include "../../lib/warc_valid.h"
-#include "base/input.h"
+#include "base/io/input.h"
+#include "base/math/rng.h"
 #include "base/mem.h"
-#include "base/rng.h"
 #include "warc/warc.h"
 #include "warc/warc_write.h"
 

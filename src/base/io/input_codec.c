@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_codec.c - gzip members by ISA-L and zstd frames by libzstd; see
+ * input_raw.h.
+ *
+ * Both decoders stream, so a bomb costs time in proportion to what is taken from
+ * it and no memory beyond the window (zstd's is capped at 2^ZSTD_WINDOW_LOG).
+ * Zeros between members are padding, as for gzip(1).  A zstd file may begin with
+ * a dictionary in a skippable frame, as .warc.zst files do.
+ *
+ * Resync.  A damaged deflate stream may run on through the members behind it
+ * before it is found out, so the search for the next one begins right behind the
+ * damaged member's first byte; only when the stream ended, merely its checksum is
+ * wrong, and a member follows, is the end taken as found.  A place that looks like
+ * a header must also decode for TRIAL_OUT bytes.  Blind spot: a .gz file stored
+ * inside a damaged member without compression looks like a member; what reads the
+ * data must judge what it finds.
+ */
+#include "base/io/input_raw.h"
+
+#include <isa-l/igzip_lib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "base/vector_state.h"
+
+#define ZSTD_WINDOW_LOG 27
+#define DICTIONARY_MAX (16u << 20)
+#define TRIAL_IN 4096
+#define TRIAL_OUT 512
+#define ZSTD_DICTIONARY_FRAME 0x184D2A5Du
+
+static uint32_t little32(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	       (uint32_t)p[3] << 24;
+}
+
+static bool is_gzip(const uint8_t *p, size_t size)
+{
+	return size >= 2 && p[0] == 0x1f && p[1] == 0x8b;
+}
+
+static bool is_zstd(const uint8_t *p, size_t size)
+{
+	if (size < 4)
+		return false;
+	return little32(p) == 0xFD2FB528u || (little32(p) & 0xFFFFFFF0u) == 0x184D2A50u;
+}
+
+static bool is_member(const struct codec *c, const uint8_t *p, size_t size)
+{
+	return c->kind == CODEC_GZIP ? is_gzip(p, size) : is_zstd(p, size);
+}
+
+/* Take `size` bytes of the file into a new block. */
+static int take_block(struct raw *r, size_t size, uint8_t **ret, struct err *err)
+{
+	uint8_t *block = mem_alloc(size ? size : 1);
+	size_t have = 0;
+
+	while (have < size) {
+		size_t n;
+		int rc = raw_need(r, 1, err);
+
+		n = raw_avail(r) < size - have ? raw_avail(r) : size - have;
+		if (rc == 0 && n == 0)
+			rc = err_set(err, E_PARSE, "%s: zstd dictionary ends early", r->name);
+		if (rc < 0) {
+			free(block);
+			return rc;
+		}
+		memcpy(block + have, r->data + r->pos, n);
+		r->pos += n;
+		have += n;
+	}
+	*ret = block;
+	return 0;
+}
+
+/* The dictionary itself may be compressed as one zstd frame. */
+static int load_dictionary(struct codec *c, struct raw *r, struct err *err)
+{
+	size_t size = little32(r->data + r->pos + 4);
+	uint8_t *block, *plain = NULL;
+	size_t rc;
+	int taken;
+
+	if (size > DICTIONARY_MAX)
+		return err_set(err, E_LIMIT, "%s: zstd dictionary of %zu bytes (at most %u)",
+		               r->name, size, DICTIONARY_MAX);
+	r->pos += 8;
+	taken = take_block(r, size, &block, err);
+	if (taken < 0)
+		return taken;
+	if (size >= 4 && little32(block) == 0xFD2FB528u) {
+		plain = mem_alloc(DICTIONARY_MAX);
+		size = ZSTD_decompress(plain, DICTIONARY_MAX, block, size);
+	}
+	rc = ZSTD_isError(size) ? size :
+	     ZSTD_DCtx_loadDictionary(c->zstd, plain ? plain : block, size);
+	free(plain);
+	free(block);
+	if (ZSTD_isError(rc))
+		return err_set(err, E_PARSE, "%s: bad zstd dictionary: %s", r->name,
+		               ZSTD_getErrorName(rc));
+	return 0;
+}
+
+int codec_init(struct codec *c, struct raw *r, struct err *err)
+{
+	int rc = raw_need(r, 8, err);
+
+	if (rc < 0)
+		return rc;
+	c->between = true;
+	c->member = raw_offset(r);
+	if (is_gzip(r->data + r->pos, raw_avail(r))) {
+		c->kind = CODEC_GZIP;
+		c->inflate = mem_alloc(sizeof *c->inflate);
+		isal_inflate_init(c->inflate);
+	} else if (is_zstd(r->data + r->pos, raw_avail(r))) {
+		c->kind = CODEC_ZSTD;
+		c->zstd = ZSTD_createDCtx();
+		if (!c->zstd)
+			err_no_memory();
+		(void)ZSTD_DCtx_setParameter(c->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
+		if (raw_avail(r) >= 8 && little32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME)
+			return load_dictionary(c, r, err);
+	}
+	return 0;
+}
+
+void codec_release(struct codec *c)
+{
+	free(c->inflate);
+	ZSTD_freeDCtx(c->zstd);
+}
+
+static int read_plain(struct raw *r, uint8_t *out, size_t room, size_t *ret_size,
+                      struct err *err)
+{
+	size_t n = raw_avail(r);
+	int rc;
+
+	if (n == 0) {
+		rc = raw_need(r, 1, err);
+		if (rc < 0)
+			return rc;
+		n = raw_avail(r);
+	}
+	if (n > room)
+		n = room;
+	if (n)
+		memcpy(out, r->data + r->pos, n);
+	r->pos += n;
+	*ret_size = n;
+	return n > 0;
+}
+
+/* Between members: 1 at a new one, 0 at the end of the file. */
+static int open_member(struct codec *c, struct raw *r, struct err *err)
+{
+	int rc;
+
+	for (;;) {
+		rc = raw_need(r, 4, err);
+		if (rc < 0)
+			return rc;
+		if (raw_avail(r) == 0)
+			return 0;
+		if (r->data[r->pos] != 0)
+			break;
+		r->pos++;
+	}
+	c->member = raw_offset(r);
+	c->wrong_sum = false;
+	if (!is_member(c, r->data + r->pos, raw_avail(r)))
+		return err_set(err, E_PARSE, "%s: no %s at offset %llu", r->name,
+		               c->kind == CODEC_GZIP ? "gzip member" : "zstd frame",
+		               (unsigned long long)c->member);
+	if (c->kind == CODEC_GZIP) {
+		isal_inflate_reset(c->inflate);
+		c->inflate->crc_flag = ISAL_GZIP;
+	} else {
+		(void)ZSTD_DCtx_reset(c->zstd, ZSTD_reset_session_only);
+	}
+	c->between = false;
+	return 1;
+}
+
+/* One call of the inflater.  1: the member ended, 0: go on, < 0: its error. */
+static int step_gzip(struct inflate_state *z, struct raw *r, uint8_t *out, size_t room,
+                     size_t *ret_size)
+{
+	uint32_t avail = raw_avail(r) > (1u << 30) ? 1u << 30 : (uint32_t)raw_avail(r);
+	uint32_t space = room > (1u << 30) ? 1u << 30 : (uint32_t)room;
+	const uint8_t *from = r->data + r->pos;
+	int rc;
+
+	z->next_in = (uint8_t *)(uintptr_t)from;
+	z->avail_in = avail;
+	z->next_out = out;
+	z->avail_out = space;
+	rc = isal_inflate(z);
+	vector_state_clear();
+	r->pos = (size_t)(z->next_in - r->data);
+	*ret_size = space - z->avail_out;
+	if (rc != ISAL_DECOMP_OK)
+		return rc > 0 ? -100 : rc;
+	if (z->block_state == ISAL_BLOCK_FINISH)
+		return 1;
+	/* neither eating nor giving would be for ever */
+	return r->data + r->pos == from && *ret_size == 0 && avail ? -100 : 0;
+}
+
+static int step_zstd(struct codec *c, struct raw *r, uint8_t *out, size_t room,
+                     size_t *ret_size)
+{
+	ZSTD_inBuffer from = { r->data + r->pos, raw_avail(r), 0 };
+	ZSTD_outBuffer to = { out, room, 0 };
+	size_t rc = ZSTD_decompressStream(c->zstd, &to, &from);
+
+	r->pos += from.pos;
+	*ret_size = to.pos;
+	if (ZSTD_isError(rc))
+		return -1;
+	return rc == 0;
+}
+
+int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
+               size_t *ret_size, struct err *err)
+{
+	const char *what = c->kind == CODEC_GZIP ? "gzip member" : "zstd frame";
+	int rc;
+
+	*ret_size = 0;
+	if (c->kind == CODEC_PLAIN)
+		return read_plain(r, out, room, ret_size, err);
+	if (c->between) {
+		rc = open_member(c, r, err);
+		if (rc <= 0)
+			return rc;
+	}
+	rc = raw_need(r, 1, err);
+	if (rc < 0)
+		return rc;
+	bool empty = raw_avail(r) == 0;
+	rc = c->kind == CODEC_GZIP ? step_gzip(c->inflate, r, out, room, ret_size) :
+	                             step_zstd(c, r, out, room, ret_size);
+	if (rc < 0) {
+		c->wrong_sum = c->kind == CODEC_GZIP && rc == ISAL_INCORRECT_CHECKSUM;
+		return err_set(err, E_PARSE, "%s: %s at offset %llu is damaged", r->name, what,
+		               (unsigned long long)c->member);
+	}
+	if (rc > 0)
+		c->between = true;
+	else if (empty && *ret_size == 0)
+		return err_set(err, E_PARSE, "%s: %s at offset %llu ends early", r->name, what,
+		               (unsigned long long)c->member);
+	return 1;
+}
+
+/* Does a member begin at pos, as far as TRIAL_IN bytes show? */
+static bool member_at(struct codec *c, const struct raw *r)
+{
+	uint8_t out[TRIAL_OUT];
+	struct raw trial = *r;
+	size_t size = 0;
+	int rc = 0;
+
+	if (!is_member(c, r->data + r->pos, raw_avail(r)))
+		return false;
+	if (raw_avail(r) > TRIAL_IN)
+		trial.len = r->pos + TRIAL_IN;
+	if (c->kind == CODEC_GZIP) {
+		const uint8_t *p = r->data + r->pos;
+
+		if (raw_avail(r) < 18 || p[2] != 8 || p[3] & 0xe0)
+			return false;
+		isal_inflate_reset(c->inflate);
+		c->inflate->crc_flag = ISAL_GZIP;
+		rc = step_gzip(c->inflate, &trial, out, sizeof out, &size);
+	} else {
+		(void)ZSTD_DCtx_reset(c->zstd, ZSTD_reset_session_only);
+		rc = step_zstd(c, &trial, out, sizeof out, &size);
+	}
+	return rc >= 0;
+}
+
+int codec_resync(struct codec *c, struct raw *r, uint64_t *ret_lost, struct err *err)
+{
+	int first = c->kind == CODEC_GZIP ? 0x1f : 0x28, rc;
+	uint64_t from = c->member;
+
+	c->between = true;
+	rc = raw_need(r, TRIAL_IN, err);
+	if (rc == 0 && !(c->wrong_sum && (raw_avail(r) == 0 || member_at(c, r))))
+		rc = raw_seek(r, from + 1, err);
+	while (rc == 0) {
+		const uint8_t *at;
+
+		rc = raw_need(r, TRIAL_IN, err);
+		if (rc < 0)
+			return rc;
+		at = raw_avail(r) ? memchr(r->data + r->pos, first, raw_avail(r)) : NULL;
+		if (!at) {
+			r->pos = r->len;
+			if (!r->eof)
+				continue;
+			break;
+		}
+		r->pos = (size_t)(at - r->data);
+		rc = raw_need(r, TRIAL_IN, err);
+		if (rc < 0)
+			return rc;
+		if (member_at(c, r)) {
+			*ret_lost = raw_offset(r) - from;
+			return 1;
+		}
+		r->pos++;
+	}
+	*ret_lost = raw_offset(r) - from;
+	return rc;
+}

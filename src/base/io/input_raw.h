@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_raw.h - inside of input.c and input_codec.c: the bytes of the file as
+ * they are, and the decoders that turn them into data.  Nobody else needs it.
+ */
+#ifndef BASE_IO_INPUT_RAW_H
+#define BASE_IO_INPUT_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* The inflater may hand back a few bytes it has taken too early, also those of
+ * the piece before, so this many stay in front of the next byte. */
+#define RAW_HISTORY 64
+#define RAW_SIZE (256 * 1024)
+
+struct raw {
+	const char *name;
+	int fd;                         /* -1: the bytes are in memory */
+	bool seekable, eof;
+	const uint8_t *data;            /* buf, or the caller's memory */
+	uint8_t *buf;
+	size_t pos, len;                /* next byte and end, in data */
+	uint64_t base;                  /* offset in the file of data[0] */
+};
+
+/* At least `want` (<= RAW_SIZE / 2) bytes behind pos, unless the file ends. */
+MUST_CHECK int raw_need(struct raw *r, size_t want, struct err *err);
+MUST_CHECK int raw_seek(struct raw *r, uint64_t offset, struct err *err);
+
+static inline uint64_t raw_offset(const struct raw *r)
+{
+	return r->base + r->pos;
+}
+
+static inline size_t raw_avail(const struct raw *r)
+{
+	return r->len - r->pos;
+}
+
+enum codec_kind { CODEC_PLAIN, CODEC_GZIP, CODEC_ZSTD };
+
+struct codec {
+	enum codec_kind kind;
+	bool between;                   /* no member or frame is open */
+	uint64_t member;                /* offset of the open or last member */
+	bool wrong_sum;                 /* damaged, but it came to an end */
+	struct inflate_state *inflate;
+	struct ZSTD_DCtx_s *zstd;
+};
+
+/* What the first bytes say. */
+MUST_CHECK int codec_init(struct codec *c, struct raw *r, struct err *err);
+void codec_release(struct codec *c);
+
+/*
+ * Decode up to room (> 0) bytes to out, never across the end of a member.
+ * Returns 1 with *ret_size (which may be 0) bytes, 0 at the end of the file, or
+ * an error; with an error *ret_size bytes before the damage are good to have.
+ */
+MUST_CHECK int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
+                          size_t *ret_size, struct err *err);
+/* Move to the next member behind a damaged one.  1, 0 at the end, or error. */
+MUST_CHECK int codec_resync(struct codec *c, struct raw *r, uint64_t *ret_lost,
+                            struct err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.h - one line on a terminal: done of total, rate, time left.
+ *
+ * Nothing is written unless stderr is a terminal and the level is not quiet.
+ * Cheap to call for every item: it looks at the clock every few thousand
+ * calls or 0.1 s.
+ */
+#ifndef BASE_IO_PROGRESS_H
+#define BASE_IO_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	const char *what, *unit;        /* "importing", "URLs" */
+	uint64_t total;                 /* 0: not known */
+	uint64_t done;
+	double left;                    /* seconds, by who knows better than the rate so far; */
+	bool left_known;                /* is it set? */
+	double started, shown;
+	bool on;
+};
+
+void progress_start(struct progress *p, const char *what, const char *unit, uint64_t total);
+void progress_set(struct progress *p, uint64_t done);
+/* Callback of readers: bytes done of all, shown in MiB. */
+void progress_bytes(void *progress, uint64_t done, uint64_t total);
+void progress_clear(const struct progress *p);  /* something else is said; it comes again */
+void progress_end(struct progress *p);          /* clears the line */
+
+#endif

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_plan.c - `freshet plan` and `freshet explain`: what would be fetched. */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/frame/repository.h"
+#include "cli/print/failing_print.h"
+#include "engine/recall/dry.h"
+
+struct plan_opts {
+	const char *policy;
+	struct share budget;
+	int64_t every, now;
+	int goal, aim, weight, format;
+	int64_t max_age;
+	struct share site_share, retry_share;
+};
+
+enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
+
+#define PLAN_OPTIONS \
+	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC", \
+	  .offset = offsetof(struct plan_opts, policy), .setting = true, \
+	  .help = "the policy: name or name:key=value,..." }, \
+	SETTING_AIM(plan_opts), \
+	{ .name = "budget", .type = OPTION_SHARE, .def = "2%", .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, budget), .setting = true, \
+	  .help = "downloads of a cycle, as a number or a share of the pages" }, \
+	{ .name = "every", .type = OPTION_DURATION, .def = "1d", .arg = "DURATION", \
+	  .offset = offsetof(struct plan_opts, every), .setting = true, \
+	  .help = "time between cycles" }, \
+	{ .name = "max-age", .type = OPTION_DURATION, .arg = "DURATION", \
+	  .offset = offsetof(struct plan_opts, max_age), .setting = true, \
+	  .help = "no page stays unvisited longer" }, \
+	{ .name = "site-share", .type = OPTION_SHARE, .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, site_share), .setting = true, \
+	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: " \
+	          "its share of the pages and half of the rest" }, \
+	{ .name = "retry_share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, retry_share), .setting = true, \
+	  .help = "pages that failed and have rested get at most this part of a cycle, one " \
+	          "request at least" }, \
+	OPT_CHOICE(plan_opts, goal, "changed|alive", "changed", "what counts as a hit"), \
+	OPT_TIME(plan_opts, now, NULL, "plan as if it were this time")
+
+static const struct option_spec plan_options[] = {
+	PLAN_OPTIONS,
+	OPT_CHOICE(plan_opts, format, "table|urls|jsonl", "table",
+	           "a table; URLs only; or JSON Lines that `freshet tell` takes back"),
+	OPT_END
+};
+
+static const struct option_spec explain_options[] = { PLAN_OPTIONS, OPT_END };
+
+struct planning {
+	struct store *store;
+	struct resumed r;
+	struct arena keep;
+	struct progress progress;
+	uint32_t budget;
+};
+
+static void planning_release(struct planning *p)
+{
+	resume_release(&p->r);
+	store_close(p->store);
+	arena_release(&p->keep);
+}
+
+/* Resume the repository with the options and settings in force. */
+static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *o,
+                         struct err *err)
+{
+	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
+	                          .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
+	                          .progress = &p->progress };
+	int rc = repository_read(cli, &p->store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = repository_settings(cli, p->store, &p->keep, err);
+	if (rc < 0)
+		return rc;
+	ro.policy = o->policy;
+	ro.cycle_seconds = o->every;
+	rc = resume(&p->r, p->store, &ro, err);
+	if (rc < 0)
+		return rc;
+	rc = guarantee_cycles(o->max_age, o->every, &p->r.engine.rules.max_age, err);
+	if (rc < 0)
+		return rc;
+	p->r.engine.ceiling.share = o->site_share;
+	p->r.engine.ceiling.usual = o->goal == GOAL_CHANGED;
+	p->r.engine.retry.share = o->retry_share;
+	p->budget = (uint32_t)share_of(o->budget, p->r.loaded.n_here);
+	if (!o->now)
+		o->now = clock_now();
+	return 0;
+}
+
+static void print_jsonl(const struct planning *p, struct json *j)
+{
+	const struct engine *e = &p->r.engine;
+
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+		const struct seen *s = &e->cycle.seen[i];
+
+		json_object(j);
+		json_kstr(j, "url", pages_url(&p->r.loaded.pages, s->page));
+		json_kint(j, "rank", (int64_t)i + 1);
+		json_knum(j, "score", (double)s->score);
+		json_knum(j, "probability", (double)s->probability);
+		json_kstr(j, "reason", reason_name(s->reason));
+		json_kint(j, "round", s->round);
+		json_end_object(j);
+		if (!j->depth)
+			json_newline(j);
+	}
+}
+
+static void print_json(const struct planning *p, const struct plan_opts *o)
+{
+	struct json j;
+	char t[15];
+
+	when_digits(o->now, t);
+	cli_json_begin(&j, "plan");
+	json_kstr(&j, "time", t);
+	json_kstr(&j, "policy", o->policy);
+	json_kstr(&j, "aim", aim_name((enum aim)o->aim));
+	json_kstr(&j, "weight", weight_name((enum weight_by)o->weight));
+	if (policy_explain(p->r.policy))
+		json_kstr(&j, "explain", policy_explain(p->r.policy));
+	json_kint(&j, "budget", p->budget);
+	if (p->r.engine.cycle.guarantee_broken)
+		json_kbool(&j, "guarantee_broken", true);
+	json_kint(&j, "resting", p->r.engine.retry.n_resting);
+	json_key(&j, "plan");
+	json_array(&j);
+	print_jsonl(p, &j);
+	json_end_array(&j);
+	cli_json_end(&j);
+}
+
+static void print_table(const struct planning *p)
+{
+	static const char *const heads[] = { "rank", "score", "probability", "<reason", "<url" };
+	const struct engine *e = &p->r.engine;
+	struct table *t = table_new(heads, 5);
+
+	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+		const struct seen *s = &e->cycle.seen[i];
+
+		table_cell(t, "%zu", i + 1);
+		table_cell(t, "%.4f", (double)s->score);
+		if (isnan(s->probability))
+			table_cell(t, "-");
+		else
+			table_cell(t, "%.4f", (double)s->probability);
+		table_cell(t, "%s", reason_name(s->reason));
+		table_cell(t, "%s", pages_url(&p->r.loaded.pages, s->page));
+	}
+	table_print(t, stdout);
+	table_free(t);
+}
+
+/* What the policy says of itself: what auto chose, and why. */
+static void say_choice(const struct planning *p, const char *policy)
+{
+	const char *why = policy_explain(p->r.policy);
+
+	if (why)
+		log_info("%s chose %s", policy, why);
+}
+
+static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct plan_opts *o = opts;
+	struct planning p = { 0 };
+	struct json j;
+	int rc = planning_open(&p, cli, o, err);
+
+	(void)n_args;
+	(void)args;
+	if (rc == 0)
+		rc = dry_cycle(&p.r, o->now, p.budget, err);
+	if (rc == 0)
+		say_choice(&p, o->policy);
+	if (rc == 0 && p.r.engine.cycle.guarantee_broken)
+		log_warn("the budget cannot keep --max-age: raise one of them");
+	if (rc == 0 && p.r.engine.retry.n_resting)
+		log_info("%u page%s after failures%s", p.r.engine.retry.n_resting,
+		         p.r.engine.retry.n_resting == 1 ? " rests" : "s rest",
+		         o->max_age ? ", and --max-age does not hold for them" : "");
+	if (rc == 0 && cli->common.json) {
+		print_json(&p, o);
+	} else if (rc == 0 && o->format == FORMAT_JSONL) {
+		json_to_file(&j, stdout);
+		print_jsonl(&p, &j);
+	} else if (rc == 0 && o->format == FORMAT_URLS) {
+		for (size_t i = 0; i < p.r.engine.cycle.n_seen; i++)
+			puts(pages_url(&p.r.loaded.pages, p.r.engine.cycle.seen[i].page));
+	} else if (rc == 0) {
+		print_table(&p);
+	}
+	planning_release(&p);
+	return rc;
+}
+
+static const char *keep_text(struct arena *keep, const char *s)
+{
+	return s ? arena_strndup(keep, s, strlen(s)) : NULL;
+}
+
+struct explanation {
+	const struct seen *seen;        /* NULL: never asked for */
+	size_t rank, n;
+	uint32_t cycles;                /* until its turn */
+	bool late;                      /* not in the next cycle */
+	double probability;             /* of the next cycle; NAN: not known */
+	struct store_page page;
+	struct failing failing;
+	const char *why;                /* what the policy says of itself */
+};
+
+static void explain_text(const struct explanation *x, const struct planning *p,
+                         const struct plan_opts *o)
+{
+	uint32_t n = x->page.number;
+	char t[21];
+
+	printf("url          %s\npolicy       %s\naim          %s\n",
+	       pages_url(&p->r.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
+	if (!x->seen) {
+		puts(x->failing.until ? "verdict      it is not asked for: it, or its site, rests" :
+		     "verdict      it is not asked for: it is gone, or the policy leaves it out");
+		failing_page_text(&x->failing);
+		return;
+	}
+	printf("rank         %zu of %zu, budget %u: %s%s\n", x->rank, x->n, p->budget,
+	       x->cycles <= 1 ? "in the next cycle" : "not in the next cycle",
+	       x->cycles > 1 || !x->failing.times ? "" :
+	       x->failing.outcome == OUTCOME_BLOCKED ? ", but its last visit was blocked" :
+	       ", but its last visit failed");
+	failing_page_text(&x->failing);
+	if (x->cycles > 1)
+		printf("would come   in about %u cycles, if nothing changed meanwhile\n", x->cycles);
+	printf("reason       %s\nscore        %.4f\n", reason_text(x->seen->reason),
+	       (double)x->seen->score);
+	if (!isnan(x->probability))
+		printf("probability  %.4f\n", x->probability);
+	printf("visits       %u, %u of them found a change", x->page.visits, x->page.changes);
+	failing_page_counts(&x->failing);
+	putchar('\n');
+	if (x->page.last_visit) {
+		when_iso(x->page.last_visit, t);
+		printf("last visit   %s\n", t);
+	}
+}
+
+static void explain_json(const struct explanation *x, const struct planning *p,
+                         const struct plan_opts *o)
+{
+	struct json j;
+
+	cli_json_begin(&j, "explain");
+	json_kstr(&j, "url", pages_url(&p->r.loaded.pages, x->page.number));
+	json_kstr(&j, "policy", o->policy);
+	json_kstr(&j, "aim", aim_name((enum aim)o->aim));
+	if (x->why)
+		json_kstr(&j, "explain", x->why);
+	json_kint(&j, "budget", p->budget);
+	json_kbool(&j, "asked", x->seen != NULL);
+	json_kbool(&j, "in_next_cycle", x->seen && x->cycles <= 1);
+	if (x->seen) {
+		json_kint(&j, "rank", (int64_t)x->rank);
+		json_kint(&j, "of", (int64_t)x->n);
+		json_kint(&j, "cycles", x->cycles);
+		json_knum(&j, "score", (double)x->seen->score);
+		json_knum(&j, "probability", x->probability);
+		json_kstr(&j, "reason", reason_name(x->seen->reason));
+		json_kstr(&j, "because", reason_text(x->seen->reason));
+	}
+	json_kint(&j, "visits", x->page.visits);
+	json_kint(&j, "changes", x->page.changes);
+	failing_page_json(&j, &x->failing);
+	cli_json_end(&j);
+}
+
+static void find_page(struct explanation *x, const struct engine *e)
+{
+	x->n = e->cycle.n_seen;
+	for (size_t i = 0; i < x->n && !x->seen; i++) {
+		if (e->cycle.seen[i].page == x->page.number) {
+			x->seen = &e->cycle.seen[i];
+			x->rank = i + 1;
+		}
+	}
+}
+
+/* A page that is not in the next cycle is looked for in a plan of everything:
+ * its rank there tells about when its turn comes. */
+static int explain_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct plan_opts *o = opts;
+	struct planning p = { 0 };
+	struct explanation x = { 0 };
+	int rc = planning_open(&p, cli, o, err);
+
+	(void)n_args;
+	if (rc == 0)
+		rc = repository_page(p.store, args[0], &x.page, err);
+	if (rc == 0)
+		rc = failing_page(p.store, x.page.number, &x.failing, err);
+	if (rc == 0 && x.failing.times)
+		x.failing.until = failing_rest(&p.r, x.page.number, o->now);
+	if (rc == 0)
+		rc = dry_cycle(&p.r, o->now, p.budget, err);
+	if (rc == 0) {
+		say_choice(&p, o->policy);
+		x.why = keep_text(&p.keep, policy_explain(p.r.policy));
+		find_page(&x, &p.r.engine);
+	}
+	if (rc == 0 && !x.seen) {
+		/* with all of the budget auto would choose another policy */
+		const char *chosen = keep_text(&p.keep, policy_chosen(p.r.policy));
+		struct resume_opts ro = { .policy = chosen, .seed = (uint64_t)cli->common.seed,
+		                          .goal = (enum goal)o->goal, .aim = (enum aim)o->aim,
+		                          .weight = (enum weight_by)o->weight,
+		                          .cycle_seconds = o->every };
+		uint32_t max_age = p.r.engine.rules.max_age;
+
+		resume_release(&p.r);
+		rc = resume(&p.r, p.store, &ro, err);
+		p.r.engine.rules.max_age = max_age;
+		p.r.engine.retry.share = (struct share){ 100, true };
+		if (rc == 0)
+			rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
+		if (rc == 0)
+			find_page(&x, &p.r.engine);
+		x.late = true;
+	}
+	if (rc == 0) {
+		/* in a plan of everything each page is sure to come: that says nothing */
+		x.probability = x.seen && !x.late ? (double)x.seen->probability : (double)NAN;
+		x.cycles = p.budget ? (uint32_t)((x.rank + p.budget - 1) / p.budget) : 0;
+		if (x.late && x.cycles < 2)
+			x.cycles = 2;
+		if (cli->common.json)
+			explain_json(&x, &p, o);
+		else
+			explain_text(&x, &p, o);
+	}
+	planning_release(&p);
+	return rc;
+}
+
+const struct command command_plan = {
+	.name = "plan",
+	.arguments = "",
+	.summary = "what would be fetched, with score, probability and reason; fetches nothing",
+	.description =
+		"A policy that looks at its first downloads before it goes on is shown as if nothing\n"
+		"could be learnt from them. Another crawler can do the fetching: give it\n"
+		"`--format urls` or `--format jsonl`, and hand its outcomes to `freshet tell`.\n"
+		"\n"
+		"The score is the policy's own: a chance of change, an age, a rate; policies that mix\n"
+		"reasons or add noise do not list by falling score. The probability is that with which\n"
+		"chance chose the page; - where it cannot be told. `freshet replay --logged` rests on it.",
+	.examples =
+		"  freshet -C crawl plan --budget 100 --policy site\n"
+		"  freshet -C crawl plan --format jsonl > plan.jsonl\n",
+	.options = plan_options,
+	.opts_size = sizeof(struct plan_opts),
+	.n_args_min = 0,
+	.n_args_max = 0,
+	.run = plan_run,
+};
+
+const struct command command_explain = {
+	.name = "explain",
+	.arguments = "URL",
+	.summary = "why a page would, or would not, be fetched in the next cycle",
+	.examples = "  freshet -C crawl explain https://example.org/news/\n",
+	.options = explain_options,
+	.opts_size = sizeof(struct plan_opts),
+	.n_args_min = 1,
+	.n_args_max = 1,
+	.run = explain_run,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_tell.c - `freshet tell`: outcomes fetched by another crawler. */
+#include <stdio.h>
+
+#include "cli/frame/repository.h"
+#include "engine/book/keep.h"
+
+struct tell_opts { int64_t confirmations, now; };
+
+static const struct option_spec tell_options[] = {
+	{ .name = "confirmations", .type = OPTION_INT, .def = "2", .min = 1, .max = 100, .arg = "N",
+	  .offset = offsetof(struct tell_opts, confirmations), .setting = true,
+	  .help = "times a page must be seen gone before it is believed" },
+	OPT_TIME(tell_opts, now, NULL, "the time of outcomes that carry none"),
+	OPT_END
+};
+
+static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	struct tell_opts *o = opts;
+	uint64_t n_warned = 0;
+	struct tell t = { .report = log_warn_few, .arg = &n_warned };
+	struct arena keep = { 0 };
+	char folder[4096];
+	struct json j;
+	int rc = repository_open(cli, &t.store, err);
+
+	(void)n_args;
+	if (rc == 0)
+		rc = repository_settings(cli, t.store, &keep, err);
+	if (rc == 0) {
+		t.now = o->now ? o->now : clock_now();
+		t.confirmations = (unsigned)o->confirmations;
+		snprintf(folder, sizeof folder, "%.4000s/warc", cli->common.repository);
+		t.warc_folder = folder;
+		rc = tell_file(&t, args[0], err);
+	}
+	if (rc == 0 && t.stats.n_bad && !t.stats.n_lines)
+		rc = err_set(err, E_PARSE, "%s: no line of it is an outcome; `freshet tell --help` "
+		             "shows one", args[0]);
+	store_close(t.store);
+	arena_release(&keep);
+	if (rc < 0)
+		return rc;
+	if (t.stats.n_future)
+		log_warn("%llu line%s a time in the future: taken for now; is the other crawler's "
+		         "clock right?", (unsigned long long)t.stats.n_future,
+		         t.stats.n_future == 1 ? " has" : "s have");
+	if (t.ended)
+		log_info("cycle %u, which had been broken off, is over: the next `freshet cycle` "
+		         "begins a new one", t.ended);
+	if (cli->common.json) {
+		cli_json_begin(&j, "tell");
+		json_kint(&j, "cycle", t.stats.n_lines ? t.cycle : 0);
+		json_kint(&j, "told", (int64_t)t.stats.n_lines);
+		json_kint(&j, "new", (int64_t)t.stats.fresh);
+		json_kint(&j, "changed", (int64_t)t.stats.changed);
+		json_kint(&j, "same", (int64_t)t.stats.same);
+		json_kint(&j, "gone", (int64_t)t.stats.gone);
+		json_kint(&j, "failed", (int64_t)t.stats.failed);
+		json_kint(&j, "malformed", (int64_t)t.stats.n_bad);
+		json_kint(&j, "future", (int64_t)t.stats.n_future);
+		cli_json_end(&j);
+		return 0;
+	}
+	printf("%llu outcomes: %llu new, %llu changed, %llu same, %llu gone, %llu failed",
+	       (unsigned long long)t.stats.n_lines, (unsigned long long)t.stats.fresh,
+	       (unsigned long long)t.stats.changed, (unsigned long long)t.stats.same,
+	       (unsigned long long)t.stats.gone, (unsigned long long)t.stats.failed);
+	if (t.stats.n_bad)
+		printf("; %llu malformed", (unsigned long long)t.stats.n_bad);
+	putchar('\n');
+	return 0;
+}
+
+const struct command command_tell = {
+	.name = "tell",
+	.arguments = "FILE",
+	.summary = "outcomes fetched by another crawler (JSON Lines)",
+	.description =
+		"Each line is an object with `url` and `outcome` (same, changed, gone, failed, blocked)\n"
+		"or `status` (and `digest`), and optionally `cause` (of what failed or was blocked: dns,\n"
+		"timeout, robots ...; docs/formats.md lists them), `time`, `score`, `probability`,\n"
+		"`reason` as `freshet plan --format jsonl` printed them. A time more than a day in the\n"
+		"future is taken for now. The lines of a file are one cycle, kept\n"
+		"together or, if something fails, not at all; `-` is standard input. A cycle of\n"
+		"`freshet cycle` or `live` that was broken off ends as it is.",
+	.examples = "  freshet -C crawl tell outcomes.jsonl\n",
+	.options = tell_options,
+	.opts_size = sizeof(struct tell_opts),
+	.n_args_min = 1,
+	.n_args_max = 1,
+	.run = tell_run,
+};

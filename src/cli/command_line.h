@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* command_line.h - what was typed, as text that a shell would take again. */
-#ifndef CLI_COMMAND_LINE_H
-#define CLI_COMMAND_LINE_H
-
-/* For free().  Quoted where a shell needs it; the password of a URL is `***`. */
-char *command_line(int argc, char **argv);
-
-#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * command.h - what a command is, and what every command gets.
+ *
+ * A command is one file, cmd_x.c, that defines `const struct command command_x`,
+ * and one line in commands.def.  Its option table feeds the command line,
+ * --help, the man page and completion.
+ */
+#ifndef CLI_FRAME_COMMAND_H
+#define CLI_FRAME_COMMAND_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/io/json.h"
+#include "base/log.h"
+#include "base/option.h"
+
+/* Options that every command takes. */
+struct common_opts {
+	const char *repository;         /* -C DIR */
+	const char *store;              /* --store URL */
+	int64_t seed;
+	bool json, quiet, verbose, help, version;
+};
+
+struct cli {
+	struct common_opts common;
+	bool *common_given;
+	const struct command *command;
+	const struct option_spec *options;
+	void *opts;
+	bool *given;                    /* by index of the command's options */
+	const char *line;               /* the command line, without passwords */
+};
+
+struct command {
+	const char *name;
+	const char *arguments;          /* "FILE...", or "" */
+	const char *summary;            /* one line */
+	const char *description;        /* paragraphs, separated by blank lines */
+	const char *examples;           /* lines "command  # what it does" */
+	const struct option_spec *options;
+	size_t opts_size;
+	const char *const (*needs)[2];  /* option, and the one it means nothing without; or NULL */
+	int n_args_min, n_args_max;     /* -1: any number */
+	bool archives;                  /* a folder among them stands for the archives in it */
+	/* 0, or a negative error code with err filled. */
+	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
+};
+
+/* Did the user give the option? */
+bool cli_given(const struct cli *cli, const char *name);
+
+const struct command *command_at(size_t i);             /* NULL past the last */
+const struct command *command_find(const char *name);
+/* E_USAGE that names the nearest command. */
+int command_unknown(const char *name, struct err *err);
+extern const struct option_spec common_options[];
+
+/* --help of one command, and its man page. */
+void command_print_help(const struct command *c, FILE *out);
+void command_print_json(const struct command *c);               /* on stdout */
+void command_print_man(const struct command *c, FILE *out);
+void command_print_overview(bool as_json);                      /* of all, on stdout */
+/* An option as members of an object that is begun: name, default, values, range, help. */
+void cli_json_option(struct json *j, const struct option_spec *s);
+
+/* The JSON document of a command: {"schema":"freshet.<command>/1", ... */
+void cli_json_begin(struct json *j, const char *command);      /* on stdout */
+void cli_json_schema(struct json *j, const char *command);     /* where j writes */
+void cli_json_end(struct json *j);
+
+/* Table on stdout: columns aligned, numbers to the right. */
+struct table;
+struct table *table_new(const char *const *heads, size_t n);    /* head "<x": left */
+__attribute__((format(printf, 2, 3)))
+void table_cell(struct table *t, const char *fmt, ...);         /* row by row */
+void table_print(struct table *t, FILE *out);
+void table_print_more(struct table *t, FILE *out);              /* without heads */
+void table_free(struct table *t);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* repository.c - opening repositories, and settings; see repository.h. */
+#include "cli/frame/repository.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "web/url/url.h"
+
+static int store_path(const struct cli *cli, const char *dir, char *out, size_t size,
+                      struct err *err)
+{
+	int n;
+
+	if (cli->common.store)
+		n = snprintf(out, size, "%s", cli->common.store);
+	else
+		n = snprintf(out, size, "%s/freshet.db", dir);
+	if (n < 0 || (size_t)n >= size)
+		return err_set(err, E_USAGE, "the path of the repository is too long");
+	return 0;
+}
+
+static int open_as(struct cli *cli, enum store_mode mode, struct store **ret, struct err *err)
+{
+	char path[4096];
+	int rc = store_path(cli, cli->common.repository, path, sizeof path, err);
+
+	return rc < 0 ? rc : store_open(ret, path, mode, err);
+}
+
+int repository_open(struct cli *cli, struct store **ret, struct err *err)
+{
+	return open_as(cli, STORE_EXISTING, ret, err);
+}
+
+int repository_read(struct cli *cli, struct store **ret, struct err *err)
+{
+	return open_as(cli, STORE_READ, ret, err);
+}
+
+int repository_create(struct cli *cli, const char *dir, struct store **ret, struct err *err)
+{
+	char path[4096];
+	struct stat st;
+	int rc = store_path(cli, dir, path, sizeof path, err);
+
+	if (rc < 0)
+		return rc;
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return err_errno(err, E_IO, "%s: no folder can be made there", dir);
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+		return err_set(err, E_IO, "%s: is a file; name a folder for the repository", dir);
+	rc = store_open(ret, path, STORE_CREATE, err);
+	if (rc < 0)
+		return rc;
+	snprintf(path, sizeof path, "%.4000s/warc", dir);
+	if (mkdir(path, 0777) && errno != EEXIST) {
+		store_close(*ret);
+		return err_errno(err, E_IO, "%s", path);
+	}
+	return 0;
+}
+
+struct filling {
+	struct cli *cli;
+	struct arena *keep;
+};
+
+static int fill_one(void *arg, const char *key, const char *value, struct err *err)
+{
+	struct filling *f = arg;
+	const struct option_spec *s = option_find(f->cli->options, key, strlen(key));
+	int rc;
+
+	if (!s || !s->setting || f->cli->given[s - f->cli->options])
+		return 0;
+	rc = option_set(s, f->cli->opts, arena_strndup(f->keep, value, strlen(value)), err);
+	return rc < 0 ? err_prefix(err, "setting %s", key) : 0;
+}
+
+int repository_settings(struct cli *cli, struct store *s, struct arena *keep, struct err *err)
+{
+	struct filling f = { cli, keep };
+
+	return store_settings(s, fill_one, &f, err);
+}
+
+const struct option_spec *setting_find(const char *name)
+{
+	const struct command *c = command_find("cycle");        /* what it means there comes first */
+	const struct option_spec *s = option_find(c->options, name, strlen(name));
+
+	for (size_t i = 0; !(s && s->setting) && (c = command_at(i)); i++)
+		s = c->options ? option_find(c->options, name, strlen(name)) : NULL;
+	return s && s->setting ? s : NULL;
+}
+
+int repository_page(struct store *s, const char *url, struct store_page *ret, struct err *err)
+{
+	struct buf text, canonical;
+	struct err why = { 0 };
+	int rc;
+
+	buf_init(&text, URL_SIZE_MAX);
+	buf_init(&canonical, URL_SIZE_MAX);
+	if (!strstr(url, "://"))
+		buf_str(&text, "http://");
+	buf_str(&text, url);
+	rc = url_canonical(buf_text(&text), text.size, &canonical, &why);
+	if (rc < 0) {
+		char shown[200];
+
+		rc = err_set(err, E_USAGE, "'%s' is no URL of a page: %s",
+		             log_quote(url, strlen(url), shown, sizeof shown), why.text);
+	} else {
+		rc = store_page_find(s, (struct text){ canonical.data, canonical.size }, ret, err);
+		if (rc == 0)
+			rc = err_set(err, E_USAGE, "%s: not in this repository; `freshet add` puts it "
+			             "under care", buf_text(&canonical));
+		else if (rc > 0)
+			rc = 0;
+	}
+	buf_release(&text);
+	buf_release(&canonical);
+	return rc;
+}
+
+int64_t clock_now(void)
+{
+	return (int64_t)time(NULL);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cluster_run.h - pages to cluster, from a repository or from files, and their clusters. */
+#ifndef CLI_PRINT_CLUSTER_RUN_H
+#define CLI_PRINT_CLUSTER_RUN_H
+
+#include "cli/print/cluster_print.h"
+#include "cluster/bisect.h"
+#include "engine/book/import_words.h"
+#include "engine/recall/resume.h"
+
+/* Where pages come from: a repository, or the newest captures of files. */
+struct cluster_origin {
+	struct store *store;
+	struct resumed resumed;
+	struct history history;
+	struct import_words words;      /* the repository's */
+	struct lexicon list;            /* of a file */
+	struct pages own_pages;
+	struct visits own_visits;
+	struct copies own_copies;
+	struct view own_view;
+	const struct pages *pages;
+	struct copies *copies;
+	struct view *view;
+};
+
+/* Set pages, copies and view from o->store. */
+MUST_CHECK int cluster_resume(struct cluster_origin *o, uint64_t seed, struct err *err);
+/* Cluster the pages that are here. */
+void cluster_pages(const struct cluster_origin *from, const struct rows *rows,
+                 const struct bisect_options *bo, struct cluster_output *out);
+/* The document of `freshet cluster --k K` for an open repository. */
+MUST_CHECK int cluster_repository_json(struct json *j, struct store *s, uint32_t k,
+                                       uint64_t seed, struct err *err);
+
+#endif

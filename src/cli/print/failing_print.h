@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * failing_print.h - why visits failed or were blocked, as text and JSON, for every
+ * command that shows visits.
+ */
+#ifndef CLI_PRINT_FAILING_PRINT_H
+#define CLI_PRINT_FAILING_PRINT_H
+
+#include "base/io/json.h"
+#include "engine/recall/failing.h"
+
+/* Member `cause` of a visit; nothing if it had an answer about the page. */
+void cause_print_json(struct json *j, const struct store_visit *v);
+/* "failed 503", "blocked robots", "failed backoff 429". */
+struct cause_words { char text[32]; };
+struct cause_words cause_words(enum outcome o, unsigned cause, int32_t status);
+
+/* Members `failed`, `blocked` and `failing` of a page; the last is null if it does not. */
+void failing_page_json(struct json *j, const struct failing *f);
+/* The end of the line that counts visits: "; 3 failed, 1 blocked". */
+void failing_page_counts(const struct failing *f);
+/* A line that begins with "failing", if it does. */
+void failing_page_text(const struct failing *f);
+
+/* All that fails, sorted. */
+struct failing_table {
+	const struct pages *pages;
+	struct failing *by_page;
+	struct failing_site *sites;
+	uint32_t *list;                 /* of pages */
+	uint32_t n_sites, n_pages;
+};
+
+/* r: NULL, or who knows until when pages rest. */
+MUST_CHECK int failing_table_load(struct failing_table *t, struct store *s,
+                                  const struct loaded *l, const struct resumed *r,
+                                  int64_t now, struct err *err);
+void failing_table_release(struct failing_table *t);
+/* Member `failing` of freshet.status/1: how many, and the first `most` of each. */
+void failing_print_json(struct json *j, const struct failing_table *t, uint32_t most);
+void failing_print_text(const struct failing_table *t);
+
+#endif

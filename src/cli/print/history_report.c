@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history_report.c - see history_report.h.
+ *
+ * The documents are those of `status`, `log`, `status --sites`, `status --failing` (if
+ * any page fails) and `cluster`; of the
+ * sites the REPORT_SITES_MAX most visited, of the pages that fail as many.  Cost: two
+ * scans of the visits; for a policy that can say probabilities that of planning one cycle.
+ */
+#include "cli/print/history_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/print/cluster_run.h"
+#include "cli/print/failing_print.h"
+#include "cli/print/history_print.h"
+
+#define LATELY 5                        /* cycles that the verdict looks back */
+#define SITE_VISITS_MIN 10              /* before a site's rate is worth a sentence */
+
+struct cycles_seen {
+	struct json *j;
+	uint32_t n, n_first;            /* that looked for changes; that only made copies */
+	uint64_t downloads, hits, copies;
+	uint32_t lately_downloads[LATELY], lately_hits[LATELY];
+};
+
+/* Where nothing was looked at again there is no change to find: such a cycle says
+ * nothing of how well pages are chosen (views.js leaves it out of its charts, too). */
+static bool made_copies_only(const struct store_cycle *c)
+{
+	return c->fresh && !c->changed && !c->same;
+}
+
+static int add_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct cycles_seen *seen = arg;
+	uint32_t hits = c->changed + c->gone;
+
+	(void)err;
+	if (c->goal != GOAL_CHANGED)
+		return 0;
+	json_object(seen->j);
+	cycle_print_json(seen->j, c);
+	json_end_object(seen->j);
+	if (made_copies_only(c)) {
+		seen->n_first++;
+		seen->copies += c->fresh;
+		return 0;
+	}
+	seen->downloads += c->downloads;
+	seen->hits += hits;
+	seen->lately_downloads[seen->n % LATELY] = c->downloads;
+	seen->lately_hits[seen->n % LATELY] = hits;
+	seen->n++;
+	return 0;
+}
+
+static int add_cycles(struct report *r, struct store *s, struct cycles_seen *seen,
+                      struct err *err)
+{
+	int rc;
+
+	seen->j = report_json(r);
+	cli_json_schema(seen->j, "log");
+	json_key(seen->j, "cycles");
+	json_array(seen->j);
+	rc = store_cycles(s, add_cycle, seen, err);
+	json_end_array(seen->j);
+	cli_json_end(seen->j);
+	return rc;
+}
+
+static void say_cycles(struct report *r, const struct cycles_seen *seen)
+{
+	char requests[32], hits[32];
+	double downloads = 0, found = 0;
+
+	if (!seen->n && !seen->n_first) {
+		report_say(r, "No cycle has run here yet.");
+		return;
+	}
+	if (seen->n_first)
+		report_say(r, "%s first copies were made.", report_count(seen->copies, hits));
+	if (!seen->n) {
+		report_say(r, "The next cycles look for changes.");
+		return;
+	}
+	report_say(r, "In %u cycle%s%s %s requests found %s changes: a ChangeRatio of "
+	           "%.1f %%.", seen->n, seen->n == 1 ? "" : "s", seen->n_first ? " since" : "",
+	           report_count(seen->downloads, requests), report_count(seen->hits, hits),
+	           seen->downloads ? 100.0 * (double)seen->hits / (double)seen->downloads : 0);
+	for (int i = 0; i < LATELY; i++) {
+		downloads += seen->lately_downloads[i];
+		found += seen->lately_hits[i];
+	}
+	if (seen->n > LATELY && downloads > 0)
+		report_say(r, "The last %d cycles found %.1f %%.", LATELY,
+		           100 * found / downloads);
+}
+
+static void say_sites(struct report *r, const struct site_status *rows, uint32_t n,
+                      const struct pages *p)
+{
+	const struct site_status *best = NULL;
+	char days[32];
+
+	for (uint32_t i = 0; i < n; i++)
+		if (rows[i].answered >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
+		    (!best || rows[i].rate > best->rate))
+			best = &rows[i];
+	if (!best || n < 2)
+		return;
+	figure_format(1 / best->rate, 3, days);
+	report_say(r, "The liveliest site of those with %d visits or more is %s: a page of it "
+	           "changes every %s days.", SITE_VISITS_MIN,
+	           strtab_get(&p->site_names, best->site), days);
+}
+
+static int add_sites(struct report *r, struct store *s, struct sites *here,
+                     const struct history_report_opts *o, struct err *err)
+{
+	const struct pages *p = &here->loaded->pages;
+	struct site_status *rows = NULL;
+	uint32_t n = p->tree.n_sites;
+	int rc = sites_status(here->loaded, here->says, s, o->cycle_seconds,
+	                      &rows, err);
+
+	if (rc == 0) {
+		sites_sort(rows, n, p, SITES_BY_VISITS);
+		sites_print_json(report_json(r), NULL, here->loaded, o->policy, rows,
+		                 n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX, NULL);
+		if (o->verdict)
+			say_sites(r, rows, n, p);
+	}
+	free(rows);
+	return rc;
+}
+
+static int add_failing(struct report *r, struct store *s, const struct loaded *l,
+                       const struct history_report_opts *o, struct err *err)
+{
+	struct failing_table t;
+	char count[32];
+	int rc = failing_table_load(&t, s, l, NULL, 0, err);
+
+	if (t.n_pages)
+		status_print_failing(report_json(r), NULL, l, &t, REPORT_SITES_MAX);
+	if (t.n_pages && o->verdict)
+		report_say(r, "%s page%s without an answer when last asked for.",
+		           report_count(t.n_pages, count), t.n_pages == 1 ? " was" : "s were");
+	failing_table_release(&t);
+	return rc;
+}
+
+int history_report_add(struct report *r, struct store *s, const struct history_report_opts *o,
+                       struct err *err)
+{
+	struct resume_opts ro = { .policy = o->policy, .seed = o->seed,
+	                          .cycle_seconds = o->cycle_seconds };
+	struct cycles_seen seen = { 0 };
+	struct status_counts counts;
+	struct sites here;
+	int rc = sites_open(&here, s, &ro, err);
+
+	if (rc == 0)
+		rc = status_count(s, &counts, err);
+	if (rc == 0) {
+		status_print_json(report_json(r), &counts, here.loaded);
+		rc = add_cycles(r, s, &seen, err);
+	}
+	if (rc == 0 && o->verdict)
+		say_cycles(r, &seen);
+	if (rc == 0)
+		rc = add_sites(r, s, &here, o, err);
+	if (rc == 0)
+		rc = add_failing(r, s, here.loaded, o, err);
+	sites_close(&here);
+	if (rc == 0 && o->clusters && counts.store.captures && counts.store.pages >= 2 * o->clusters)
+		rc = cluster_repository_json(report_json(r), s, o->clusters, o->seed, err);
+	return rc;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_print.h - an experiment as table, JSON or CSV. */
+#ifndef CLI_PRINT_REPLAY_PRINT_H
+#define CLI_PRINT_REPLAY_PRINT_H
+
+#include <stdio.h>
+
+#include "base/io/json.h"
+#include "engine/replay/experiment.h"
+
+struct replay_sites;
+
+struct replay_output {
+	const struct experiment *x;
+	const struct replay_sites *sites;       /* used if they were measured */
+	uint32_t sites_most;                    /* in JSON; 0: all */
+	bool no_time;                   /* nothing that a clock measured */
+	bool first;                     /* of several in one output */
+};
+
+void replay_print_table(const struct replay_output *o, FILE *out);
+void replay_print_json(const struct replay_output *o, struct json *j);
+/* The policy knows what none can: a ceiling, no rival. */
+bool replay_knows_truth(const char *spec);
+void replay_print_csv(const struct replay_output *o, FILE *out);
+
+#endif

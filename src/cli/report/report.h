@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report.h - a command's results as one HTML file that shows them.
+ *
+ * A report is the JSON documents that the command prints with --json, byte for
+ * byte, inside a page (src/cli/report/, put into the program by the build) that
+ * draws them.  So there is one way to compute a figure and one to write it down;
+ * the page only looks.  What is worth a sentence is said by the command: title and
+ * verdict stand in the page as text.
+ *
+ *     report_init(&r);
+ *     replay_print_json(&out, report_json(&r));        // as often as one likes
+ *     report_say(&r, "%s finds the most changes", best);
+ *     rc = report_write(&r, path, &head, err);
+ *     report_release(&r);
+ *
+ * The file needs no server and asks for nothing: a policy in it forbids every
+ * request, and every script but its own.
+ */
+#ifndef CLI_REPORT_REPORT_H
+#define CLI_REPORT_REPORT_H
+
+#include "base/err.h"
+#include "base/io/json.h"
+#include "cli/frame/command.h"
+
+#define REPORT_DOCUMENTS_MAX ((size_t)64 << 20)
+#define REPORT_VERDICT_MAX 4096
+#define REPORT_SITES_MAX 1000           /* rows of a table of sites */
+
+struct report {
+	struct buf documents;           /* one a line */
+	struct buf verdict;
+	struct json json;
+};
+
+struct report_head {
+	const char *title;
+	const char *command;            /* the command line */
+	int64_t made;                   /* when; 0: not told */
+};
+
+void report_init(struct report *r);
+void report_release(struct report *r);
+/* The writer of the next document: cli_json_schema() ... cli_json_end(). */
+struct json *report_json(struct report *r);
+/* One more sentence of the verdict. */
+__attribute__((format(printf, 2, 3)))
+void report_say(struct report *r, const char *fmt, ...);
+/* A number with commas, 12,345, as the page has it. */
+const char *report_count(uint64_t n, char out[32]);
+/* Before long work: can the file be written at all?  NULL is fine. */
+MUST_CHECK int report_check(const char *path, struct err *err);
+/* Whole or not at all. */
+MUST_CHECK int report_write(const struct report *r, const char *path,
+                            const struct report_head *head, struct err *err);
+
+/* A file that the page is made of; data is NULL if there is none of that name. */
+struct report_asset { const char *name, *data; size_t size; };
+struct report_asset report_asset(const char *name);
+
+#endif

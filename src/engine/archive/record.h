@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - one capture of one page, as any archive tells it.
+ *
+ * WARC, CDX, CDXJ and the repository itself all become this; import and replay
+ * read nothing else.  Slices point into the reader's memory and live until the
+ * next record.
+ */
+#ifndef ENGINE_ARCHIVE_RECORD_H
+#define ENGINE_ARCHIVE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "repo/store.h"
+
+#define RECORD_LINKS_MAX 4096           /* of one capture; more are not read */
+
+struct slice { const char *s; size_t size; };   /* s == NULL: not told */
+
+/* What was counted in a page; -1: not told. */
+struct facts {
+	int64_t text, words, images, tables, emails, outlinks;
+};
+
+struct record {
+	struct slice url;               /* canonical */
+	struct slice target;            /* that answered, if redirects led elsewhere; links
+	                                   are relative to it */
+	int64_t time;
+	int status;                     /* 200 ...; 0: not told */
+	bool revisit;                   /* the content that has this digest or, without
+	                                   one, that of the page's capture before */
+	struct slice mime;
+	int64_t length;                 /* bytes of the payload or the record; -1 */
+	struct slice digest;            /* of the payload: what `bytes` compares */
+	struct slice prose, tags;       /* digests of visible text and tag skeleton */
+	bool has_simhash;
+	uint64_t simhash;
+	struct facts facts;
+	struct slice title;
+	struct slice terms;             /* "id:count id:count" */
+	struct slice links;             /* space-separated, host-relative or absolute */
+	struct slice robots;            /* what it asks of robots: web/rules/robots_tag.h */
+	struct slice etag, modified;    /* validators, verbatim */
+	struct slice file;              /* WARC file */
+	int64_t offset, record_size;    /* in it; -1 */
+};
+
+/* The same as the store has it.  A capture gets no page and no id, a record no url. */
+struct text record_text(struct slice s);
+void record_to_capture(const struct record *r, struct store_capture *ret);
+void record_from_capture(const struct store_capture *c, struct record *ret);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep.h - writing what came of a visit, whoever made it: our fetcher, or
+ * another crawler that tells us.
+ *
+ * A good copy is never destroyed: an error page does not replace a page, and
+ * `gone` is believed only after so many confirmations over as many visits.
+ */
+#ifndef ENGINE_BOOK_KEEP_H
+#define ENGINE_BOOK_KEEP_H
+
+#include "base/cause.h"
+#include "base/map.h"
+#include "base/when.h"
+#include "policy/policy.h"
+#include "repo/store.h"
+
+struct kept_visit {
+	uint32_t page, cycle;
+	int64_t time;
+	enum outcome outcome;           /* GONE: the server said so just now */
+	int32_t status;
+	enum cause cause;               /* of FAILED or BLOCKED; NONE: the status says it */
+	float score, probability;
+	uint8_t reason;
+	uint32_t extra;                 /* requests beyond the first, of a blocked one all */
+	uint32_t place;                 /* in the cycle, as planned, from 1; 0: unplanned */
+	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
+};
+
+/* The outcome as it counts: GONE becomes FAILED until confirmed often enough; a page that
+ * discovery found and that never was there leaves at once.
+ * Call inside a batch. */
+MUST_CHECK int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
+                          enum outcome *ret_outcome, struct err *err);
+
+/* How far the dates of a page's site are trusted: checked whenever a visit's
+ * outcome is known of a page whose date was read since the visit before. */
+struct lastmod_trust;
+MUST_CHECK int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret,
+                          struct err *err);
+
+/* The last cycle that the store knows of. */
+struct last_cycle { struct store_cycle row; char policy[256]; bool any; };
+MUST_CHECK int keep_last_cycle(struct store *s, struct last_cycle *ret, struct err *err);
+/* It was broken off and nobody will go on with it: it ends as it is.  In a batch. */
+MUST_CHECK int keep_end_cycle(struct store *s, struct last_cycle *last, struct err *err);
+/* The number for a cycle that others made; one of ours that was broken off ends as it
+ * is, for cycles come one after the other (*ret_ended: its number, else 0).  In a batch. */
+MUST_CHECK int keep_next_cycle(struct store *s, uint32_t *ret_number, uint32_t *ret_ended,
+                               struct err *err);
+
+/* One program at a time that crawls or tells: held on the folder of the archive, and let
+ * go when the descriptor is closed, also by a crash.  *ret_fd is -1 if there is no such
+ * folder, or its file system has no locks. */
+MUST_CHECK int keep_lock(const char *folder, int *ret_fd, struct err *err);
+
+/* Outcomes told by another crawler, JSON Lines:
+ *   {"url":U, "outcome":"same|changed|gone|failed|blocked", "status":N, "digest":D,
+ *    "cause":C, "time":T, "score":x, "probability":x, "reason":R}
+ * url and one of outcome and status are needed; without an outcome it follows
+ * from status and digest.  A cause is kept of what failed or was blocked; one that
+ * base/cause.def does not know becomes `other`.  All lines of a file are one cycle, and are kept together or not
+ * at all. */
+/* A cycle that is told visits a page once; one that failed may be tried again.  False:
+ * it was told of before.  had: the outcomes so far, by page. */
+bool keep_once(struct map *had, uint32_t page, enum outcome o);
+
+struct tell_stats {
+	uint64_t n_lines, n_bad, changed, same, gone, failed, fresh;
+	uint64_t n_future;              /* lines whose time was not yet: taken for now */
+};
+
+#define TELL_FUTURE DAY_SECONDS /* clocks differ, and zones are mistaken */
+
+struct tell {
+	struct store *store;
+	int64_t now;
+	unsigned confirmations;
+	const char *warc_folder;        /* whose lock is wanted; NULL: none */
+	void (*report)(void *arg, const char *text);
+	void *arg;
+	struct tell_stats stats;
+	struct map had;                 /* inside: see keep_once() */
+	uint32_t cycle;                 /* set: the cycle's number */
+	uint32_t ended;                 /* one that had been broken off and is over now, or 0 */
+};
+
+MUST_CHECK int tell_file(struct tell *t, const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl_ask.c - when the crawl asks the engine for its next page.
+ *
+ * Pages of a round that is planned are handed to the fetcher as soon as it has room for
+ * them.  A new round is asked for only when connections are idle: the later it is
+ * planned, the more is known.
+ *
+ * A policy wants to be told most of a round before it plans the next (its patience).  While
+ * slow pages keep it waiting, connections are idle.  That may last for a tenth of the cycle's
+ * time, all waits together, and for WAIT_MOST at a time; then the next round is planned with
+ * what is known.  So a cycle takes little longer than the pages of it would if they
+ * were known beforehand.  Tests of life have no such limit: there requests count, not time.
+ *
+ * With one connection, pages are asked for one by one, and answered in the order asked: the
+ * cycle is then the same as in replay.
+ */
+#include "engine/crawl/crawl_inner.h"
+
+#define WAIT_SHARE 0.1          /* of the time since the first page was asked for, */
+#define WAIT_FREE 0.2           /* and so many seconds */
+#define WAIT_MOST 30            /* seconds at a time */
+#define WINDOW 4096             /* pages at the fetcher at a time */
+
+bool crawl_has_room(const struct crawl *c, size_t pending)
+{
+	return pending < (c->opts->fetch.connections == 1 ? 1 : WINDOW);
+}
+
+static bool is_impatient(const struct crawl *c, double now)
+{
+	double wait = c->wait_began > 0 ? now - c->wait_began : 0;
+
+	return wait > 0 && (wait > WAIT_MOST || (c->opts->goal != GOAL_ALIVE &&
+	                    c->waited + wait > WAIT_FREE + WAIT_SHARE * (now - c->asking_began)));
+}
+
+bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
+{
+	double now = crawl_seconds();
+	bool idle = fetch_pending(c->fetch) < c->opts->fetch.connections;
+	struct asking a = { .want = 1, .queue_only = !idle, .impatient = is_impatient(c, now) };
+	size_t n;
+
+	if (!(c->asking_began > 0))
+		c->asking_began = now;
+	if (engine_ask(&c->resumed->engine, &a, ret_lease, &n) != ASK_OFFERS) {
+		if (idle && !(c->wait_began > 0))
+			c->wait_began = now;
+		return false;
+	}
+	if (c->wait_began > 0)
+		c->waited += now - c->wait_began;
+	c->wait_began = 0;
+	return true;
+}
+
+/* When each round was planned, for a cycle that goes on. */
+int crawl_rounds_save(struct crawl *c, struct err *err)
+{
+	const struct cycle *e = &c->resumed->engine.cycle;
+	int rc = 0;
+
+	for (; rc == 0 && c->rounds_kept < e->planned_after.n; c->rounds_kept++)
+		rc = store_round_add(c->store, c->report->cycle.number, c->rounds_kept + 1,
+		                     e->planned_after.v[c->rounds_kept], err);
+	return rc;
+}
+
+/* ---- going on ---- */
+
+static int see_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct crawl_made *m = arg;
+	enum outcome o = (enum outcome)v->outcome;
+	struct event e = {
+		.kind = EVENT_TOLD,
+		.offer = { v->page, v->score, v->probability, v->reason },
+		.delivery = { .outcome = m->goal == GOAL_ALIVE ? resume_life(o, v->status) : o,
+			.hit = v->hit, .extra = v->extra,
+			.failure = retry_judge(o, (enum cause)v->cause, v->status) },
+	};
+
+	(void)err;
+	vec_push(&m->events, e);
+	vec_push(&m->place, v->place);
+	return 0;
+}
+
+static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err)
+{
+	struct crawl_made *m = arg;
+
+	(void)number;
+	(void)err;
+	vec_push(&m->planned_after, after);
+	return 0;
+}
+
+/* A page whose only visit this was had no copy before. */
+static int mark_first(struct crawl *c, struct crawl_made *m, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < m->events.n && rc >= 0; i++) {
+		struct delivery *d = &m->events.v[i].delivery;
+		struct store_page p;
+
+		rc = store_page_get(c->store, m->events.v[i].offer.page, &p, err);
+		d->first = d->outcome < OUTCOME_FAILED && rc > 0 && m->goal != GOAL_ALIVE &&
+			p.visits <= 1;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)
+{
+	uint32_t cycle = c->report->cycle.number;
+	int rc = store_visits(c->store, STORE_NONE, cycle, cycle + 1, see_visit, m, err);
+
+	if (rc == 0)
+		rc = store_rounds(c->store, cycle, see_round, m, err);
+	c->rounds_kept = (uint32_t)m->planned_after.n;
+	return rc < 0 ? rc : mark_first(c, m, err);
+}
+
+void crawl_made_release(struct crawl_made *m)
+{
+	vec_release(&m->events);
+	vec_release(&m->place);
+	vec_release(&m->planned_after);
+}

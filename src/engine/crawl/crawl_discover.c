@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crawl_discover.c - discovery in a cycle on the live web: before it, and what of the
+ * budget it takes; see discover.h. */
+#include "engine/crawl/crawl_inner.h"
+
+#include <string.h>
+
+int crawl_discover(struct crawl *c, struct err *err)
+{
+	struct crawl_report *rep = c->report;
+	int rc;
+
+	if (!(c->opts->discover.share.value > 0))
+		return 0;
+	rc = discover_new(&c->discover, c->store, &c->opts->discover, &rep->cycle, err);
+	if (rc < 0)
+		return rc;
+	if (rep->resumed)
+		return discover_recall(c->discover, &rep->discovery, err);
+	/* the number of pages is that before new ones come */
+	rep->cycle.budget = crawl_budget(c->opts->budget, discover_here(c->discover));
+	c->apart = true;
+	rc = discover_run(c->discover, rep->cycle.budget, c->fetch, c->opts->stop,
+	                  &rep->discovery, err);
+	c->apart = false;
+	if (rc == E_STOP)
+		rep->stopped = true;
+	return rc;
+}
+
+static uint32_t *asked_of(struct discovery *d, uint8_t reason)
+{
+	return reason == REASON_NEW ? &d->asked_new : reason == REASON_TOLD ? &d->asked_told :
+	       reason == REASON_HUB ? &d->asked_hubs : NULL;
+}
+
+void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome)
+{
+	uint32_t *n = asked_of(&c->report->discovery, reason);
+
+	if (n && outcome != OUTCOME_BLOCKED)
+		++*n;
+}
+
+int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_result *r,
+                         struct err *err)
+{
+	struct store_page p;
+	int rc = store_page_find(c->store, (struct text){ r->url, strlen(r->url) }, &p, err);
+
+	if (rc <= 0 || p.number == page)
+		return rc < 0 ? rc : 0;
+	rc = store_page_get(c->store, page, &p, err);
+	if (rc <= 0)
+		return rc;
+	p.state = STORE_PAGE_LEFT;
+	c->report->discovery.aliases++;
+	return store_page_update(c->store, &p, err);
+}
+
+struct had { uint32_t place; struct offer offer; };
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const struct had *a = pa, *b = pb;
+
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* What the share is for, as when the cycle began: what was asked for before it broke off
+ * is no longer among the offers, and stands in the place it had. */
+static void reserve(struct crawl *c, const struct crawl_made *made, const struct offer *offers,
+                    size_t n)
+{
+	VEC(struct had) had = { 0 };
+	size_t m = 0, next = 0;
+
+	for (size_t i = 0; i < made->events.n; i++)
+		if (asked_of(&c->report->discovery, made->events.v[i].offer.reason))
+			vec_push(&had, ((struct had){ made->place.v[i], made->events.v[i].offer }));
+	if (had.n)
+		qsort(had.v, had.n, sizeof *had.v, compare_places);
+	for (uint32_t place = 1; m < had.n || next < n; place++)
+		if (m < had.n && (had.v[m].place <= place || next == n))
+			vec_push(&c->reserved, had.v[m++].offer);
+		else
+			vec_push(&c->reserved, offers[next++]);
+	vec_release(&had);
+}
+
+int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made, struct err *err)
+{
+	struct engine *e = &c->resumed->engine;
+	struct discovery *d = &c->report->discovery;
+	const struct offer *offers;
+	size_t n;
+	int rc;
+
+	for (size_t i = 0; i < made->events.n; i++)
+		crawl_discover_count(c, made->events.v[i].offer.reason,
+		                     made->events.v[i].delivery.outcome);
+	if (!d->on)
+		return 0;
+	rc = discover_offers(c->discover, c->opts->cycle_seconds, &offers, &n, err);
+	if (rc < 0)
+		return rc;
+	reserve(c, made, offers, n);
+	e->rules.reserved = c->reserved.v;
+	e->rules.n_reserved = c->reserved.n;
+	e->rules.reserved_most = d->share;
+	return 0;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl_inner.h - what crawl.c (the cycle), crawl_source.c (asking), crawl_read.c (what
+ * an answer means) and crawl_keep.c (one outcome into archive and store) share.
+ *
+ * An answer goes from the fetcher into the line, where threads read, judge and
+ * pack it, and out of the line, in the order it came in, to archive and store.
+ */
+#ifndef ENGINE_CRAWL_CRAWL_INNER_H
+#define ENGINE_CRAWL_CRAWL_INNER_H
+
+#include <string.h>
+#include <time.h>
+
+#include "base/cause.h"
+#include "base/map.h"
+#include "base/thread/line.h"
+#include "engine/archive/analyse.h"
+#include "engine/book/import_words.h"
+#include "engine/crawl/crawl.h"
+#include "engine/crawl/time_left.h"
+#include "engine/cycle/cycle.h"
+#include "engine/recall/resume.h"
+#include "warc/warc_write.h"
+
+/* Our copy of a page, as far as an answer is compared with it. */
+struct crawl_copy {
+	uint64_t id;
+	int64_t time;
+	bool has_simhash;
+	uint64_t simhash;
+	struct text digest, prose, tags, etag, modified, target, robots;
+	char texts[];
+};
+
+/* What reading takes: one for each thread. */
+struct crawl_reader {
+	struct analyser analyser;
+	struct word_counter words;      /* used if words are counted */
+	struct warc_hasher hasher;
+	struct warc_packer *packer;
+	struct buf head, request, decoded;
+};
+
+/* An answer in the line. */
+struct crawl_answer {
+	struct fetch_result result;
+	uint32_t held;                  /* its number at the fetcher */
+	int64_t time;
+	const struct crawl_copy *copy;  /* or NULL */
+	struct warc_ids ids;
+	/* set by crawl_read() */
+	enum outcome outcome;           /* GONE: the server said so just now */
+	struct record record;           /* slices are here, or at the fetcher */
+	bool robots_told;               /* record.robots is what holds from now on */
+	bool is_packed;                 /* it goes to the archive */
+	struct warc_packed packed;
+	int rc;                         /* of packing */
+	struct err err;
+	char mime[128], digest[WARC_DIGEST_TEXT], prose[16], tags[16];
+	struct buf links, title, robots;
+	struct word_counts words;       /* not yet numbers: those are given in order */
+};
+
+/* What is left of what is planned, and how it went so far. */
+struct crawl_left {
+	VEC(struct left_host) hosts;    /* pages to be asked for, */
+	VEC(uint32_t) pages;            /* one of them, */
+	struct map at;                  /* by site: where in these */
+	VEC(struct left_host) now;
+	uint32_t requests, more;        /* planned; and that later rounds may make */
+	uint32_t n_leases;              /* of the cycle, counted so far */
+	uint32_t told, answers;
+	double answer_seconds, began, shown;
+};
+
+struct crawl {
+	struct store *store;
+	const struct crawl_opts *opts;
+	struct crawl_report *report;
+	struct fetch *fetch;
+	struct resumed *resumed;
+	struct discover *discover;
+	VEC(struct offer) reserved;     /* what the share of discovery is for */
+	bool rests;                     /* state.rests is not empty */
+	struct buf robots_text;         /* the copy that was asked for last */
+	uint64_t robots_size;           /* bytes of copies in the store, at least; 0: to be asked */
+	int robots_rc;                  /* of keeping robots.txt, */
+	struct err robots_err;          /* the first that failed */
+	int sent_rc;                    /* of keeping what is sent, */
+	struct err sent_err;            /* the first that failed */
+	bool stop_said;
+	struct crawl_left left;
+	VEC(struct store_sent) read;    /* answers that were, and are not known to be */
+	bool apart;                     /* requests made now are not of the budget */
+	bool count_words;
+	struct import_words words;      /* the repository's; new ones are kept with a batch */
+	struct warc_writer *warc;
+	bool is_kept;                   /* the store knows all of the archive */
+	struct line *line;
+	struct crawl_reader *readers;   /* one a thread */
+	unsigned n_readers;
+	struct crawl_answer *answers;   /* one a place of the line */
+	size_t bytes_in_line;
+	VEC(struct crawl_copy *) copies;        /* by lease: ours, while the page is asked for */
+	uint32_t budget, spent;         /* requests: made, or granted to be made */
+	uint32_t extras;                /* of them redirect hops and retries */
+	uint32_t under_way;             /* pages at the fetcher that a request was granted to */
+	uint32_t begun;                 /* pages that one is counted for, and that are not kept */
+	uint32_t refused;               /* pages: when their turn came, all was spent */
+	uint32_t in_batch;
+	bool commit_now;                /* whatever is in it */
+	bool same_policy;               /* as made what the cycle that is gone on with has */
+	double asking_began;            /* the first page; 0: not yet */
+	double wait_began, waited;      /* for answers, while connections are idle: now, before */
+	uint32_t rounds_kept;           /* of the cycle, in the store */
+	double batch_began, pause_began;
+	struct warc_place last;         /* newest record, of the batch or before */
+	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
+	uint64_t bytes_before, robots_before, budgeted_before;  /* of the cycle, by earlier starts */
+	struct live *live;              /* goal alive */
+	uint64_t robots_counted;        /* of this process, in the report already */
+};
+
+/* What a cycle that broke off has done. */
+struct crawl_made {
+	VEC(struct event) events;       /* its visits, as told, */
+	VEC(uint32_t) place;            /* and their places in the plan */
+	VEC(uint32_t) planned_after;    /* events before each of its rounds */
+	enum goal goal;
+};
+
+/* Nothing was asked of a server: the request of the page goes to others. */
+static inline bool crawl_is_blocked(const struct fetch_result *r)
+{
+	return r->error != FETCH_OK && !r->requests && r->error != FETCH_DNS;
+}
+
+/* Requests beyond the first of a page; of one that is blocked, all. */
+static inline uint32_t crawl_extra(const struct fetch_result *r)
+{
+	return (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
+}
+
+/* Of a visit that failed or was blocked; CAUSE_NONE: there was an answer. */
+static inline enum cause crawl_cause(enum fetch_error e)
+{
+	const char *name = fetch_error_name(e);
+
+	return e == FETCH_OK ? CAUSE_NONE : cause_find(name, strlen(name));
+}
+
+/* Pages that were handed over and have not come to the store. */
+static inline size_t crawl_pending(const struct crawl *c)
+{
+	return (c->fetch ? fetch_pending(c->fetch) : 0) + (c->line ? line_count(c->line) : 0);
+}
+
+/* Requests of the budget that the store will know of. */
+static inline uint32_t crawl_counted(const struct crawl *c)
+{
+	return c->spent - c->begun;
+}
+
+/* May one more request be made?  Then it is counted. */
+static inline bool crawl_may_spend(struct crawl *c)
+{
+	if (c->apart)
+		return true;
+	if (c->spent >= c->budget)
+		return false;
+	c->spent++;
+	return true;
+}
+
+static inline bool crawl_stopped(const struct crawl *c)
+{
+	return c->opts->stop && *c->opts->stop;
+}
+
+static inline double crawl_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* In crawl_ask.c: the next page to fetch; false: there is none now.  Is there
+ * room for it beside so many?  What the engine planned is kept with a batch, and read by the next start. */
+bool crawl_ask(struct crawl *c, uint32_t *ret_lease);
+bool crawl_has_room(const struct crawl *c, size_t pending);
+MUST_CHECK int crawl_rounds_save(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err);
+void crawl_made_release(struct crawl_made *m);
+
+struct crawl_copy *crawl_copy_new(const struct store_capture *row);
+
+/* words: NULL, or those that pages are counted for. */
+MUST_CHECK int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o,
+                                 const struct import_words *words, struct err *err);
+void crawl_reader_release(struct crawl_reader *r);
+void crawl_answer_init(struct crawl_answer *a);
+void crawl_answer_release(struct crawl_answer *a);
+/* Read, judge and pack an answer; any thread. */
+void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a);
+/* Write an answer that was read to archive and store (inside a batch). */
+MUST_CHECK int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
+                          struct delivery *ret, struct err *err);
+/* In crawl_source.c: the engine's source, whose `self` is the crawl; for the fetcher,
+ * whether one more request may be made (its option `spend`); and the threads that read
+ * answers, which stop before what they look at is freed. */
+MUST_CHECK int crawl_pages(struct crawl *c, struct err *err);
+bool crawl_spend(void *crawl, uint32_t page, uint32_t index, enum fetch_spend what);
+MUST_CHECK int crawl_start_reading(struct crawl *c, struct err *err);
+void crawl_stop_reading(struct crawl *c);
+void crawl_free_readers(struct crawl *c);
+/* In crawl_rests.c: hosts that must not be asked yet, from the store and to it. */
+MUST_CHECK int crawl_rests_load(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
+/* In crawl_counts.c: what a report counts beyond the cycle's row, with each batch, for a
+ * cycle that goes on, and at the end. */
+MUST_CHECK int crawl_counts_save(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_counts_load(struct crawl *c, struct err *err);
+void crawl_counts_ceiling(struct crawl *c);     /* when the engine is done */
+void crawl_counts_end(struct crawl *c);
+/* In crawl_sent.c: what is sent is in the store before it goes out (the fetcher calls it,
+ * `arg` is the crawl), and that an answer was read, at the next flush; did that fail?  And the pages of a cycle that broke off which were
+ * sent and have no visit get one (in a batch; the row counts them). */
+void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n);
+void crawl_sent_read(struct crawl *c, uint32_t lease);
+void crawl_sent_flush(struct crawl *c);
+MUST_CHECK int crawl_sent_check(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
+                                struct err *err);
+/* In crawl_left.c: the time left, for opts->left.  A round begins (c->offers), a page of it
+ * is done with. */
+void crawl_left_planned(struct crawl *c);
+void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result *r);
+void crawl_left_show(struct crawl *c);
+void crawl_left_release(struct crawl *c);
+/* In crawl.c: nothing new is asked for, what is under way is waited for; the user hears of
+ * it once. */
+void crawl_stop_asking(struct crawl *c);
+/* In crawl_validators.c: may the validators of a copy be sent with its page; and what an
+ * answer says of them. */
+MUST_CHECK int crawl_validators_ask(struct crawl *c, uint32_t page, bool *ret_send,
+                                    struct err *err);
+MUST_CHECK int crawl_validators_check(struct crawl *c, uint32_t page,
+                                      const struct crawl_answer *a, struct err *err);
+/* In crawl_robots.c: robots.txt, for the fetcher; `arg` is the crawl. */
+bool crawl_robots_load(void *arg, const char *origin, size_t size,
+                       struct fetch_robots_copy *ret);
+void crawl_robots_save(void *arg, const char *origin, size_t size,
+                       const struct fetch_robots_copy *copy);
+MUST_CHECK int crawl_robots_check(struct crawl *c, struct err *err);    /* did it fail? */
+MUST_CHECK int crawl_robots_forget(struct crawl *c, struct err *err);   /* those of old */
+/* In crawl_discover.c: new pages before the cycle; then what the share is for, in
+ * front what the cycle, if it goes on, has asked for; and counting. */
+MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made,
+                                      struct err *err);
+void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome);
+/* A new page that leads to one we have is not one more. */
+MUST_CHECK int crawl_discover_alias(struct crawl *c, uint32_t page,
+                                    const struct fetch_result *r, struct err *err);
+/* Requests of a cycle, of so many pages. */
+uint32_t crawl_budget(struct share s, uint32_t n_pages);
+
+/* In crawl_repair.c.  What a crash left of the archive: cut it back to what the store
+ * knows, and keep aside what it does not know. */
+MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct crawl_report *report,
+                            struct err *err);
+/* With each batch: how long the open file is. */
+MUST_CHECK int crawl_state_save(struct crawl *c, struct err *err);
+/* A batch; others may have written since the last. */
+MUST_CHECK int crawl_begin(struct crawl *c, struct err *err);
+/* The archive to the disk, then the tables: the batch is safe. */
+MUST_CHECK int crawl_commit(struct crawl *c, struct err *err);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl_keep.c - one outcome into archive and store, and the batches of them.
+ */
+#include "engine/crawl/crawl_inner.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "engine/book/keep.h"
+#include "engine/crawl/live_inner.h"
+
+/* Between two batches others may write: pages are put under care, settings are changed
+ * while a cycle goes on.  Who waits for SQLite looks every 100 ms. */
+#define PAUSE_EVERY 5           /* seconds; and a cycle that takes less has none */
+#define PAUSE_MS 120
+
+static void count(struct crawl *c, const struct fetch_result *r, enum outcome o, bool fresh)
+{
+	struct store_cycle *row = &c->report->cycle;
+
+	row->fresh += fresh && o == OUTCOME_CHANGED;
+	row->changed += !fresh && o == OUTCOME_CHANGED;
+	row->same += o == OUTCOME_SAME;
+	row->gone += o == OUTCOME_GONE;
+	row->failed += o == OUTCOME_FAILED;
+	row->blocked += o == OUTCOME_BLOCKED;
+	if (o >= OUTCOME_FAILED)
+		c->report->reasons[r->error]++;
+}
+
+static struct text append(char **end, struct text t)
+{
+	char *s = *end;
+
+	if (!t.s)
+		return t;
+	memcpy(s, t.s, t.size);
+	s[t.size] = '\0';
+	*end += t.size + 1;
+	return (struct text){ s, t.size };
+}
+
+struct crawl_copy *crawl_copy_new(const struct store_capture *row)
+{
+	struct crawl_copy *c = mem_alloc(sizeof *c + row->digest.size + row->prose.size +
+	                                 row->tags.size + row->etag.size +
+	                                 row->modified.size + row->target.size +
+	                                 row->robots.size + 7);
+	char *end = c->texts;
+
+	c->id = row->id;
+	c->time = row->time;
+	c->has_simhash = row->has_simhash;
+	c->simhash = row->simhash;
+	c->digest = append(&end, row->digest);
+	c->prose = append(&end, row->prose);
+	c->tags = append(&end, row->tags);
+	c->etag = append(&end, row->etag);
+	c->modified = append(&end, row->modified);
+	c->target = append(&end, row->target);
+	c->robots = append(&end, row->robots);
+	return c;
+}
+
+/* The words of a page get their numbers here, where the order is that of the visits:
+ * so it does not matter how many threads counted, nor who was first. */
+static struct text number_words(struct crawl *c, const struct crawl_answer *a)
+{
+	struct text terms = { 0 };
+
+	if (c->count_words && a->record.facts.words >= 0)
+		terms.s = lexicon_terms(&c->words.words, &a->words, &terms.size);
+	return terms;
+}
+
+static bool equal(struct text a, struct text b)
+{
+	return a.size == b.size && (!a.size || !memcmp(a.s, b.s, a.size));
+}
+
+/* Our copy is still good: the server is asked next time with the validators it gave
+ * just now, and what it asks of robots holds.  A 304 replaces the headers it names
+ * (RFC 9111 section 4.3.4), a whole answer all. */
+static int refresh_copy(struct crawl *c, const struct crawl_answer *a, struct err *err)
+{
+	struct text etag = record_text(a->record.etag), modified = record_text(a->record.modified);
+	const struct crawl_copy *copy = a->copy;
+	struct text robots = a->robots_told ? record_text(a->record.robots) : copy->robots;
+
+	if (a->result.status == 304 && !etag.s)
+		etag = copy->etag;
+	if (a->result.status == 304 && !modified.s)
+		modified = copy->modified;
+	if (equal(etag, copy->etag) && equal(modified, copy->modified) &&
+	    equal(robots, copy->robots))
+		return 0;
+	return store_capture_refresh(c->store, copy->id, etag, modified, robots, err);
+}
+
+int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
+               struct delivery *ret, struct err *err)
+{
+	const struct offer *o = &engine_lease(&c->resumed->engine, lease)->offer;
+	struct kept_visit v = {
+		.page = o->page, .cycle = c->report->cycle.number, .status = a->result.status,
+		.time = a->time, .outcome = a->outcome, .cause = crawl_cause(a->result.error),
+		.score = o->score, .probability = o->probability, .reason = o->reason,
+		.place = lease, .extra = crawl_extra(&a->result),
+	};
+	enum outcome outcome = OUTCOME_FAILED;
+	struct store_capture row;
+	int rc = a->rc;
+
+	if (rc < 0)
+		*err = a->err;
+	if (rc == 0 && a->is_packed) {
+		char before[sizeof c->last.filename];
+
+		memcpy(before, c->last.filename, sizeof before);
+		rc = warc_write_packed(c->warc, &a->packed, &c->last, err);
+		/* the store knows of a file from its first record on, and of all of the one
+		 * before: so a crash leaves none that it does not know */
+		c->commit_now = strcmp(before, c->last.filename) != 0;
+		record_to_capture(&a->record, &row);
+		row.file = (struct text){ c->last.filename, strlen(c->last.filename) };
+		row.offset = (int64_t)c->last.offset;
+		row.size = (int64_t)c->last.length;
+		if (a->result.n_hops)
+			row.target = (struct text){ a->result.url, strlen(a->result.url) };
+		if (a->record.revisit)
+			row.digest = a->copy->digest;
+		if (v.outcome <= OUTCOME_GONE) {
+			row.terms = number_words(c, a);
+			v.capture = &row;
+		}
+	}
+	if (rc == 0 && v.outcome == OUTCOME_SAME &&
+	    (a->record.revisit || a->result.status == 304))
+		rc = refresh_copy(c, a, err);
+	if (rc == 0)
+		rc = crawl_validators_check(c, o->page, a, err);
+	if (rc == 0)
+		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
+	if (rc == 0)
+		count(c, &a->result, outcome, !a->copy);
+	if (rc == 0 && o->reason == REASON_NEW && a->result.n_hops && outcome == OUTCOME_CHANGED)
+		rc = crawl_discover_alias(c, o->page, &a->result, err);
+	ret->outcome = outcome;
+	ret->hit = outcome == OUTCOME_CHANGED || outcome == OUTCOME_GONE;
+	ret->failure = retry_judge(outcome, v.cause, v.status);
+	ret->extra = v.extra;
+	ret->first = !a->copy && outcome < OUTCOME_FAILED;
+	return rc;
+}
+
+int crawl_begin(struct crawl *c, struct err *err)
+{
+	int rc = store_begin(c->store, err);
+
+	c->batch_began = crawl_seconds();
+	if (rc == 0 && c->count_words)
+		rc = import_words_follow(&c->words, c->store, err);
+	return rc;
+}
+
+int crawl_commit(struct crawl *c, struct err *err)
+{
+	int rc = crawl_robots_check(c, err);
+
+	if (rc == 0)
+		rc = crawl_sent_check(c, err);
+	if (rc == 0)
+		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
+	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
+		crawl_counted(c);
+	if (rc == 0)
+		rc = crawl_state_save(c, err);
+	if (rc == 0)
+		rc = import_words_keep(&c->words, c->store, err);
+	if (rc == 0)
+		rc = crawl_rounds_save(c, err);
+	if (rc == 0)
+		rc = crawl_rests_save(c, err);
+	if (rc == 0 && !c->live)
+		rc = crawl_counts_save(c, err);
+	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||
+	    (rc = store_commit(c->store, err)) < 0)
+		return rc;
+	c->in_batch = 0;
+	c->read.n = 0;                  /* the tables know more */
+	c->commit_now = false;
+	if (crawl_seconds() - c->pause_began > PAUSE_EVERY) {
+		usleep(PAUSE_MS * 1000);
+		c->pause_began = crawl_seconds();
+	}
+	return crawl_begin(c, err);
+}

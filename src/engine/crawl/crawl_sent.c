@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crawl_sent.c - requests under way, and what becomes of them when the program ends.
+ *
+ * Every request for a page is in the store before it goes out (store_sent_add(): one write
+ * for all that go out together).  If the program then ends, by a page that crashes it
+ * or a kill, the pages that were asked for and have no visit have lapsed: their requests
+ * are spent, and they are not asked for again in that cycle.  So a page that crashes the
+ * program does it once a cycle and not at every start.  (A stop or an error, such as a full
+ * disk, is no page's fault: what it leaves is asked for again.)
+ *
+ * A lapse says nothing of the page the first time: the visit is `blocked`.  The second
+ * time in a row it is `failed`, and counts as any failure does; but not of a page whose
+ * answer had been read when the program ended, for then another page ended it.  (Tests of
+ * life ask for such a page again: what is not tested now is never tested.)
+ *
+ * The requests of redirects that were counted with the last batch are counted once more:
+ * rather too much of the budget than more requests than it allows.
+ */
+#include "engine/crawl/crawl_inner.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "engine/book/keep.h"
+#include "engine/crawl/live_inner.h"
+
+static struct store_sent crawl_sent_row(const struct crawl *c, uint32_t lease, bool read)
+{
+	const struct offer *o = &engine_lease(&c->resumed->engine, lease)->offer;
+
+	return (struct store_sent){ c->report->cycle.number, o->page, lease, o->reason, read };
+}
+
+void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
+{
+	struct crawl *c = arg;
+	VEC(struct store_sent) sent = { 0 };
+
+	if (c->apart || c->sent_rc < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t lease = c->live ? live_lease(c->live, &requests[i]) : requests[i].site;
+
+		if (lease)
+			vec_push(&sent, crawl_sent_row(c, lease, false));
+	}
+	if (sent.n)
+		c->sent_rc = store_sent_add(c->store, sent.v, sent.n, &c->sent_err);
+	vec_release(&sent);
+}
+
+void crawl_sent_read(struct crawl *c, uint32_t lease)
+{
+	vec_push(&c->read, crawl_sent_row(c, lease, true));
+}
+
+void crawl_sent_flush(struct crawl *c)
+{
+	if (c->read.n && c->sent_rc == 0)
+		c->sent_rc = store_sent_add(c->store, c->read.v, c->read.n, &c->sent_err);
+	c->read.n = 0;
+}
+
+int crawl_sent_check(struct crawl *c, struct err *err)
+{
+	if (c->sent_rc < 0)
+		*err = c->sent_err;
+	return c->sent_rc;
+}
+
+struct lapse { struct store_sent sent; uint32_t requests; };
+
+struct lapsing {
+	VEC(struct lapse) pages;        /* in the order asked; requests 0: it has a visit */
+	struct map at;                  /* by page: where in it */
+	uint32_t cycle, n_pages;
+	bool before;                    /* of one page: its last visit lapsed, too */
+};
+
+static int see_sent(void *arg, const struct store_sent *s, struct err *err)
+{
+	struct lapsing *l = arg;
+	uint32_t at = map_get(&l->at, s->page);
+
+	if (s->cycle != l->cycle)
+		return 0;
+	if (s->reason >= N_REASONS || !s->order)
+		return err_set(err, E_STORE, "a request for page %u makes no sense", s->page);
+	if (at != MAP_NONE) {
+		l->pages.v[at].requests += !s->read;
+		l->pages.v[at].sent.read |= s->read;
+		return 0;
+	}
+	map_put(&l->at, s->page, (uint32_t)l->pages.n);
+	vec_push(&l->pages, ((struct lapse){ *s, !s->read }));
+	return 0;
+}
+
+static int see_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct lapsing *l = arg;
+	uint32_t at = map_get(&l->at, v->page);
+
+	(void)err;
+	if (at != MAP_NONE)
+		l->pages.v[at].requests = 0;
+	return 0;
+}
+
+static int see_last(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct lapsing *l = arg;
+
+	(void)err;
+	l->before = v->cause == CAUSE_LAPSED;
+	return 0;
+}
+
+/* The visit of one page that lapsed. */
+static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
+                 uint32_t requests, struct store_cycle *row, struct err *err)
+{
+	int64_t now = c->opts->now ? row->time : (int64_t)time(NULL);
+	struct kept_visit v = {
+		.page = s->page, .cycle = s->cycle, .place = s->order, .reason = s->reason,
+		.time = now > row->time ? now : row->time, .outcome = OUTCOME_BLOCKED,
+		.score = NAN, .probability = NAN, .cause = CAUSE_LAPSED,
+	};
+	enum outcome outcome;
+	int rc;
+
+	l->before = false;
+	rc = store_visits(c->store, s->page, 1, UINT32_MAX, see_last, l, err);
+	if (l->before && !s->read && row->goal != GOAL_ALIVE)
+		v.outcome = OUTCOME_FAILED;
+	v.extra = requests - (v.outcome == OUTCOME_FAILED);
+	if (rc == 0)
+		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
+	row->failed += v.outcome == OUTCOME_FAILED;
+	row->blocked += v.outcome == OUTCOME_BLOCKED;
+	return rc;
+}
+
+int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
+                     struct err *err)
+{
+	struct lapsing l = { .cycle = row->number };
+	uint64_t spent = row->downloads;
+	int rc = store_sent(c->store, see_sent, &l, err);
+
+	*ret_n = 0;
+	if (rc == 0)
+		rc = store_visits(c->store, STORE_NONE, row->number, row->number + 1, see_visit,
+		                  &l, err);
+	for (size_t i = 0; i < l.pages.n && rc == 0; i++) {
+		if (!l.pages.v[i].requests || (row->goal == GOAL_ALIVE && l.pages.v[i].sent.read))
+			continue;
+		rc = lapse(c, &l, &l.pages.v[i].sent, l.pages.v[i].requests, row, err);
+		spent += l.pages.v[i].requests;
+		++*ret_n;
+	}
+	row->downloads = (uint32_t)(spent < row->budget ? spent : row->budget);
+	vec_release(&l.pages);
+	map_release(&l.at);
+	return rc;
+}

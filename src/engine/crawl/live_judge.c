@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * live_judge.c - what answers say: of a page, of HEAD at its host, of a sibling.
+ *
+ * HEAD tells enough of a page that is not there, of one that is no text, and of
+ * where it redirects to.  That a text is a page in earnest only its words tell, so
+ * a GET follows (of the place where HEAD ended, not of the way there).  What HEAD
+ * says is not there is asked by GET until the host has confirmed itself
+ * TRUSTED times in a row.  A host where HEAD mostly had to be followed by GET, that
+ * knows no HEAD (405, 501), or where GET found what HEAD denied, is asked by GET from
+ * then on: on a host of living pages a test then costs one request.
+ *
+ * Siblings are asked for once a directory and run, when the first page there seems
+ * to live; the others wait for the answer.
+ */
+#include "engine/crawl/live_inner.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/math/rng.h"
+#include "base/mem.h"
+#include "web/url/url.h"
+
+#define TRUSTED 3
+#define WASTE_ALLOWED 3
+#define RNG_SIBLING (RNG_USER + 41)
+
+enum { KIND_PAGE, KIND_PROBE };         /* fetch_request.site */
+
+static struct live_host *host_of(struct live *l, const char *url)
+{
+	struct url_parts p;
+	uint32_t i;
+	bool fresh;
+
+	url_split(url, strlen(url), &p);
+	i = strtab_intern(&l->hosts, url, p.path, &fresh);
+	if (fresh)
+		vec_push(&l->host, (struct live_host){ 0 });
+	return &l->host.v[i];
+}
+
+enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second_opinion)
+{
+	const struct live_host *h = host_of(c->live, url);
+
+	*ret_second_opinion = h->agreed < TRUSTED;
+	return c->opts->live.get_first || h->lies || h->wasted > h->decided + WASTE_ALLOWED ?
+		FETCH_GET : FETCH_HEAD;
+}
+
+static const char *url_of(const struct crawl *c, const struct live_slot *s)
+{
+	return pages_url(&c->resumed->loaded.pages,
+	                 engine_lease(&c->resumed->engine, s->lease)->offer.page);
+}
+
+void live_reconsider(void *self, uint32_t slot, enum fetch_method *method,
+                     bool *second_opinion)
+{
+	struct crawl *c = self;
+	struct live_slot *s = &c->live->slots.v[slot];
+
+	s->asked = *method = live_method(c, url_of(c, s), second_opinion);
+}
+
+/* Is it a kind of document whose words can say "not found"? */
+static bool may_be_text(const struct fetch_result *r)
+{
+	const char *v;
+	size_t n;
+
+	if (!fetch_header(r->head, r->head_size, "Content-Type", &v, &n) || !n)
+		return true;
+	if (n >= 5 && !strncasecmp(v, "text/", 5))
+		return true;
+	for (size_t i = 0; i + 3 <= n; i++)
+		if (!strncasecmp(v + i, "xml", 3) || !strncasecmp(v + i, "html", n - i < 4 ? 3 : 4))
+			return true;
+	return false;
+}
+
+/* The server speaks of the method, not of the page. */
+static bool knows_no_head(int status)
+{
+	return status == 405 || status == 501;
+}
+
+static bool wants_body(const struct fetch_result *r)
+{
+	return r->method == FETCH_HEAD && r->error == FETCH_OK &&
+	       ((r->status == 200 && may_be_text(r)) || knows_no_head(r->status));
+}
+
+static void learn_of_head(struct live_host *h, const struct live_slot *s,
+                          const struct fetch_result *r)
+{
+	bool good = r->error == FETCH_OK && r->status < 400;
+
+	if (s->asked != FETCH_HEAD || !r->requests)
+		return;
+	if (r->method == FETCH_GET) {           /* the second opinion */
+		h->wasted++;
+		h->lies |= good || knows_no_head(r->head_status);
+		h->agreed = good ? 0 : h->agreed + (r->status >= 400);
+	} else if (wants_body(r)) {
+		h->wasted++;
+	} else {
+		h->decided++;
+	}
+}
+
+/* Where the way led, hops of earlier requests included. */
+static void note_way(struct live_slot *s, const struct fetch_result *r)
+{
+	if (!r->n_hops)
+		return;
+	if (!s->answer.redirects)
+		s->first_status = r->hops[0].status;
+	s->answer.redirects += (unsigned)r->n_hops;
+	free(s->final_url);
+	s->final_url = mem_strdup(r->url);
+	s->answer.final_url = s->final_url;
+	s->answer.final_size = strlen(s->final_url);
+}
+
+/* The text of an answer: its simhash, and whether it says that nothing is here. */
+static bool read_text(struct live *l, const struct fetch_result *r,
+                      struct liveness_answer *a)
+{
+	struct extract_input in = { .data = r->decoded, .size = r->decoded_size };
+	const struct page *page;
+	const char *v;
+	size_t n;
+
+	if (r->method != FETCH_GET || r->error != FETCH_OK || r->status != 200)
+		return false;
+	buf_clear(&l->analyser.type);
+	if (fetch_header(r->head, r->head_size, "Content-Type", &v, &n)) {
+		buf_add(&l->analyser.type, v, n);
+		in.content_type = buf_text(&l->analyser.type);
+	}
+	page = extract_page(&l->analyser.extract, &in, &l->analyser.options);
+	if (page->type == PAGE_OTHER)
+		return false;
+	a->simhash = page->digest.simhash;
+	a->not_found_phrase = liveness_has_phrase(page->title, page->title_size) ||
+		liveness_has_phrase(page->text, page->text_size);
+	return true;
+}
+
+/* The status that counts; 0: no answer.  A host that rests because it asked for it
+ * says nothing of its pages (429, 503); one that rests because nobody answers does. */
+static int status_of(const struct fetch_result *r, const struct live_host *h)
+{
+	if (r->error == FETCH_OK || r->error == FETCH_REDIRECT)
+		return r->status;
+	if (r->error == FETCH_BACKOFF && !h->silent)
+		return r->status ? r->status : 503;
+	return 0;
+}
+
+/* ---- siblings ---- */
+
+static uint32_t probe_of(struct live *l, const char *url)
+{
+	struct url_parts p;
+	size_t dir;
+	uint32_t i;
+	bool fresh;
+
+	url_split(url, strlen(url), &p);
+	for (dir = p.query; url[dir - 1] != '/'; dir--)
+		;
+	i = strtab_intern(&l->dirs, url, dir, &fresh);
+	if (fresh)
+		vec_push(&l->probes, (struct live_probe){ .waiting = LIVE_NONE });
+	return i;
+}
+
+static void ask_sibling(struct crawl *c, uint32_t number, const char *url)
+{
+	struct live *l = c->live;
+	struct live_probe *p = &l->probes.v[number];
+	const struct store_cycle *row = &c->report->cycle;
+	struct fetch_request q = { .page = number, .site = KIND_PROBE, .next = true };
+	struct err why;
+
+	buf_clear(&l->url);
+	if (liveness_sibling(url, strlen(url), rng_draw(row->seed, row->number, number,
+	                     RNG_SIBLING), &l->url, &why) < 0) {
+		p->state = PROBE_KNOWN; /* no room for one: nothing against it */
+		return;
+	}
+	q.url = buf_text(&l->url);
+	p->state = PROBE_ASKED;
+	fetch_add(c->fetch, &q);
+}
+
+uint32_t live_lease(const struct live *l, const struct fetch_sent *request)
+{
+	return request->site == KIND_PROBE ? 0 : l->slots.v[request->page].lease;
+}
+
+/* The page seems to live; is it the server's answer to everything? */
+static int judge_by_sibling(struct crawl *c, uint32_t slot, const struct live_probe *p,
+                            struct err *err)
+{
+	struct live_slot *s = &c->live->slots.v[slot];
+	const char *url = url_of(c, s);
+	double similarity = s->is_text && p->is_text ? -1 : 0;
+	bool alive = liveness_by_sibling(url, strlen(url), &s->answer, &p->answer, similarity,
+	                                 NULL);
+
+	return live_keep(c, slot, alive ? LIVENESS_REAL_200 : LIVENESS_SOFT_404, FETCH_OK, err);
+}
+
+static int decide(struct crawl *c, uint32_t slot, enum fetch_error error, struct err *err)
+{
+	struct live *l = c->live;
+	struct live_slot *s = &l->slots.v[slot];
+	const char *url = url_of(c, s);
+	enum liveness_class target;
+	struct live_probe *p;
+	struct url_parts parts;
+	uint32_t number;
+
+	liveness_classify(&s->answer, &target);
+	url_split(url, strlen(url), &parts);
+	if (target != LIVENESS_REAL_200 || parts.end - parts.path == 1)
+		return live_keep(c, slot, target, error, err);
+	number = probe_of(l, url);
+	p = &l->probes.v[number];
+	if (p->state == PROBE_NEW)
+		ask_sibling(c, number, url);
+	if (p->state == PROBE_KNOWN)
+		return judge_by_sibling(c, slot, p, err);
+	s->next = p->waiting;
+	p->waiting = slot;
+	return 0;
+}
+
+static int probe_answered(struct crawl *c, const struct fetch_result *r, struct err *err)
+{
+	struct live *l = c->live;
+	struct live_probe *p = &l->probes.v[r->page];
+	uint32_t slot = p->waiting;
+	bool stopped = r->error == FETCH_STOPPED || r->error == FETCH_BUDGET;
+	int rc = 0;
+
+	c->report->live.probes += r->requests + r->robots;
+	/* hops cost no budget */
+	c->spent -= (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
+	p->waiting = LIVE_NONE;
+	/* no answer: those that wait are believed, the next page asks again */
+	p->state = stopped || !r->status ? PROBE_NEW : PROBE_KNOWN;
+	p->answer = (struct liveness_answer){ .status = status_of(r, &(struct live_host){ 0 }),
+		.redirects = (unsigned)r->n_hops };
+	p->is_text = read_text(l, r, &p->answer);
+	free(p->final_url);
+	p->final_url = NULL;
+	if (r->n_hops) {
+		p->final_url = mem_strdup(r->url);
+		p->answer.final_url = p->final_url;
+		p->answer.final_size = strlen(p->final_url);
+	}
+	while (slot != LIVE_NONE && rc == 0) {
+		uint32_t next = l->slots.v[slot].next;
+
+		if (stopped)
+			live_drop(c, slot);
+		else
+			rc = judge_by_sibling(c, slot, p, err);
+		slot = next;
+	}
+	return rc;
+}
+
+/* ---- pages ---- */
+
+/* Before the pages that wait for the host: a test is ended before the next begins, so
+ * that little is lost with a run that is broken off, and the host's manners are known soon. */
+static void ask_body(struct crawl *c, uint32_t slot, const char *url)
+{
+	struct fetch_request q = { .page = slot, .url = url, .method = FETCH_GET, .next = true };
+
+	c->live->slots.v[slot].asked = FETCH_GET;
+	fetch_add(c->fetch, &q);
+}
+
+static int page_answered(struct crawl *c, const struct fetch_result *r, struct err *err)
+{
+	struct live *l = c->live;
+	struct live_slot *s = &l->slots.v[r->page];
+	struct live_host *h;
+
+	if (r->error == FETCH_STOPPED || r->error == FETCH_BUDGET) {
+		c->spent -= r->requests == 0;
+		live_drop(c, r->page);
+		return 0;
+	}
+	s->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
+	h = host_of(l, url_of(c, s));
+	learn_of_head(h, s, r);
+	s->requests += r->requests;
+	s->robots += r->robots;
+	if (live_forbidden(s, r->error))
+		c->spent--;
+	note_way(s, r);
+	s->answer.status = status_of(r, h);
+	h->silent = !s->answer.status && !s->answer.redirects;
+	if (wants_body(r)) {
+		if (!crawl_may_spend(c)) {
+			live_drop(c, r->page);
+			return 0;
+		}
+		ask_body(c, r->page, r->url);
+		return 0;
+	}
+	s->is_text = read_text(l, r, &s->answer);
+	return decide(c, r->page, r->error, err);
+}
+
+int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err)
+{
+	c->spent -= r->unused;
+	return r->site == KIND_PROBE ? probe_answered(c, r, err) : page_answered(c, r, err);
+}

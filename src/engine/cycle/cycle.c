@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cycle.c - the open cycle, the file to read first; see cycle.h.
+ *
+ * The budget.  Whoever fetches asks for every request before sending it (engine_spend()):
+ * the first one of a page, each redirect hop, each retry.  What a page really cost is
+ * settled when it is told.  So at every moment
+ *
+ *     requests of pages that are told + requests granted to pages that are offered <= budget
+ *
+ * A page whose first request is not granted yet only waits.  So the hops of pages that are
+ * under way come out of the share of those that wait; these are then left over.
+ */
+#include "engine/cycle/cycle.h"
+
+#include <time.h>
+
+#define ANSWERS_AT_ONCE 65536   /* pages that engine_cycle() asks its source for at a time */
+
+void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
+                 int64_t start)
+{
+	*e = (struct engine){ .policy = policy };
+	visits_init(&e->visits, p->n, start);
+	pages_view(p, &e->visits, &e->view);
+	policy_size(policy, p->n);
+}
+
+void engine_release(struct engine *e)
+{
+	visits_release(&e->visits);
+	plan_release(&e->plan);
+	ceiling_release(&e->ceiling);
+	retry_release(&e->retry);
+	sample_release(&e->sample);
+	vec_release(&e->cycle.leases);
+	vec_release(&e->cycle.planned_after);
+	map_release(&e->cycle.by_page);
+	free(e->cycle.seen);
+}
+
+double engine_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* ---- begin and end ---- */
+
+void engine_begin(struct engine *e, int64_t now, uint32_t budget)
+{
+	struct cycle *c = &e->cycle, last = *c;
+	double from = engine_seconds();
+
+	*c = (struct cycle){ .seen = last.seen, .cap_seen = last.cap_seen, .leases = last.leases,
+	                     .planned_after = last.planned_after, .by_page = last.by_page };
+	c->leases.n = c->planned_after.n = 0;
+	map_clear(&c->by_page);
+	e->view.now = now;
+	e->view.cycle++;
+	e->view.round = 0;
+	e->view.budget = e->view.room = budget;
+	sample_draw(&e->sample, &e->view);
+	retry_begin(&e->retry, &e->view, e->visits.state);
+	ceiling_begin(&e->ceiling, &e->view, e->visits.state);
+	policy_begin(e->policy, &e->view);
+	c->plan_seconds += engine_seconds() - from;
+}
+
+void engine_end(struct engine *e)
+{
+	struct cycle *c = &e->cycle;
+	double from = engine_seconds();
+
+	policy_end(e->policy, &e->view);
+	ceiling_end(&e->ceiling, &e->view, e->visits.state);
+	retry_end(&e->retry, &e->view, e->visits.state);
+	for (size_t i = 0; i < c->leases.n; i++)
+		e->visits.state[c->leases.v[i].offer.page] &= (uint8_t)~PAGE_TAKEN;
+	for (size_t i = 0; i < c->n_seen; i++)          /* recalled ones have no lease */
+		e->visits.state[c->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
+	c->plan_seconds += engine_seconds() - from;
+}
+
+/* ---- telling ---- */
+
+/* A page that was never visited, nor copied by us, counts from the first cycle: what others
+ * tell of it (`freshet tell`) is not of the time since 1970. */
+static int64_t seconds_since(const struct engine *e, uint32_t page)
+{
+	int64_t last = e->visits.last_visit[page];
+
+	return last ? e->view.now - last :
+	       (int64_t)view_age(&e->view, page) * e->view.cycle_seconds;
+}
+
+/* Everybody who learns from a visit is told; requests: what it cost. */
+static void note_visit(struct engine *e, const struct offer *o, uint32_t round,
+                       const struct delivery *d, uint32_t requests)
+{
+	struct cycle *c = &e->cycle;
+	struct seen seen = {
+		.page = o->page, .outcome = d->outcome, .hit = d->hit,
+		.known = d->outcome < OUTCOME_FAILED,
+		.gap = view_age(&e->view, o->page),
+		.gap_seconds = seconds_since(e, o->page),
+		.score = o->score, .probability = o->probability, .reason = o->reason,
+		.round = round, .failure = (uint8_t)d->failure, .extra = d->extra,
+	};
+
+	mem_grow((void **)&c->seen, &c->cap_seen, c->n_seen + 1, sizeof *c->seen);
+	c->seen[c->n_seen++] = seen;
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, o->page, requests);
+	retry_told(&e->retry, &e->view, e->visits.state, o->page,
+	           d->outcome < OUTCOME_FAILED ? FAILURE_NO : d->failure, requests);
+	if (!d->first)
+		policy_tell(e->policy, &e->view, &seen);
+	if (!seen.known)
+		return;
+	e->visits.last_cycle[o->page] = e->view.cycle;
+	e->visits.last_visit[o->page] = e->view.now;
+	/* gone, or recovered once for all: it cannot be asked for again */
+	if (d->outcome == OUTCOME_GONE || e->view.goal == GOAL_ALIVE)
+		e->visits.state[o->page] &= (uint8_t)~PAGE_HERE;
+}
+
+static uint32_t cost_of(const struct delivery *d)
+{
+	return (d->outcome != OUTCOME_BLOCKED) + d->extra;
+}
+
+/* An offer has come to its end. */
+static void close_lease(struct engine *e, struct lease *l, enum lease_state state)
+{
+	struct cycle *c = &e->cycle;
+
+	c->n_offered--;
+	c->n_waiting -= !l->requests;
+	c->n_granted -= l->requests;
+	c->plan_open -= l->plan && l->plan == c->n_plans;
+	c->n_events++;
+	l->state = (uint8_t)state;
+}
+
+bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d)
+{
+	struct cycle *c = &e->cycle;
+	struct lease *l = &c->leases.v[lease - 1];
+	uint32_t requests = cost_of(d);
+
+	if (l->state == LEASE_LAPSED) {         /* late; what it cost is counted */
+		l->state = LEASE_TOLD;
+		c->n_events++;
+		note_visit(e, &l->offer, l->round, d, requests);
+		return true;
+	}
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_TOLD);
+	c->n_spent += requests;
+	c->extras += d->extra;
+	c->answers++;
+	note_visit(e, &l->offer, l->round, d, requests);
+	if (l->sampled)
+		sample_told(&e->sample, &c->seen[c->n_seen - 1]);
+	return true;
+}
+
+bool engine_give_back(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_RELEASED);
+	if (l->sampled)
+		sample_told(&e->sample, NULL);
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	e->visits.state[l->offer.page] &= (uint8_t)~PAGE_TAKEN;
+	return true;
+}
+
+bool engine_drop(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_TOLD);
+	if (l->sampled)
+		sample_told(&e->sample, NULL);
+	e->cycle.n_events--;
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	return true;
+}
+
+bool engine_lapse(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (l->state != LEASE_OFFERED)
+		return false;
+	close_lease(e, l, LEASE_LAPSED);
+	if (l->sampled)
+		sample_told(&e->sample, NULL);
+	e->cycle.n_spent += l->requests ? l->requests : 1;
+	return true;
+}
+
+/* ---- asking ---- */
+
+/* Requests that were not granted to anybody. */
+static uint32_t budget_left(const struct engine *e)
+{
+	uint64_t used = (uint64_t)e->cycle.n_spent + e->cycle.n_granted;
+
+	return used < e->view.budget ? e->view.budget - (uint32_t)used : 0;
+}
+
+/* While pages are under way that may be redirected, some requests are held back: as many
+ * as there have been so far, and one.  The last page goes when nobody can need it any
+ * more. */
+static bool may_offer(const struct engine *e, const struct asking *a)
+{
+	const struct cycle *c = &e->cycle;
+	uint64_t held = c->n_waiting;
+
+	if (a->hops && c->n_offered) {
+		held++;
+		if (c->answers)
+			held += (uint64_t)c->n_offered * c->extras / c->answers;
+	}
+	return budget_left(e) > held;
+}
+
+static void offer_page(struct engine *e, struct lease *l)
+{
+	l->state = LEASE_OFFERED;
+	e->cycle.n_offered++;
+	e->cycle.n_waiting++;
+}
+
+/* Take pages from the queue, in its order. */
+static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t before = 0, at = c->queue_first, next;
+	size_t n = 0;
+
+	for (; at && n < a->want && may_offer(e, a); at = next) {
+		struct lease *l = &c->leases.v[at - 1];
+
+		next = l->next;
+		if (l->state == LEASE_QUEUED && a->fits && !a->fits(a->arg, &l->offer)) {
+			before = at;
+			continue;
+		}
+		if (before)
+			c->leases.v[before - 1].next = next;
+		else
+			c->queue_first = next;
+		if (c->queue_last == at)
+			c->queue_last = before;
+		l->next = 0;
+		if (l->state != LEASE_QUEUED)
+			continue;
+		c->n_queued--;
+		offer_page(e, l);
+		ret[n++] = at;
+	}
+	return n;
+}
+
+/* Is so much of the last round answered that the next may be planned?  The opening sample is
+ * waited for: it is no sample without those that answer late. */
+static bool is_due(const struct engine *e, const struct asking *a)
+{
+	const struct cycle *c = &e->cycle;
+	double may_miss = 1 - policy_patience(e->policy);
+
+	if (c->phase == PHASE_SAMPLE && e->sample.n_open)
+		return a->impatient;
+	return a->impatient || !c->plan_open || c->plan_open <= may_miss * c->plan_size;
+}
+
+enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, size_t *ret_n)
+{
+	struct cycle *c = &e->cycle;
+
+	while (!(*ret_n = serve(e, a, ret))) {
+		bool under_way = c->n_offered > 0, planned = false;
+
+		if (!a->queue_only && budget_left(e) && is_due(e, a) &&
+		    (c->phase != PHASE_DRY || c->dry_since != c->n_events)) {
+			double from = engine_seconds();
+
+			planned = cycle_plan(e);
+			c->dry_since = c->n_events;
+			c->plan_seconds += engine_seconds() - from;
+		}
+		if (!planned)
+			return under_way || (c->n_queued && budget_left(e)) ? ASK_WAIT : ASK_DONE;
+	}
+	return ASK_OFFERS;
+}
+
+/* Pages that are due are asked for whatever their owner has had; where they lead is not. */
+bool engine_may_spend(const struct engine *e, uint32_t lease)
+{
+	const struct lease *l = engine_lease(e, lease);
+
+	return l->state == LEASE_OFFERED && budget_left(e) &&
+		((!l->requests && l->offer.reason == REASON_GUARANTEE) ||
+		 ceiling_left(&e->ceiling, &e->view, l->offer.page));
+}
+
+bool engine_spend(struct engine *e, uint32_t lease)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	if (!engine_may_spend(e, lease))
+		return false;
+	ceiling_spent(&e->ceiling, &e->view, l->offer.page, 1);
+	e->cycle.n_waiting -= !l->requests;
+	e->cycle.n_granted++;
+	l->requests++;
+	return true;
+}
+
+/* The lease of a page in this cycle, 0: none. */
+uint32_t engine_find(struct engine *e, uint32_t page)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t at;
+
+	for (; c->n_indexed < c->leases.n; c->n_indexed++)
+		map_put(&c->by_page, c->leases.v[c->n_indexed].offer.page, c->n_indexed + 1);
+	at = map_get(&c->by_page, page);
+	return at == MAP_NONE ? 0 : at;
+}
+
+uint32_t engine_adopt(struct engine *e, const struct offer *o)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t at = engine_find(e, o->page);
+	struct lease l = { .offer = *o, .round = e->view.round };
+
+	if (at && c->leases.v[at - 1].state != LEASE_RELEASED) {
+		if (c->leases.v[at - 1].state == LEASE_QUEUED) {
+			c->n_queued--;
+			offer_page(e, &c->leases.v[at - 1]);
+		}
+		return at;
+	}
+	vec_push(&c->leases, l);
+	e->visits.state[o->page] |= PAGE_TAKEN;
+	ceiling_recall(&e->ceiling, &e->view, e->visits.state, o->page);
+	offer_page(e, &c->leases.v[c->leases.n - 1]);
+	return (uint32_t)c->leases.n;
+}
+
+/* ---- whole cycles ---- */
+
+int engine_finish(struct engine *e, struct err *err)
+{
+	size_t most = e->view.budget < ANSWERS_AT_ONCE ? e->view.budget : ANSWERS_AT_ONCE, n;
+	struct asking a = { .want = most };
+	uint32_t *leases = mem_array(most + 1, sizeof *leases);
+	struct delivery *deliveries = mem_array(most + 1, sizeof *deliveries);
+	struct offer *offers = mem_array(most + 1, sizeof *offers);
+	double from = engine_seconds() - e->cycle.plan_seconds, fetching = 0;
+	int rc = 0;
+
+	while (rc == 0 && !(e->source.enough && e->source.enough(e->source.self)) &&
+	       engine_ask(e, &a, leases, &n) == ASK_OFFERS) {
+		double before = engine_seconds();
+
+		for (size_t i = 0; i < n; i++)
+			offers[i] = engine_lease(e, leases[i])->offer;
+		memset(deliveries, 0, n * sizeof *deliveries);
+		rc = e->source.deliver(e->source.self, offers, n, deliveries, err);
+		fetching += engine_seconds() - before;
+		for (size_t i = 0; i < n && rc == 0; i++)
+			engine_tell(e, leases[i], &deliveries[i]);
+	}
+	engine_end(e);
+	e->cycle.plan_seconds = engine_seconds() - from - fetching;
+	free(leases);
+	free(deliveries);
+	free(offers);
+	return rc;
+}
+
+int engine_cycle(struct engine *e, int64_t now, uint32_t budget, struct err *err)
+{
+	engine_begin(e, now, budget);
+	return engine_finish(e, err);
+}
+
+static struct delivery recalled(const struct seen *s)
+{
+	return (struct delivery){ .outcome = s->outcome, .hit = s->hit,
+		.first = !s->known && s->outcome < OUTCOME_FAILED, .extra = s->extra,
+		.failure = (enum failure)s->failure };
+}
+
+void engine_recall(struct engine *e, int64_t now, uint32_t budget,
+                   const struct seen *visits, size_t n)
+{
+	engine_begin(e, now, budget);
+	for (size_t i = 0; i < n; i++) {
+		const struct seen *s = &visits[i];
+		struct offer o = { s->page, s->score, s->probability, s->reason };
+		struct delivery d = recalled(s);
+
+		if (d.first) {
+			retry_told(&e->retry, &e->view, e->visits.state, s->page, FAILURE_NO, 1);
+			continue;
+		}
+		e->visits.state[s->page] |= PAGE_TAKEN;
+		ceiling_recall(&e->ceiling, &e->view, e->visits.state, s->page);
+		note_visit(e, &o, 0, &d, cost_of(&d));
+	}
+	engine_end(e);
+}
+
+/* ---- going on ---- */
+
+/* Plan the rounds that were planned when so many events had been.  Without a record of
+ * them, each is planned when everything before it is answered. */
+static void plan_again(struct engine *e, const uint32_t *planned_after, size_t n_plans,
+                       const struct event *next)
+{
+	struct cycle *c = &e->cycle;
+
+	if (n_plans) {
+		while (c->n_plans < n_plans && planned_after[c->n_plans] <= c->n_events &&
+		       cycle_plan(e))
+			;
+		return;
+	}
+	while (next && !c->n_queued && !engine_find(e, next->offer.page) && cycle_plan(e))
+		;
+}
+
+void engine_continue(struct engine *e, int64_t now, uint32_t budget,
+                     const struct event *events, size_t n, const uint32_t *planned_after,
+                     size_t n_plans, bool same_policy)
+{
+	for (size_t i = 0; i < n; i++)          /* or it had not been asked for */
+		e->visits.state[events[i].offer.page] |= PAGE_HERE;
+	engine_begin(e, now, budget);
+	for (size_t i = 0; i < n; i++)
+		ceiling_spent(&e->ceiling, &e->view, events[i].offer.page,
+		              cost_of(&events[i].delivery));
+	for (size_t i = 0; i < n; i++) {
+		uint32_t lease;
+
+		if (same_policy)
+			plan_again(e, planned_after, n_plans, &events[i]);
+		lease = engine_adopt(e, &events[i].offer);
+		if (events[i].kind == EVENT_TOLD)
+			engine_tell(e, lease, &events[i].delivery);
+		else if (events[i].kind == EVENT_RELEASED)
+			engine_give_back(e, lease);
+		else if (engine_lapse(e, lease))
+			e->cycle.n_spent += events[i].delivery.extra;
+	}
+	if (same_policy)
+		plan_again(e, planned_after, n_plans, NULL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cycle_plan.c - what the next round of a cycle is made of.
+ *
+ * In this order: the caller's reserved pages, the guarantee of age, the opening sample,
+ * then the policy, as often as it asks for more, and pages at random when it does not (as
+ * the papers do).  Each of them is a plan of its own; pages beyond a ceiling are left out,
+ * and the next plan has room for others.
+ */
+#include "engine/cycle/cycle.h"
+
+#include <math.h>
+
+#include "base/math/rng.h"
+
+static void plan_reserved(struct engine *e)
+{
+	const struct engine_rules *r = &e->rules;
+
+	plan_limit(&e->plan, r->reserved_most);
+	for (size_t i = 0; i < r->n_reserved && plan_room(&e->plan); i++) {
+		const struct offer *o = &r->reserved[i];
+
+		plan_take(&e->plan, o->page, o->score, o->probability, o->reason);
+	}
+	plan_finish(&e->plan);
+}
+
+/* Pages that rest, or are back from a rest, are not part of the guarantee. */
+static void plan_guarantee(struct engine *e)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t need;
+
+	retry_hide(&e->retry, &e->view, e->visits.state);
+	need = guarantee_need(&e->view, e->rules.max_age);
+	c->guarantee_broken = need > e->view.room;
+	c->n_guaranteed = need > e->view.room ? e->view.room : need;
+	plan_limit(&e->plan, c->n_guaranteed);
+	for (uint32_t i = 0; i < e->view.n_pages && c->n_guaranteed; i++)
+		plan_offer(&e->plan, i, (double)view_age(&e->view, i), 1, REASON_GUARANTEE);
+	plan_finish(&e->plan);
+	retry_show(&e->retry, &e->view, e->visits.state);
+}
+
+static void plan_fill(struct engine *e)
+{
+	struct sampler s = { 0 };
+	uint32_t page;
+
+	sampler_begin(&s, &e->view, RNG_FILL);
+	while (plan_room(&e->plan) && (page = sampler_next(&s, &e->view)) != PAGE_NONE)
+		plan_take(&e->plan, page, 0, NAN, REASON_FILL);
+	sampler_release(&s);
+}
+
+static void plan_policy(struct engine *e)
+{
+	policy_ask(e->policy, &e->view, &e->plan);
+	e->view.round++;
+	if (!e->plan.n_taken && !e->rules.no_fill)
+		plan_fill(e);
+}
+
+/* Fill e->plan from the phase that it is the turn of; the phase it was. */
+static enum cycle_phase plan_phase(struct engine *e)
+{
+	enum cycle_phase phase = e->cycle.phase;
+
+	if (phase == PHASE_RESERVED && !e->rules.reserved_most)
+		phase = PHASE_GUARANTEE;
+	if (phase == PHASE_GUARANTEE && !e->rules.max_age)
+		phase = PHASE_SAMPLE;
+	if (phase == PHASE_SAMPLE && sample_ended(&e->sample))
+		phase = PHASE_POLICY;
+	switch (phase) {
+	case PHASE_RESERVED:
+		plan_reserved(e);
+		break;
+	case PHASE_GUARANTEE:
+		plan_guarantee(e);
+		break;
+	case PHASE_SAMPLE:
+		sample_plan(&e->sample, &e->view, &e->plan);
+		break;
+	case PHASE_POLICY:
+	case PHASE_DRY:
+		plan_policy(e);
+		break;
+	}
+	return phase;
+}
+
+static enum cycle_phase next_phase(struct engine *e, enum cycle_phase phase)
+{
+	switch (phase) {
+	case PHASE_RESERVED:
+		return PHASE_GUARANTEE;
+	case PHASE_GUARANTEE:
+	case PHASE_SAMPLE:
+		return PHASE_SAMPLE;            /* as long as it has not ended */
+	default:
+		return e->plan.n_taken ? PHASE_POLICY : PHASE_DRY;
+	}
+}
+
+/* The pages of e->plan go to the end of the queue. */
+static void queue_plan(struct engine *e, enum cycle_phase phase)
+{
+	struct cycle *c = &e->cycle;
+
+	c->n_plans++;
+	c->plan_size = c->plan_open = (uint32_t)e->plan.n_taken;
+	e->sample.n_open += phase == PHASE_SAMPLE ? c->plan_size : 0;
+	for (size_t i = 0; i < e->plan.n_taken; i++) {
+		struct lease l = { .offer = e->plan.taken[i], .round = e->view.round,
+		                   .plan = c->n_plans, .state = LEASE_QUEUED,
+		                   .sampled = phase == PHASE_SAMPLE };
+		uint32_t number = (uint32_t)c->leases.n + 1;
+
+		vec_push(&c->leases, l);
+		if (c->queue_last)
+			c->leases.v[c->queue_last - 1].next = number;
+		else
+			c->queue_first = number;
+		c->queue_last = number;
+		c->n_queued++;
+	}
+}
+
+bool cycle_plan(struct engine *e)
+{
+	struct cycle *c = &e->cycle;
+	uint32_t open = c->n_spent + c->n_queued + c->n_offered;
+
+	enum cycle_phase phase;
+
+	for (;;) {
+		bool asked;
+
+		/* what is under way counts one request a page: what it really costs is known
+		 * when it is told, and must not depend on how far it is just now */
+		e->view.room = e->view.budget - (open < e->view.budget ? open : e->view.budget);
+		if (!e->view.room)
+			return false;
+		plan_begin(&e->plan, &e->view, e->visits.state);
+		phase = plan_phase(e);
+		c->phase = next_phase(e, phase);
+		asked = e->plan.n_taken > 0;
+		retry_plan(&e->retry, &e->view, e->visits.state, &e->plan);
+		ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan,
+		             phase != PHASE_GUARANTEE);
+		if (e->plan.n_taken)
+			break;
+		if (c->phase == PHASE_DRY && !asked &&
+		    !ceiling_lift(&e->ceiling, &e->view, e->visits.state))
+			return false;
+	}
+	vec_push(&c->planned_after, c->n_events);
+	queue_plan(e, phase);
+	return true;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * discover_web.c - what sites say themselves: robots.txt and sitemaps; see discover.h.
+ *
+ * For every origin that has candidates robots.txt is asked for, so that nothing is
+ * added that it forbids.  Origins of pages under care whose sitemaps were not read
+ * for a day are asked for those that robots.txt names on the same site, or for
+ * /sitemap.xml if it names none; indexes are followed (web/rules/sitemap.h has the
+ * limits).  All through the fetcher, so as polite and as safe as any page; counted
+ * apart, not part of the budget.
+ */
+#include <string.h>
+
+#include "base/io/input.h"
+#include "engine/discover/discover_inner.h"
+#include "web/rules/robots.h"
+#include "web/rules/sitemap.h"
+#include "web/url/url.h"
+
+#define WINDOW 1000             /* tasks at the fetcher at a time */
+
+struct task {
+	char *url;                      /* robots.txt, or of a sitemap */
+	uint32_t site;
+	uint8_t depth;
+	bool is_sitemap, wants_sitemaps;
+};
+
+struct reading {
+	struct discover *d;
+	struct fetch *f;
+	VEC(struct task) tasks;
+	size_t next;                            /* not yet at the fetcher */
+	struct strtab asked;                    /* origins */
+	struct map seen;                        /* sitemaps, by hash of their URL */
+	VEC(uint32_t) n_sitemaps;               /* by site */
+	const struct task *task;                /* whose sitemap is read */
+	struct buf decoded;
+};
+
+static uint32_t site_of(struct discover *d, const char *url, size_t size)
+{
+	buf_clear(&d->name);
+	url_site(url, size, false, &d->name);
+	return strtab_find(&d->sites, d->name.data, d->name.size);
+}
+
+static void add_robots(struct reading *r, const char *origin, uint32_t site, bool sitemaps)
+{
+	struct task t = { .site = site, .wants_sitemaps = sitemaps };
+
+	buf_clear(&r->d->url);
+	buf_str(&r->d->url, origin);
+	buf_str(&r->d->url, "/robots.txt");
+	t.url = mem_strdup(buf_text(&r->d->url));
+	vec_push(&r->tasks, t);
+}
+
+/* A sitemap of the same site, once, and not too many. */
+static void add_sitemap(struct reading *r, const char *url, size_t size, uint32_t site,
+                        unsigned depth)
+{
+	struct task t = { .site = site, .is_sitemap = true, .depth = (uint8_t)depth };
+	bool fresh;
+
+	if (depth > SITEMAP_DEPTH_MAX || site_of(r->d, url, size) != site ||
+	    r->n_sitemaps.v[site] >= DISCOVER_SITEMAPS_MAX)
+		return;
+	map_intern(&r->seen, hash_bytes(url, size, 0), 0, &fresh);
+	if (!fresh)
+		return;
+	r->n_sitemaps.v[site]++;
+	t.url = mem_strndup(url, size);
+	vec_push(&r->tasks, t);
+}
+
+static void robots_known(struct reading *r, size_t at)
+{
+	struct task t = r->tasks.v[at];
+	const struct robots *rules = fetch_robots(r->f, t.url, strlen(t.url));
+	size_t n = rules ? rules->sitemaps.n : 0, before = r->tasks.n;
+
+	if (!t.wants_sitemaps)
+		return;
+	for (size_t i = 0; i < n; i++)
+		add_sitemap(r, robots_sitemap(rules, i), strlen(robots_sitemap(rules, i)),
+		            t.site, 0);
+	if (r->tasks.n == before) {
+		buf_clear(&r->d->url);
+		buf_add(&r->d->url, t.url, strlen(t.url) - strlen("robots.txt"));
+		buf_str(&r->d->url, "sitemap.xml");
+		add_sitemap(r, buf_text(&r->d->url), r->d->url.size, t.site, 0);
+	}
+	vec_push(&r->d->sites_read, t.site);
+}
+
+/* However often a page is listed, it has one date: the newest. */
+static void see_date(struct discover *d, uint32_t page, int64_t lastmod)
+{
+	bool fresh;
+	uint32_t i = map_intern(&d->dated, page, (uint32_t)d->dates.n, &fresh);
+
+	if (fresh) {
+		vec_push(&d->dates, ((struct dated){ page, lastmod }));
+		d->report->dates++;
+	} else if (lastmod > d->dates.v[i].lastmod) {
+		d->dates.v[i].lastmod = lastmod;
+	}
+}
+
+static int see_entry(void *context, const struct sitemap_entry *e, struct err *err)
+{
+	struct reading *r = context;
+	struct discover *d = r->d;
+	uint32_t page;
+
+	(void)err;
+	if (e->is_sitemap) {
+		add_sitemap(r, e->url, e->url_size, r->task->site, r->task->depth + 1u);
+		return 0;
+	}
+	page = map_get(&d->known, discover_key(e->url, e->url_size));
+	if (page != MAP_NONE && e->has_lastmod && e->lastmod > 0)
+		see_date(d, page, e->lastmod);
+	discover_see(d, e->url, e->url_size, STORE_NONE);
+	return 0;
+}
+
+static void read_sitemap(struct reading *r, size_t at, struct fetch_result *result)
+{
+	struct task task = r->tasks.v[at];
+	struct sitemap_source source = { .url = task.url, .url_size = strlen(task.url),
+		.scope = SITEMAP_SITE, .depth = task.depth };
+	struct sitemap_report report;
+	struct input *in;
+	struct err err;
+
+	r->d->report->sitemap_requests += result->requests;
+	if (result->status != 200 || (result->error != FETCH_OK && !result->body_size))
+		return;
+	buf_clear(&r->decoded);
+	fetch_decode(result, &r->decoded, &err);
+	if (input_open_memory(&in, result->decoded, result->decoded_size, task.url, &err) < 0)
+		return;
+	r->task = &task;
+	/* what came before an error stands */
+	if (sitemap_read(in, &source, see_entry, r, &report, &err) == 0 || report.entries)
+		r->d->report->sitemaps++;
+	input_close(in);
+}
+
+static int work(struct reading *r, const volatile sig_atomic_t *stop, struct err *err)
+{
+	const struct fetch_result *got;
+
+	for (;;) {
+		for (; r->next < r->tasks.n && fetch_pending(r->f) < WINDOW; r->next++)
+			fetch_add(r->f, &(struct fetch_request){ .page = (uint32_t)r->next,
+				.url = r->tasks.v[r->next].url,
+				.only_robots = !r->tasks.v[r->next].is_sitemap });
+		if (stop && *stop)
+			return err_set(err, E_STOP, "stopped before the cycle had begun");
+		if (!fetch_pending(r->f))
+			return 0;
+		if (fetch_next(r->f, 0.2, &got) != FETCH_GOT)
+			continue;
+		if (r->tasks.v[got->page].is_sitemap) {
+			struct fetch_result result = *got;
+
+			read_sitemap(r, got->page, &result);
+		} else {
+			robots_known(r, got->page);
+		}
+	}
+}
+
+/* Whose sitemaps are due: by the site's row. */
+static int is_due(struct discover *d, uint32_t site, bool *ret, struct err *err)
+{
+	struct text name = { strtab_get(&d->sites, site), strtab_size(&d->sites, site) };
+	struct store_hint h = { 0 };
+	int rc = store_hint_get(d->store, name, &h, err);
+
+	*ret = !h.read || h.read + DISCOVER_SITEMAP_AGE <= d->row.time;
+	return rc < 0 ? rc : 0;
+}
+
+/* Origins of pages under care whose sitemaps are due. */
+static int add_due(struct reading *r, struct err *err)
+{
+	struct discover *d = r->d;
+	uint32_t n_due = 0;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < d->origins.n && n_due < DISCOVER_ORIGINS_MAX && rc == 0; i++) {
+		const char *origin = strtab_get(&d->origins, i);
+		size_t size = strtab_size(&d->origins, i);
+		uint32_t site;
+		bool due;
+
+		buf_clear(&d->url);
+		buf_add(&d->url, origin, size);
+		buf_byte(&d->url, '/');
+		site = site_of(d, d->url.data, d->url.size);
+		rc = is_due(d, site, &due, err);
+		if (rc < 0 || !due)
+			continue;
+		n_due++;
+		strtab_intern(&r->asked, origin, size, NULL);
+		add_robots(r, origin, site, true);
+	}
+	return rc;
+}
+
+/* Origins of candidates: a link may go to the other scheme of a site. */
+static void add_others(struct reading *r)
+{
+	struct discover *d = r->d;
+
+	for (uint32_t i = 0; i < d->candidates.n; i++) {
+		const char *url = strtab_get(&d->urls, i);
+		struct url_parts p;
+		bool fresh;
+
+		if (d->candidates.v[i].refusal)
+			continue;
+		url_split(url, strtab_size(&d->urls, i), &p);
+		strtab_intern(&r->asked, url, p.path, &fresh);
+		if (fresh)
+			add_robots(r, strtab_get(&r->asked, r->asked.n - 1),
+			           d->candidates.v[i].site, false);
+	}
+}
+
+int discover_web(struct discover *d, struct fetch *f, const volatile sig_atomic_t *stop,
+                 struct err *err)
+{
+	struct reading r = { .d = d, .f = f };
+	int rc;
+
+	buf_init(&r.decoded, SITEMAP_BYTES_MAX);
+	while (r.n_sitemaps.n < d->sites.n)
+		vec_push(&r.n_sitemaps, 0);
+	rc = add_due(&r, err);
+	for (int i = 0; i < 2 && rc == 0; i++) {        /* sitemaps bring candidates, too */
+		add_others(&r);
+		rc = work(&r, stop, err);
+	}
+	for (size_t i = 0; i < r.tasks.n; i++)
+		free(r.tasks.v[i].url);
+	vec_release(&r.tasks);
+	vec_release(&r.n_sitemaps);
+	map_release(&r.seen);
+	strtab_release(&r.asked);
+	buf_release(&r.decoded);
+	return rc;
+}

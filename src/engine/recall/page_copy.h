@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* page_copy.h - the page of a capture as it was sent, content encoding undone. */
+#ifndef ENGINE_RECALL_PAGE_COPY_H
+#define ENGINE_RECALL_PAGE_COPY_H
+
+#include "engine/archive/content.h"
+#include "web/page/extract.h"
+
+struct page_copy { struct buf body, type; int64_t time; };      /* zeroed, it is empty */
+
+/* Read a capture's page back from the file it lies in. */
+MUST_CHECK int page_copy_load(struct page_copy *c, struct content *content,
+                              const struct store_capture *capture, struct text url,
+                              struct err *err);
+void page_copy_release(struct page_copy *c);
+/* For web/page/extract.h; url is NUL-terminated and must outlive it. */
+struct extract_input page_copy_input(const struct page_copy *c, const char *url);
+
+/* How many changes of each site's pages concern accessibility: pairs of captures,
+ * one behind the other, between which page_diff() finds something that a screen
+ * reader reads aloud.  Captures whose content is not at hand are passed over.
+ * by_site has a number for each site of pages. */
+struct pages;
+MUST_CHECK int access_count(struct store *s, const char *folder, const struct pages *pages,
+                            uint64_t *by_site, struct err *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replay_run.h - one run of a replay, for the files that share it: replay_run.c
+ * moves its clock and serves its pages, replay_measure.c takes its measures.
+ */
+#ifndef ENGINE_REPLAY_REPLAY_RUN_H
+#define ENGINE_REPLAY_REPLAY_RUN_H
+
+#include "engine/replay/replay.h"
+#include "engine/replay/replay_fail.h"
+#include "engine/replay/replay_search.h"
+#include "engine/view/features.h"
+
+#define NEVER PAGE_NONE         /* no capture */
+
+struct run {                    /* one policy, one seed */
+	const struct replay *r;
+	struct engine engine;
+	uint32_t *copy, *live, *before;         /* captures, or NEVER */
+	uint8_t *truth;
+	int64_t *stale_since, *next_change;     /* only for a policy that knows the future */
+	struct time_sums { double copies, fresh, age, weight, weight_fresh, weight_age; } time;
+	bool can_fail;
+	int64_t now;
+	struct features features;               /* only for policies that cluster */
+	uint32_t *older;                        /* the copy before, for them */
+	struct search_index index;              /* only with r->search */
+	uint32_t n_alive;                       /* goal alive: to be found */
+	uint64_t n_probes, n_found;
+	int n_alphas;                           /* reached so far */
+	struct site_measure *sites;             /* by site, or NULL */
+	uint32_t n_there;                       /* pages that a visit in this cycle would find
+	                                           changed (or alive, if that is the goal) */
+};
+
+static inline bool differs(const struct run *run, uint32_t a, uint32_t b)
+{
+	if (a == NEVER || b == NEVER)
+		return a != b;
+	return !history_same(run->r->history, a, b);
+}
+
+static inline bool is_gone(const struct run *run, uint32_t capture)
+{
+	return capture == NEVER || run->r->history->captures.v[capture].gone;
+}
+
+static inline bool changed_local(const struct run *run, uint32_t page)
+{
+	return differs(run, run->copy[page], run->live[page]);
+}
+
+static inline bool changed_cycle(const struct run *run, uint32_t page)
+{
+	return differs(run, run->before[page], run->live[page]);
+}
+
+/* When our copy first became untrue, the page being at a capture that differs from it. */
+int64_t stale_since(const struct run *run, uint32_t page, uint32_t live);
+
+/* replay_time.c: what is true at the moments S + k days from `from` on and before `to`,
+ * the clock having been moved from the one to the other and no copy taken since. */
+void measure_time(struct run *run, int64_t from, int64_t to);
+struct replay_time measured_time(const struct run *run);
+/* What a policy is told that knows the future. */
+void find_future(struct run *run);
+static inline enum failure failing(const struct run *run, uint32_t page)
+{
+	return run->can_fail ? replay_failing(run->r, page, run->live[page], run->now) :
+	       FAILURE_NO;
+}
+
+static inline bool is_alive(const struct run *run, uint32_t page)
+{
+	return !is_gone(run, run->live[page]) && failing(run, page) == FAILURE_NO;
+}
+
+/* Before the visits of a cycle: what there is to find. */
+void measure_before(struct run *run, struct cycle_measure *m);
+
+/* What the visits of a cycle found; our copies are then those of now. */
+void measure_visits(struct run *run, int64_t before, struct cycle_measure *m);
+
+/* Goal alive: where the visits of a cycle pass a share of all living pages. */
+void measure_cost(struct run *run, struct replay_run *ret);
+
+void measure_repository(struct run *run, struct cycle_measure *m);
+void measure_search(struct run *run, uint32_t cycle, struct cycle_measure *m,
+                    struct replay_run *ret);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* families.h - groups of pages of one site whose names are alike; families.c. */
+#ifndef ENGINE_VIEW_FAMILIES_H
+#define ENGINE_VIEW_FAMILIES_H
+
+#include "engine/view/pages.h"
+
+#define SHAPE_SIZE_MAX 512
+
+struct families {
+	const char *part[N_FAMILIES];
+	size_t size[N_FAMILIES];
+	char shape[SHAPE_SIZE_MAX];
+};
+
+/* The four names of a canonical URL; they point into it or into ret.  alone: no
+ * other page lies in its directory or below, so /a/b/ is named as /a/b.html is. */
+void families_of(const char *url, size_t size, bool alone, struct families *ret);
+/* Number every page's groups; family[k] are new arrays. */
+void families_number(const struct pages *pages, uint32_t *family[N_FAMILIES],
+                     uint32_t n_family[N_FAMILIES]);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * history.c - building and reading recorded histories; see history.h.
+ *
+ * Link texts repeat from capture to capture, so a list is resolved once for each
+ * (page, text) pair and found again by its hash.  URLs are interned at their
+ * first mention, as page or as target; history_finish() keeps those that have a
+ * capture, numbers them in the order of their URLs (so that directories are
+ * contiguous), and rewrites captures and links.
+ *
+ * Cost.  O(records log records).  32 bytes a capture, 4 a distinct link.
+ */
+#include "engine/view/history.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "repo/store.h"
+#include "web/url/url.h"
+
+#define CAPTURES_MAX ((uint64_t)1 << 30)
+#define LIST_MASK 0x1fffffffu
+#define CAME_BITS 21
+#define CAME_MASK ((1u << CAME_BITS) - 1)
+
+void history_init(struct history *h, struct detector detect, unsigned want)
+{
+	*h = (struct history){ .detect = detect, .want = want, .begin = INT64_MAX,
+	                       .end = INT64_MIN };
+	vec_push(&h->list_first, 0);    /* list 0 is "none known" */
+	vec_push(&h->list_first, 0);
+}
+
+void history_release(struct history *h)
+{
+	free(h->weight);
+	strtab_release(&h->urls);
+	vec_release(&h->captures);
+	free(h->first);
+	vec_release(&h->failures);
+	vec_release(&h->list_first);
+	vec_release(&h->targets);
+	map_release(&h->lists);
+	facts_release(&h->facts);
+	lexicon_release(&h->lexicon);
+	map_release(&h->digests);
+	vec_release(&h->revisits);
+	vec_release(&h->n_came);
+	*h = (struct history){ 0 };
+}
+
+static bool record_key(const struct history *h, const struct record *r, uint64_t *ret)
+{
+	struct slice digest = h->detect.kind == DETECT_TEXT ? r->prose :
+	                      h->detect.kind == DETECT_TAGS ? r->tags : r->digest;
+
+	if (h->detect.kind == DETECT_NEAR) {
+		*ret = r->simhash;
+		return r->has_simhash;
+	}
+	if (!digest.s)
+		return false;
+	*ret = hash_bytes(digest.s, digest.size, 0);
+	return true;
+}
+
+/* Resolve the space-separated links of a page; the number of the list. */
+static uint32_t add_links(struct history *h, const struct record *r)
+{
+	const char *p = r->links.s, *end = p + r->links.size;
+	struct slice base = r->target.s ? r->target : r->url;
+	uint64_t key = hash_bytes(p, r->links.size, hash_bytes(base.s, base.size, 2));
+	bool fresh;
+	uint32_t list = map_intern(&h->lists, key, (uint32_t)h->list_first.n - 1, &fresh);
+	struct buf url;
+	size_t n = 0;
+
+	if (!fresh)
+		return list;
+	buf_init(&url, URL_SIZE_MAX);
+	while (p < end && n < RECORD_LINKS_MAX) {
+		const char *space = memchr(p, ' ', (size_t)(end - p));
+		const char *stop = space ? space : end;
+
+		buf_clear(&url);
+		if (stop > p && url_resolve(base.s, base.size, p, (size_t)(stop - p),
+		                            &url, NULL) == 0) {
+			uint32_t target = strtab_intern(&h->urls, url.data, url.size, NULL);
+
+			vec_push(&h->targets, target);
+			n++;
+		}
+		p = stop + 1;
+	}
+	vec_push(&h->list_first, h->targets.n);
+	buf_release(&url);
+	return list;
+}
+
+/* Is it a state of the page?  A revisit may have no status of its own. */
+static bool is_state(const struct record *r)
+{
+	if (r->revisit && (r->status == 0 || r->status == 304))
+		return true;
+	return (r->status >= 200 && r->status <= 399 && r->status != 304) ||
+	       r->status == 404 || r->status == 410;
+}
+
+/* Remember which capture has a digest, and which revisit asks for one.  Several
+ * captures of one digest: the one with the least key, so that order is nothing. */
+static void note_digest(struct history *h, const struct record *r, const struct capture *c)
+{
+	uint64_t digest;
+	uint32_t at = (uint32_t)h->captures.n, known;
+	bool fresh;
+
+	if (!r->digest.s || c->gone || (h->detect.kind == DETECT_BYTES &&
+	                                !(h->want & WANT_FACTS)))
+		return;
+	digest = hash_bytes(r->digest.s, r->digest.size, 0);
+	if (r->revisit) {
+		vec_push(&h->revisits, ((struct history_revisit){
+			digest, at, c->same && r->status != 304 }));
+		return;
+	}
+	known = map_intern(&h->digests, digest, at, &fresh);
+	if (!fresh && c->key < h->captures.v[known].key)
+		map_put(&h->digests, digest, at);
+}
+
+/* As a repository chooses among captures of one second (store_capture_put()): by what
+ * they are, then the first that came. */
+static uint32_t rank_of(struct history *h, const struct record *r, uint32_t page)
+{
+	uint32_t came;
+
+	while (h->n_came.n <= page)
+		vec_push(&h->n_came, 0);
+	came = h->n_came.v[page]++;
+	return store_capture_rank(r->status, r->revisit) << CAME_BITS |
+	       (CAME_MASK - (came < CAME_MASK ? came : CAME_MASK));
+}
+
+static int too_many(struct err *err)
+{
+	return err_set(err, E_LIMIT, "more than %llu captures: split the trace",
+	               (unsigned long long)CAPTURES_MAX);
+}
+
+static int add_failure(struct history *h, const struct record *r, struct err *err)
+{
+	struct history_failure f = { .time = r->time, .status = r->status };
+
+	h->n_skipped++;
+	if (r->status < 400 || r->status > 599)
+		return 0;
+	if (h->failures.n >= CAPTURES_MAX)
+		return too_many(err);
+	f.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
+	vec_push(&h->failures, f);
+	return 0;
+}
+
+int history_add(struct history *h, const struct record *r, struct err *err)
+{
+	struct capture c = { .time = r->time };
+
+	if (!is_state(r))
+		return add_failure(h, r, err);
+	c.gone = r->status == 404 || r->status == 410;
+	c.moved = r->status >= 300 && r->status <= 399 && r->status != 304;
+	if (!c.gone && !record_key(h, r, &c.key)) {
+		if (!r->revisit) {
+			h->n_no_key++;
+			return 0;
+		}
+		c.same = 1;
+		h->n_same++;
+	}
+	if (h->captures.n >= CAPTURES_MAX)
+		return too_many(err);
+	c.page = strtab_intern(&h->urls, r->url.s, r->url.size, NULL);
+	c.rank = rank_of(h, r, c.page) & 0xffffffu;
+	if ((h->want & WANT_LINKS) && r->links.s)
+		c.links = add_links(h, r) & LIST_MASK;
+	if (h->want & WANT_FACTS)
+		c.facts = facts_add(&h->facts, r);
+	c.size = r->revisit ? 0 : size_class(r->facts.words, r->length);
+	note_digest(h, r, &c);
+	vec_push(&h->captures, c);
+	if (c.time < h->begin)
+		h->begin = c.time;
+	if (c.time > h->end)
+		h->end = c.time;
+	return 0;
+}
+
+static int compare_captures(const void *pa, const void *pb)
+{
+	const struct capture *a = pa, *b = pb;
+
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int compare_urls(const void *pa, const void *pb, void *pt)
+{
+	const struct strtab *t = pt;
+
+	return strcmp(strtab_get(t, *(const uint32_t *)pa), strtab_get(t, *(const uint32_t *)pb));
+}
+
+/* New numbers of the URLs that have a capture, by URL; PAGE_NONE for others. */
+static uint32_t *number_pages(struct history *h)
+{
+	uint32_t *number = mem_array(h->urls.n, sizeof *number);
+	uint32_t *sorted = mem_array(h->urls.n, sizeof *sorted), n = 0;
+	struct strtab kept = { 0 };
+
+	for (uint32_t i = 0; i < h->urls.n; i++)
+		number[i] = MAP_NONE;
+	for (size_t i = 0; i < h->captures.n; i++)
+		number[h->captures.v[i].page] = 0;
+	for (uint32_t i = 0; i < h->urls.n; i++)
+		if (number[i] != MAP_NONE)
+			sorted[n++] = i;
+	qsort_r(sorted, n, sizeof *sorted, compare_urls, &h->urls);
+	for (uint32_t i = 0; i < n; i++) {
+		number[sorted[i]] = i;
+		strtab_intern(&kept, strtab_get(&h->urls, sorted[i]),
+		              strtab_size(&h->urls, sorted[i]), NULL);
+	}
+	free(sorted);
+	strtab_release(&h->urls);
+	h->urls = kept;
+	h->n_pages = n;
+	return number;
+}
+
+static int compare_failures(const void *pa, const void *pb)
+{
+	const struct history_failure *a = pa, *b = pb;
+
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->status < b->status ? -1 : a->status > b->status;
+}
+
+/* Drop those of pages that have no capture. */
+static void renumber_failures(struct history *h, const uint32_t *number)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->failures.n; i++) {
+		struct history_failure f = h->failures.v[i];
+
+		f.page = number[f.page];
+		if (f.page != MAP_NONE)
+			h->failures.v[kept++] = f;
+	}
+	h->failures.n = kept;
+	if (kept)
+		qsort(h->failures.v, kept, sizeof *h->failures.v, compare_failures);
+}
+
+const struct history_failure *history_failure_at(const struct history *h, uint32_t page,
+                                                 int64_t t)
+{
+	size_t lo = 0, hi = h->failures.n;
+
+	while (lo < hi) {               /* the first one that is later */
+		size_t mid = lo + (hi - lo) / 2;
+		const struct history_failure *f = &h->failures.v[mid];
+
+		if (f->page < page || (f->page == page && f->time <= t))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && h->failures.v[lo - 1].page == page ? &h->failures.v[lo - 1] : NULL;
+}
+
+/* Drop targets that are no page of this history. */
+static void renumber_links(struct history *h, const uint32_t *number)
+{
+	size_t kept = 0, from = 0;
+
+	for (size_t k = 0; k + 1 < h->list_first.n; k++) {
+		size_t to = (size_t)h->list_first.v[k + 1];
+
+		for (; from < to; from++)
+			if (number[h->targets.v[from]] != MAP_NONE)
+				h->targets.v[kept++] = number[h->targets.v[from]];
+		h->list_first.v[k + 1] = kept;
+	}
+	h->targets.n = kept;
+}
+
+/* Of captures of one page in one second the last in order stays. */
+static void drop_doubles(struct history *h)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->captures.n; i++) {
+		const struct capture *c = &h->captures.v[i];
+
+		if (i + 1 < h->captures.n && c[1].page == c->page && c[1].time == c->time)
+			continue;
+		h->captures.v[kept++] = *c;
+	}
+	h->captures.n = kept;
+}
+
+/* Revisits take the key of what has their digest, or else of the capture before;
+ * those that find neither are dropped. */
+static void join_revisits(struct history *h)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->revisits.n; i++) {
+		const struct history_revisit *v = &h->revisits.v[i];
+		struct capture *c = &h->captures.v[v->capture];
+		uint32_t k = map_get(&h->digests, v->digest);
+
+		if (k != MAP_NONE) {
+			const struct capture *from = &h->captures.v[k];
+
+			h->n_same -= c->same;
+			c->key = from->key;
+			c->same = 0;
+			c->moved = from->moved;
+			c->facts = c->facts ? c->facts : from->facts;
+			c->size = from->size;
+		} else if (v->needed) {
+			c->time = INT64_MIN;    /* first, so there is none before it */
+		}
+	}
+	map_release(&h->digests);
+	vec_release(&h->revisits);
+	vec_release(&h->n_came);
+	if (!h->n_same)
+		return;
+	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);
+	for (size_t i = 0; i < h->captures.n; i++) {
+		struct capture c = h->captures.v[i];
+		const struct capture *before = kept ? &h->captures.v[kept - 1] : NULL;
+
+		if (c.same && (!before || before->page != c.page || before->gone)) {
+			h->n_no_key++;
+			continue;
+		}
+		if (c.same) {
+			c.key = before->key;
+			c.moved = before->moved;
+			c.same = 0;
+		}
+		h->captures.v[kept++] = c;
+	}
+	h->captures.n = kept;
+}
+
+int history_finish(struct history *h, struct err *err)
+{
+	uint32_t *number;
+	bool any = false;
+
+	join_revisits(h);
+	for (size_t i = 0; i < h->captures.n && !any; i++)
+		any = !h->captures.v[i].gone;
+	if (!any && h->n_no_key)
+		return err_set(err, E_USAGE, "no record has the digest that this detector compares; "
+		               "try --detect %s",
+		               h->detect.kind == DETECT_BYTES ? "text or tags" : "bytes");
+	if (!h->captures.n && h->n_skipped)
+		return err_set(err, E_PARSE, "no capture of a page in the input: none of %llu records "
+		               "has a status from 200 to 399, 404 or 410",
+		               (unsigned long long)h->n_skipped);
+	if (!h->captures.n)
+		return err_set(err, E_PARSE, "no capture of a page in the input");
+	number = number_pages(h);
+	for (size_t i = 0; i < h->captures.n; i++)
+		h->captures.v[i].page = number[h->captures.v[i].page];
+	renumber_links(h, number);
+	renumber_failures(h, number);
+	free(number);
+	map_release(&h->lists);
+	qsort(h->captures.v, h->captures.n, sizeof *h->captures.v, compare_captures);
+	drop_doubles(h);
+	h->first = mem_zalloc((size_t)h->n_pages + 1, sizeof *h->first);
+	for (size_t i = 0; i < h->captures.n; i++) {
+		struct capture *c = &h->captures.v[i];
+
+		h->first[c->page + 1] = i + 1;
+		/* a revisit tells nothing new: what was counted before still holds */
+		if (!c->facts && !c->gone && i && c[-1].page == c->page)
+			c->facts = c[-1].facts;
+		if (!c->size && !c->gone && i && c[-1].page == c->page)
+			c->size = c[-1].size;
+		if (!c->links && !c->gone && i && c[-1].page == c->page && c[-1].key == c->key)
+			c->links = c[-1].links;
+	}
+	return 0;
+}
+
+int64_t history_at(const struct history *h, uint32_t page, int64_t t, bool nearest)
+{
+	uint64_t lo = h->first[page], hi = h->first[page + 1];
+	const struct capture *c = h->captures.v;
+
+	while (lo < hi) {               /* first capture later than t */
+		uint64_t mid = lo + (hi - lo) / 2;
+
+		if (c[mid].time <= t)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == h->first[page])
+		return -1;
+	if (nearest && lo < h->first[page + 1] && c[lo].time - t < t - c[lo - 1].time)
+		return (int64_t)lo;
+	return (int64_t)lo - 1;
+}
+
+bool history_same(const struct history *h, uint64_t a, uint64_t b)
+{
+	const struct capture *x = &h->captures.v[a], *y = &h->captures.v[b];
+
+	if (x->gone || y->gone)
+		return x->gone == y->gone;
+	if (h->detect.kind == DETECT_NEAR)
+		return (unsigned)__builtin_popcountll(x->key ^ y->key) <= h->detect.bits;
+	return x->key == y->key;
+}
+
+const uint32_t *history_links(const struct history *h, uint64_t capture, size_t *ret_n)
+{
+	uint32_t k = h->captures.v[capture].links;
+
+	*ret_n = (size_t)(h->list_first.v[k + 1] - h->list_first.v[k]);
+	return h->targets.v + h->list_first.v[k];
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* load.c - the pages of a repository as arrays; see load.h. */
+#include "engine/view/load.h"
+
+#include "base/mem.h"
+
+struct loader {
+	char *pool;
+	size_t pool_size, pool_cap;
+	uint64_t *offset;
+	size_t offset_cap;
+	uint32_t n;
+	uint8_t *state;
+	size_t state_cap;
+	int64_t *last_visit, *added;
+	size_t last_cap, added_cap;
+	float *weight;
+	size_t weight_cap;
+};
+
+static int add_page(void *arg, const struct store_page *p, struct err *err)
+{
+	struct loader *l = arg;
+
+	(void)err;
+	mem_grow((void **)&l->pool, &l->pool_cap, l->pool_size + p->url.size + 1, 1);
+	mem_grow((void **)&l->offset, &l->offset_cap, (size_t)l->n + 2, sizeof *l->offset);
+	mem_grow((void **)&l->state, &l->state_cap, (size_t)l->n + 1, 1);
+	mem_grow((void **)&l->last_visit, &l->last_cap, (size_t)l->n + 1, sizeof *l->last_visit);
+	mem_grow((void **)&l->added, &l->added_cap, (size_t)l->n + 1, sizeof *l->added);
+	mem_grow((void **)&l->weight, &l->weight_cap, (size_t)l->n + 1, sizeof *l->weight);
+	memcpy(l->pool + l->pool_size, p->url.s, p->url.size);
+	l->pool[l->pool_size + p->url.size] = '\0';
+	l->offset[l->n] = l->pool_size;
+	l->pool_size += p->url.size + 1;
+	l->offset[l->n + 1] = l->pool_size;
+	l->state[l->n] = p->state == STORE_PAGE_HERE ? PAGE_HERE : 0;
+	l->last_visit[l->n] = p->last_visit;
+	l->added[l->n] = p->added;
+	l->weight[l->n] = (float)p->weight;
+	l->n++;
+	return 0;
+}
+
+int load_pages(struct loaded *ret, struct store *s, const struct pages_opts *opts,
+               struct err *err)
+{
+	struct loader l = { 0 };
+	int rc = store_pages(s, add_page, &l, err);
+
+	if (rc < 0) {
+		free(l.pool);
+		free(l.offset);
+		free(l.state);
+		free(l.last_visit);
+		free(l.added);
+		free(l.weight);
+		return rc;
+	}
+	if (!l.offset)
+		l.offset = mem_zalloc(1, sizeof *l.offset);
+	*ret = (struct loaded){ 0 };
+	/* give back what doubling left over */
+	l.pool = mem_resize(l.pool, l.pool_size, 1);
+	l.offset = mem_resize(l.offset, (size_t)l.n + 1, sizeof *l.offset);
+	pages_init(&ret->pages, l.pool, l.offset, l.n, opts);
+	ret->visits.state = mem_resize(l.state, l.n, 1);
+	ret->visits.last_visit = mem_resize(l.last_visit, l.n, sizeof *l.last_visit);
+	ret->added = mem_resize(l.added, l.n, sizeof *l.added);
+	ret->weight = mem_resize(l.weight, l.n, sizeof *l.weight);
+	ret->visits.last_cycle = mem_zalloc(l.n, sizeof *ret->visits.last_cycle);
+	for (uint32_t i = 0; i < l.n; i++)
+		ret->n_here += ret->visits.state[i] == PAGE_HERE;
+	return 0;
+}
+
+void loaded_release(struct loaded *l)
+{
+	pages_release(&l->pages);
+	visits_release(&l->visits);
+	free(l->added);
+	free(l->weight);
+	*l = (struct loaded){ 0 };
+}
+
+size_t loaded_memory(const struct loaded *l)
+{
+	return pages_memory(&l->pages) + (size_t)l->pages.n * (1 + 4 + 8 + 8 + 4);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * load.h - a repository in memory: the compact view that planning reads.
+ *
+ * One pass over the pages table fills arrays by page number.  50 bytes a page
+ * and 24 a directory, URL text excluded.
+ */
+#ifndef ENGINE_VIEW_LOAD_H
+#define ENGINE_VIEW_LOAD_H
+
+#include "engine/view/pages.h"
+#include "repo/store.h"
+
+struct loaded {
+	struct pages pages;
+	struct visits visits;           /* last visits; gone pages are not HERE */
+	int64_t *added;                 /* by page: when it came under care */
+	float *weight;                  /* by page, as given */
+	uint32_t n_here;
+};
+
+MUST_CHECK int load_pages(struct loaded *l, struct store *s, const struct pages_opts *opts,
+                          struct err *err);
+void loaded_release(struct loaded *l);
+/* Bytes held, URL text excluded. */
+size_t loaded_memory(const struct loaded *l);
+
+#endif

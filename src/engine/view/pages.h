@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pages.h - the pages of a repository as arrays: what stands behind a view.
+ *
+ * Built in one pass over canonical URLs, from the store or from a history.
+ * What never changes while it is open (URLs, sites, directories) is shared by
+ * every run; what a cycle changes is in struct visits, one for each run.
+ */
+#ifndef ENGINE_VIEW_PAGES_H
+#define ENGINE_VIEW_PAGES_H
+
+#include "base/map.h"
+#include "policy/view.h"
+
+struct pages {
+	uint32_t n;
+	char *pool;                     /* URLs, NUL-terminated, one behind the other */
+	uint64_t *offset;               /* n + 1 */
+	uint32_t *site, *dir;
+	struct tree tree;               /* its arrays are owned here */
+	struct strtab site_names;
+	struct strtab dir_names;        /* kept only if asked for */
+	bool borrowed;                  /* pool and offset are not ours */
+};
+
+struct pages_opts {
+	bool site_by_domain;            /* registrable domain instead of host */
+	bool dir_names;
+	bool borrow;                    /* pool and offset stay the caller's */
+};
+
+/* Takes over pool and offset (from malloc), or borrows them. */
+void pages_init(struct pages *p, char *pool, uint64_t *offset, uint32_t n,
+                const struct pages_opts *opts);
+void pages_release(struct pages *p);
+static inline const char *pages_url(const struct pages *p, uint32_t i)
+{
+	return p->pool + p->offset[i];
+}
+static inline size_t pages_url_size(const struct pages *p, uint32_t i)
+{
+	return (size_t)(p->offset[i + 1] - p->offset[i] - 1);
+}
+/* Bytes held, URL text excluded. */
+size_t pages_memory(const struct pages *p);
+
+/* What visits change, one a run. */
+struct visits {
+	uint8_t *state;
+	uint32_t *last_cycle;
+	int64_t *last_visit;
+};
+
+void visits_init(struct visits *v, uint32_t n, int64_t start);
+void visits_release(struct visits *v);
+
+/* Point a view at both. */
+void pages_view(const struct pages *p, const struct visits *visits, struct view *v);
+
+#endif

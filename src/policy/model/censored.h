@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * censored.h - the most likely rate of changes of which only visits tell.
+ *
+ * Model.  A page changes as a Poisson process of rate r; a visit after an interval t
+ * tells whether it changed in between, not how often.  The likelihood of all visits,
+ *     product over changed of (1 - e^{-rt})  *  product over unchanged of e^{-rt},
+ * is largest where
+ *     sum over changed of t/(e^{rt} - 1)  =  sum over unchanged of t;
+ * the left side falls as r grows, so there is one root.
+ *
+ * Bounds.  Within [CENSORED_MIN, CENSORED_MAX] changes a day: a page never seen
+ * changed has the lower end and is not forgotten, one never seen unchanged the upper.
+ *
+ * Memory.  8 bytes a page, and 12 for each length of a changed interval of it; equal
+ * lengths (regular visits) are counted together.  A rate costs O(lengths).
+ */
+#ifndef POLICY_MODEL_CENSORED_H
+#define POLICY_MODEL_CENSORED_H
+
+#include <stdbool.h>
+
+#include "base/mem.h"
+
+#define CENSORED_MIN 0.0005
+#define CENSORED_MAX 7.0
+
+struct censored_interval { float length; uint32_t count, before; };
+
+/* The intervals of all pages, a chain each; entry 0 ends every chain. */
+struct censored { VEC(struct censored_interval) intervals; };
+
+struct censored_page {                  /* zeroed, it is empty */
+	float quiet;                    /* unchanged intervals, summed */
+	uint32_t changed;               /* first of its chain, or 0 */
+};
+
+void censored_note(struct censored *c, struct censored_page *p, double length,
+                   bool changed);
+/* In changes for a unit of the lengths, of which `day` make a day.  smooth > 0: as if
+ * one interval of that length had been changed and one unchanged. */
+double censored_rate(const struct censored *c, const struct censored_page *p,
+                     double smooth, double day);
+void censored_release(struct censored *c);
+
+#endif

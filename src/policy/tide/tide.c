@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide.c - our policy for goal `changed`: follow the activity of directories.
+ *
+ * Model.  tide_model.h gives each page the chance that its copy is stale; tide_score.c
+ * corrects it by what the page itself, pages of like names and the visits of this
+ * cycle nearby have shown, with weights fitted to the latest visits.
+ *
+ * A cycle is spent in batches of 5 % of the budget.  Each is scored anew with
+ * what the batches before found, so that the first downloads reveal a burst and
+ * the rest follow it.  Noise on the scores, largest where a chance is near one
+ * half, spreads a batch over groups we are unsure of; no directory gets more than
+ * one page plus what it already yielded; 2 % of all downloads (told of the cycle
+ * alone, 10 %) are the best of some drawn at random.  A council keeps the whole honest: see oldest_share().
+ *
+ * Under aims other than changes a page's score is what a true copy of it is worth from
+ * now on (tide_worth.h), given that chance and the rate at which it will change again.
+ *
+ * Cost.  O(pages) a batch for noise and selection, a table lookup each; chances
+ * only for the hosts that were visited since.  20 bytes a page.
+ * Blind spot.  A page alone in its directory and families learns only from itself
+ * and its host.
+ */
+#include "policy/tide/tide.h"
+
+#include <math.h>
+
+#define COUNCIL_FEW 4.0         /* longest unvisited in two weeks, if not more than ... */
+#define COUNCIL_LEARN 20.0      /* of them that are wanted at first */
+#define COUNCIL_SMALL 0.1       /* of the budget */
+#define COUNCIL_NEAR 0.75       /* of choosing's yield, from which on oldest takes over */
+#define COUNCIL_MOST 0.9        /* of the budget */
+#define YIELD_KEEP 0.9          /* of the yields, a unit of time */
+#define DAY 86400.0
+#define COUNT_LEAST 0.05f       /* of latest visits in a directory; less is none */
+#define WIDTH_LEAST 1e-4        /* units of time: two minutes */
+#define WIDTH_MOST 100.0
+#define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
+
+static const struct option_spec tide_options[] = {
+	OPT_DOUBLE(tide_opts, batch, 0.05, 0.001, 1, "share of the budget asked for at once"),
+	OPT_DOUBLE(tide_opts, explore, 0.02, 0, 1, "share of downloads that are the best of "
+	           "some drawn at random; observing the cycle, five times that"),
+	OPT_DOUBLE(tide_opts, noise, 0.3, 0, 10, "noise on the scores of a batch"),
+	OPT_DOUBLE(tide_opts, memory, 0.7, 0, 1, "what families keep from cycle to cycle"),
+	OPT_DOUBLE(tide_opts, stale, 0.4, 0, 1, "observing the cycle: share of the score "
+	           "that is the chance of a stale copy, not of a hit"),
+	OPT_DOUBLE(tide_opts, voice, 3, 0.01, 1e9,
+	           "visits for which a directory speaks in its parent, a cycle"),
+	OPT_DOUBLE(tide_opts, voice_base, 12, 0.01, 1e9, "the same for the long-run rate"),
+	OPT_DOUBLE(tide_opts, discount, 0.9, 0.01, 1, "of the long-run rate, a cycle"),
+	OPT_DOUBLE(tide_opts, k_base, 15, 0.01, 1e6, "prior strength of the long-run rate"),
+	OPT_DOUBLE(tide_opts, k_site, 8, 0.01, 1e6, "prior strength of a site's cycle"),
+	OPT_DOUBLE(tide_opts, k_dir, 2, 0.01, 1e6, "prior strength of a directory's cycle"),
+	OPT_DOUBLE(tide_opts, horizon, 45, 0.01, 1e6, "days that are planned for at most, under "
+	           "aims freshness and age"),
+	OPT_DOUBLE(tide_opts, k_page, 0, 0, 1e6, "prior strength of a page's own rate; 0: "
+	           "estimated from all pages"),
+	OPT_FLAG(tide_opts, nofamily, "do without name families"),
+	OPT_FLAG(tide_opts, nofit, "keep the prior weights of the logistic correction"),
+	OPT_FLAG(tide_opts, nocouncil, "never compare with the longest unvisited"),
+	OPT_FLAG(tide_opts, nocap, "no limit of pages from one directory in a batch"),
+	OPT_CHOICE(tide_opts, weight, "none|pagerank", "none",
+	           "importance that scores are multiplied by"),
+	OPT_END
+};
+
+static unsigned tide_needs(const void *opts)
+{
+	const struct tide_opts *o = opts;
+
+	return (o->nofamily ? 0u : NEED_FAMILIES) | NEED_PAGERANK | NEED_LINKS | NEED_SIZES;
+}
+
+static void make_ready(struct tide_state *s, const struct tide_opts *o,
+                       const struct view *v)
+{
+	struct tide_params par = {
+		.voice = o->voice, .voice_base = o->voice_base, .discount = o->discount,
+		.k_base = o->k_base, .k_site = o->k_site, .k_dir = o->k_dir,
+	};
+	uint32_t n = v->tree->n_dirs;
+
+	for (int i = 0; i < TIDE_FEATURES; i++)
+		s->weight[i] = tide_prior[i].mean;
+	s->rows = mem_array((size_t)TIDE_ROWS * TIDE_FEATURES, sizeof *s->rows);
+	s->row_hit = mem_zalloc(TIDE_ROWS, 1);
+	tide_model_init(&s->model, v->tree, &par);
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (v->family[f] && !o->nofamily)
+			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
+	s->dirty = mem_zalloc(n, sizeof *s->dirty);
+	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
+	s->found = mem_zalloc(n, sizeof *s->found);
+	s->near_found = mem_zalloc(n, sizeof *s->found);
+	s->missed = mem_zalloc(n, sizeof *s->missed);
+	s->near_missed = mem_zalloc(n, sizeof *s->missed);
+	tide_batch_init(s, n, v->seed);
+	s->ready = true;
+}
+
+/* A council of two: what choosing yields against what the longest unvisited pages
+ * yield.  Where the latter come near, groups teach nothing, and the budget goes to
+ * them: tide then is round-robin, and not below it.  A few pages of either kind are
+ * always taken, so that a change of mind stays possible. */
+static double oldest_share(const struct tide_state *s, double few)
+{
+	double chosen = ((double)s->chosen.hits + 1) / ((double)s->chosen.visits + 2);
+	double oldest = ((double)s->oldest.hits + 3 * chosen) / ((double)s->oldest.visits + 6);
+	double near = (oldest / chosen - COUNCIL_NEAR) / (1 - COUNCIL_NEAR);
+
+	return fmax(few, fmin(near, COUNCIL_MOST));
+}
+
+static void mark_dirty(struct tide_state *s, uint32_t root)
+{
+	if (s->dirty[root])
+		return;
+	s->dirty[root] = 1;
+	s->dirty_roots[s->n_dirty++] = root;
+}
+
+/* Units of time since the cycle before, or as long as cycles are meant to be. */
+static double time_since(struct tide_state *s, const struct view *v)
+{
+	double planned = v->cycle_seconds > 0 ? (double)v->cycle_seconds : TIDE_UNIT;
+	double since = s->then && v->now > s->then ? (double)(v->now - s->then) : planned;
+
+	s->then = v->now;
+	return fmin(fmax(since / TIDE_UNIT, WIDTH_LEAST), WIDTH_MOST);
+}
+
+/* Latest visits count for two weeks, less and less. */
+static void fade_counts(struct tide_state *s, uint32_t n, float keep)
+{
+	float *counts[] = { s->found, s->missed, s->near_found, s->near_missed };
+
+	for (int k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < n; i++)
+			counts[k][i] = counts[k][i] * keep > COUNT_LEAST ? counts[k][i] * keep : 0;
+}
+
+static void tide_begin(struct policy *p, const struct view *v)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	double width, few;
+	float memory, keep;
+
+	if (!s->ready)
+		make_ready(s, o, v);
+	width = time_since(s, v);
+	memory = (float)pow(o->memory, width);
+	keep = (float)pow(YIELD_KEEP, width);
+	s->model.alone = v->observe == OBSERVE_CYCLE;
+	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle, width);
+	for (int f = 0; f < N_FAMILIES; f++)
+		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
+			struct tide_family *g = &s->family[f][i];
+
+			if (g->var <= 0)
+				continue;
+			g->sum *= memory;
+			g->var *= memory;
+			tide_set_factor(s, f, g);
+		}
+	tide_set_fixed(p, v);
+	s->age_unit = (float)fmin(fmax((double)v->cycle_seconds / TIDE_UNIT, WIDTH_LEAST),
+	                          WIDTH_MOST);
+	if (v->cycle_seconds <= 0)
+		s->age_unit = 1;
+	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
+	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s);
+	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
+	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
+		if (v->tree->dir_parent[d] == DIR_NONE)
+			mark_dirty(s, d);
+	s->chosen.hits *= keep;
+	s->chosen.visits *= keep;
+	s->oldest.hits *= keep;
+	s->oldest.visits *= keep;
+	few = fmax(COUNCIL_FEW * fmin(width, 1), COUNCIL_LEARN - (double)s->oldest.visits);
+	s->oldest_share = o->nocouncil ? 0 :
+	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget));
+	/* a fraction of a page is owed from cycle to cycle */
+	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
+	/* a visit that tells of one cycle teaches nothing about the others */
+	s->explore = fmin(1, s->model.alone ? EXPLORE_ALONE * o->explore : o->explore);
+	s->owed = fmod((v->cycle - 1) * s->explore * v->budget, 1);
+}
+
+static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	uint32_t b, explore, oldest;
+
+	plan_limit(plan, (uint32_t)ceil(o->batch * v->budget));
+	b = plan_room(plan);
+	while (s->n_dirty) {
+		uint32_t root = s->dirty_roots[--s->n_dirty];
+
+		s->dirty[root] = 0;
+		tide_rescore(p, v, root, -1);
+	}
+	s->owed_oldest += s->oldest_share * b;
+	oldest = (uint32_t)s->owed_oldest;
+	s->owed_oldest -= oldest;
+	s->owed += s->explore * (b - oldest);
+	explore = (uint32_t)fmin(s->owed, b - oldest);  /* sums of shares are rounded */
+	s->owed -= explore;
+	tide_batch(p, v, plan, b - oldest - explore, explore);
+	if (oldest)
+		tide_batch_oldest(v, plan);
+}
+
+static void tide_tell(struct policy *p, const struct view *v, const struct seen *seen)
+{
+	struct tide_state *s = p->state;
+	struct tide_page *h = policy_page(p, seen->page);
+	uint32_t dir = tide_home(v->tree, v->dir[seen->page]), last = v->last_cycle[seen->page];
+	uint64_t at = s->n_rows % TIDE_ROWS;
+	float survival, *x = s->rows + at * TIDE_FEATURES;
+	double c = 0;
+	float gain = 1;
+	int level;
+
+	if (!seen->known)
+		return;
+	level = tide_model_refresh(&s->model, dir);
+	if (v->goal == GOAL_CHANGED && v->aim != AIM_CHANGES)
+		gain = tide_worth_of_truth(1, tide_future_of(s, h, level), s->horizon) / s->horizon;
+	survival = tide_model_survival(&s->model, level, last);
+	tide_features(p, v, seen->page, survival, x);
+	tide_learn_k(s, h, -survival, seen->hit);
+	s->row_hit[at] = seen->hit;
+	s->n_rows++;
+	for (int i = 0; i < TIDE_FEATURES; i++)
+		c += s->weight[i] * (double)x[i];
+	c = fmin(fmax(1 / (1 + exp(-c)), 0.001), 0.999);
+	tide_model_learn(&s->model, dir, last, seen->hit);
+	h->hits += seen->hit ? 1.f : 0.f;
+	h->expected += seen->hit ? fminf(-survival, 1) : -survival;
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (s->family[f]) {
+			struct tide_family *g = &s->family[f][v->family[f][seen->page]];
+
+			g->sum += (float)((seen->hit ? 1 : 0) - c);
+			g->var += (float)(c * (1 - c));
+			tide_set_factor(s, f, g);
+		}
+	if (seen->reason == REASON_CHANCE || seen->reason == REASON_OLDEST) {
+		struct tide_yield *y = seen->reason == REASON_CHANCE ? &s->chosen : &s->oldest;
+
+		y->hits += seen->hit ? gain : 0.f;
+		y->visits += 1;
+	}
+	*(seen->hit ? &s->found[dir] : &s->missed[dir]) += 1;
+	*(seen->hit ? &s->near_found[tide_near(v, dir)] : &s->near_missed[tide_near(v, dir)]) += 1;
+	mark_dirty(s, s->model.root[dir]);
+}
+
+static void tide_end(struct policy *p, const struct view *v)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	size_t n = s->n_rows < TIDE_ROWS ? s->n_rows : TIDE_ROWS;
+
+	(void)v;
+	if (!o->nofit)
+		logistic_fit(s->rows, s->row_hit, n, TIDE_FEATURES, tide_prior, s->weight);
+}
+
+static void tide_release(struct policy *p)
+{
+	struct tide_state *s = p->state;
+
+	if (!s->ready)
+		return;
+	tide_model_release(&s->model);
+	for (int f = 0; f < N_FAMILIES; f++)
+		free(s->family[f]);
+	free(s->dirty);
+	free(s->dirty_roots);
+	free(s->found);
+	free(s->near_found);
+	free(s->missed);
+	free(s->near_missed);
+	tide_batch_release(s);
+	free(s->rows);
+	free(s->row_hit);
+}
+
+const struct policy_ops policy_tide = {
+	.name = "tide",
+	.summary = "follows the activity of directories: our policy for goal changed",
+	.origin = "ours",
+	.patience = .8,
+	.options = tide_options,
+	.opts_size = sizeof(struct tide_opts),
+	.state_size = sizeof(struct tide_state),
+	.page_size = sizeof(struct tide_page),
+	.needs = tide_needs,
+	.begin = tide_begin,
+	.ask = tide_ask,
+	.tell = tide_tell,
+	.end = tide_end,
+	.release = tide_release,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tide.h - the parts of the policy `tide`; see tide.c. */
+#ifndef POLICY_TIDE_TIDE_H
+#define POLICY_TIDE_TIDE_H
+
+#include "policy/model/logistic.h"
+#include "policy/plan.h"
+#include "policy/tide/tide_model.h"
+#include "policy/tide/tide_worth.h"
+
+struct tide_opts {
+	double batch, explore, noise, memory, stale;
+	double voice, voice_base, discount, k_base, k_site, k_dir, horizon, k_page;
+	bool nocap, nofit, nofamily, nocouncil;
+	int weight;
+};
+
+/* The logistic correction of the tree's log-odds. */
+enum tide_feature {
+	TIDE_TREE,                      /* log-odds by the tree */
+	TIDE_FAMILY,                    /* N_FAMILIES random effects */
+	TIDE_AGE = TIDE_FAMILY + N_FAMILIES,    /* log of the cycles since the visit */
+	TIDE_FOUND,                     /* log of 1 + hits in its directory this cycle */
+	TIDE_MISSED,                    /* the same of visits without a hit */
+	TIDE_NEAR_FOUND, TIDE_NEAR_MISSED,      /* the same, directories of one parent */
+	TIDE_OUT,                       /* log of 1 + its out-links */
+	TIDE_SIZE,                      /* log of its words, against the usual page */
+	TIDE_HISTORY,                   /* log of the page's hits over the expected */
+	TIDE_VISITED,                   /* has been visited before */
+	TIDE_RANK,                      /* log of its PageRank, mean 1 */
+	TIDE_ONE,
+	TIDE_FEATURES
+};
+
+#define TIDE_K_GRID 8
+#define TIDE_ROWS 8192          /* latest visits that weights are fitted to */
+
+/* Found more or less often than expected: a random effect on the log-odds. */
+struct tide_family {
+	float sum, var;                 /* hits less expected; its variance */
+	float factor;                   /* of the odds, less 1 */
+};
+
+struct tide_page {
+	float hits, expected;
+	float fixed;                    /* factor of the odds, for the cycle */
+	float chance;                   /* of a hit (told of the cycle alone: partly of
+	                                   being stale), as of its site's last rescoring */
+	float worth;                    /* of a download now, under the aim; times weight */
+};
+
+/* Yield of the chosen and of the longest unvisited pages, discounted. */
+struct tide_yield { float hits, visits; };
+
+struct tide_state {
+	struct tide_yield chosen, oldest;
+	struct tide_model model;
+	bool ready;
+	int64_t then;                   /* moment of the cycle before; 0: none */
+	double weight[TIDE_FEATURES];
+	float *rows;                    /* TIDE_ROWS x TIDE_FEATURES, a ring */
+	uint8_t *row_hit;
+	uint64_t n_rows;
+	double k_fit[TIDE_K_GRID];      /* log-likelihoods */
+	struct tide_family *family[N_FAMILIES];
+	float *found, *missed;          /* by directory, latest visits */
+	float *near_found, *near_missed;        /* by parent, of the directories below */
+	/* for the cycle only */
+	uint8_t *dirty;                 /* by directory, roots only */
+	uint32_t *dirty_roots, n_dirty;
+	uint32_t *taken;                /* by directory, in this batch */
+	uint32_t *touched;              /* directories with taken != 0 */
+	struct offer *best;             /* candidates of this batch, in order */
+	size_t n_best, cap_best;
+	uint32_t *bucket;               /* pages by noisy score */
+	uint32_t floor;                 /* bucket from which on the last batch took */
+	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
+	float k_page;                   /* strength with which pages are like their groups */
+	double oldest_share, explore;   /* shares of this cycle */
+	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
+	float *normal;
+};
+
+/* The directory that a page is taken to lie in: /a/b/ alone in its directory, with
+ * nothing below, is a page of /a/ (as /a/b.html would be). */
+static inline uint32_t tide_home(const struct tree *t, uint32_t dir)
+{
+	bool alone = t->dir_first[dir + 1] - t->dir_first[dir] == 1 &&
+	             t->child_first[dir] == t->child_first[dir + 1];
+
+	return alone && t->dir_parent[dir] != DIR_NONE ? t->dir_parent[dir] : dir;
+}
+
+/* tide_score.c: chances. */
+extern const struct logistic_prior tide_prior[TIDE_FEATURES];
+/* The parent, which stands for all its directories; a root for itself. */
+uint32_t tide_near(const struct view *v, uint32_t dir);
+void tide_set_factor(const struct tide_state *s, int family, struct tide_family *g);
+void tide_set_fixed(struct policy *p, const struct view *v);
+void tide_features(const struct policy *p, const struct view *v, uint32_t page,
+                   float survival, float x[TIDE_FEATURES]);
+/* Every page of `dir` and below it; level: of the nearest directory above, or -1. */
+void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level);
+/* What is believed of a page's future, at a directory's level. */
+struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
+                                  int level);
+/* How much pages are like their groups: learnt from visits, y changes being expected. */
+void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit);
+float tide_estimate_k(const struct tide_state *s);
+
+/* tide_batch.c: spending one batch. */
+void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed);
+void tide_batch_release(struct tide_state *s);
+/* Take n pages by noisy chance, then n_explore at random. */
+void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
+                uint32_t n_explore);
+/* Fill the plan with the longest unvisited, ties by chance. */
+void tide_batch_oldest(const struct view *v, struct plan *plan);
+
+#endif

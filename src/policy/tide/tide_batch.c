@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide_batch.c - which pages one batch of tide takes, given all chances.
+ *
+ * The score of a page is its chance with noise, largest where the chance is near
+ * one half, drawn anew for every batch from a table of normals by a hash of page
+ * and batch.  The best are found without sorting all: a pass counts scores in
+ * buckets and collects what lies above the bucket at which enough were counted in
+ * the batch before; if that was too little, a second pass knows the right one.
+ * Then they are walked in order, and no directory gives more pages than one plus
+ * what it yielded in this cycle; what was passed over fills the batch if it is not
+ * full.
+ *
+ * Cost.  O(pages), about 10 ns a page.
+ */
+#include <math.h>
+
+#include "base/math/rng.h"
+#include "policy/tide/tide.h"
+
+#define NORMALS 65536u
+#define NORMAL_MAX 4.9f
+#define WALK 12                 /* candidates looked at for each page taken */
+#define BUCKETS 65536u
+#define EXPLORE_OF 16           /* draws for one explored page */
+
+enum { RNG_BATCH = RNG_USER };
+
+void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed)
+{
+	struct rng r;
+
+	s->taken = mem_zalloc(n_dirs, sizeof *s->taken);
+	s->touched = mem_array(n_dirs, sizeof *s->touched);
+	s->bucket = mem_array(BUCKETS, sizeof *s->bucket);
+	s->normal = mem_array(NORMALS, sizeof *s->normal);
+	rng_init(&r, seed);
+	for (uint32_t i = 0; i < NORMALS; i++)
+		s->normal[i] = (float)fmin(fmax(rng_normal(&r), -(double)NORMAL_MAX),
+		                           (double)NORMAL_MAX);
+}
+
+void tide_batch_release(struct tide_state *s)
+{
+	free(s->taken);
+	free(s->touched);
+	free(s->bucket);
+	free(s->normal);
+	free(s->best);
+}
+
+/* One batch's noise. */
+struct scorer {
+	const struct tide_page *pages;
+	const float *normal;
+	const double *rank;             /* NULL: importance does not count */
+	float noise, scale;
+	uint32_t salt, odd;
+};
+
+static inline float score_of(const struct scorer *k, uint32_t page)
+{
+	float c = k->pages[page].chance, w = k->pages[page].worth;
+	uint32_t h = (page ^ k->salt) * k->odd;
+
+	h ^= h >> 15;
+	h *= 0x85ebca6bu;
+	w *= 1 + k->noise * (1 - c) * k->normal[h >> 16];
+	w += w * 1e-5f * (float)(h & 0xffff) / 65536;
+	return k->rank ? w * (float)k->rank[page] * k->scale : w;
+}
+
+/* Larger scores, larger buckets, whatever the range: the sign apart, floats are in the
+ * order of their bits. */
+static inline uint32_t bucket_of(float score)
+{
+	union { float f; uint32_t u; } x = { score };
+
+	return score > 0 ? x.u >> 15 : 0;
+}
+
+/* The bucket above which fewer than `want` pages lie. */
+static uint32_t find_floor(const struct tide_state *s, size_t want)
+{
+	size_t sum = 0;
+	uint32_t b = BUCKETS;
+
+	while (b > 0 && sum < want)
+		sum += s->bucket[--b];
+	return b;
+}
+
+/* Count scores, and put the pages from bucket `floor` on into best[]. */
+static size_t gather(struct tide_state *s, const struct view *v, const struct scorer *k,
+                     uint32_t floor)
+{
+	s->n_best = 0;
+	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		float score;
+		uint32_t b;
+
+		if (!view_open(v, i))
+			continue;
+		score = score_of(k, i);
+		b = bucket_of(score);
+		s->bucket[b]++;
+		if (b < floor)
+			continue;
+		mem_grow((void **)&s->best, &s->cap_best, s->n_best + 1, sizeof *s->best);
+		s->best[s->n_best++] = (struct offer){ .page = i, .score = score };
+	}
+	return s->n_best;
+}
+
+/* The best pages by noisy score, in order, into best[]. */
+static void collect(struct policy *p, const struct view *v, size_t want)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
+	struct scorer k = {
+		.pages = p->page_mem, .normal = s->normal, .noise = (float)o->noise,
+		.rank = o->weight ? v->pagerank : NULL, .scale = (float)v->n_pages,
+		.salt = (uint32_t)draw, .odd = (uint32_t)(draw >> 32) | 1,
+	};
+
+	s->n_best = 0;
+	if (!want)
+		return;
+	/* the last batch's floor will mostly do; if it was too high, once more */
+	if (gather(s, v, &k, v->round > 1 ? s->floor : BUCKETS) < want)
+		gather(s, v, &k, find_floor(s, want));
+	s->floor = find_floor(s, want + want / 4);
+	offers_select(s->best, s->n_best, want, v->seed, v->cycle);
+	if (s->n_best > want)
+		s->n_best = want;
+}
+
+static void take(struct policy *p, struct plan *plan, uint32_t page)
+{
+	const struct tide_page *h = policy_page(p, page);
+
+	plan_take(plan, page, (double)h->worth, NAN, REASON_CHANCE);
+}
+
+static void take_best(struct policy *p, const struct view *v, struct plan *plan, uint32_t k)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	size_t n_skipped = 0, n_touched = 0, n = 0;
+
+	for (size_t i = 0; i < s->n_best && n < k; i++) {
+		uint32_t page = s->best[i].page, dir = tide_home(v->tree, v->dir[page]);
+
+		if (!o->nocap && (float)s->taken[dir] > s->found[dir]) {
+			s->best[n_skipped++] = s->best[i];
+			continue;
+		}
+		if (!s->taken[dir]++)
+			s->touched[n_touched++] = dir;
+		take(p, plan, page);
+		n++;
+	}
+	for (size_t i = 0; i < n_skipped && n < k; i++, n++)
+		take(p, plan, s->best[i].page);
+	while (n_touched)
+		s->taken[s->touched[--n_touched]] = 0;
+}
+
+/* The best of a few pages drawn at random; where few are open, the next by number. */
+static uint32_t draw_page(struct policy *p, const struct view *v, uint64_t draw)
+{
+	uint32_t best = PAGE_NONE, page = 0;
+	float most = -1;
+
+	for (int k = 0; k < EXPLORE_OF; k++, draw = rng_mix(draw)) {
+		const struct tide_page *h;
+
+		page = (uint32_t)(draw % v->n_pages);
+		h = policy_page(p, page);
+		if (view_open(v, page) && h->worth > most) {
+			best = page;
+			most = h->worth;
+		}
+	}
+	if (best != PAGE_NONE)
+		return best;
+	for (uint32_t i = 0; i < v->n_pages && !view_open(v, page); i++)
+		page = page + 1 < v->n_pages ? page + 1 : 0;
+	return page;
+}
+
+void tide_batch_oldest(const struct view *v, struct plan *plan)
+{
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		plan_offer(plan, i, (double)view_age(v, i), NAN, REASON_OLDEST);
+}
+
+void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
+                uint32_t n_explore)
+{
+	collect(p, v, (size_t)n * WALK);
+	take_best(p, v, plan, n);
+	for (uint32_t k = 0; k < n_explore && v->n_pages; k++) {
+		uint64_t draw = rng_draw(v->seed, v->cycle, ((uint64_t)v->round << 32) + k,
+		                         RNG_EXPLORE);
+		uint32_t page = draw_page(p, v, draw);
+		const struct tide_page *h = policy_page(p, page);
+
+		plan_take(plan, page, (double)h->worth, NAN, REASON_EXPLORE);
+	}
+}

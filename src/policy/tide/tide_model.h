@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide_model.h - when did the pages of a directory change?
+ *
+ * Model.  Every directory v has a hazard q(v, j) for each slot j of the past: the chance
+ * that one of its pages changed in it.  A copy taken in slot `last` is stale with chance
+ * 1 - prod over last < j <= now of (1 - q(v, j)).
+ *
+ * Time.  A slot is one cycle at first.  The latest 28 stay so; of older ones always two
+ * are made one, four of each size, so that 64 slots reach back for years of daily
+ * cycles and what is long past is told apart less finely.  Rates, discounts and prior
+ * strengths are of time, whose unit is two weeks: the same past teaches the same, in
+ * however many cycles it was seen.
+ *
+ * Learning.  A visit is interval-censored: unchanged, the page was at risk in
+ * every cycle since `last`; changed, one event is spread over those cycles as
+ * the hazards say (one step of EM) and the page was at risk until it.  So a
+ * visit today also corrects the past, and with it the chances of all pages not
+ * visited since.
+ *
+ * Pooling.  Events and exposure are passed up the tree, but a child speaks in its
+ * parent for at most `voice` visits, so a parent's rate is that of its children
+ * and not of its most visited child; rates are passed down as priors.
+ *
+ * Memory.  A directory that was never visited, nor anything below it, has its
+ * parent's hazards by definition and needs none; half a KiB for the others.  Hazards
+ * are not kept: they are made from the root down, one level of scratch each, when a
+ * visit is learnt or a host scored.  A visit costs O(depth * cycles); a host
+ * O(directories below it).
+ * Blind spot.  Within a directory pages differ only by their last visit.
+ */
+#ifndef POLICY_TIDE_TIDE_MODEL_H
+#define POLICY_TIDE_TIDE_MODEL_H
+
+#include "base/mem.h"
+#include "policy/view.h"
+
+#define TIDE_SLOTS 64
+#define TIDE_UNIT (14 * 86400.0)        /* seconds; all rates are for so long */
+#define TIDE_DEPTH_MAX 72       /* levels of directories, with room */
+
+struct tide_params {
+	double voice, voice_base;       /* visits a child speaks for: in a cycle, at large */
+	double discount;                /* of the long-run rate, a unit of time */
+	double k_base;                  /* strength of the long-run rate's prior, units */
+	double k_site, k_dir;           /* strength of a slot's prior, visits */
+};
+
+/* Totals with the children's voices, by column of a slot. */
+struct tide_ring {
+	float events[TIDE_SLOTS], exposure[TIDE_SLOTS];
+};
+
+/* Cycles first .. last; units of time in all; 2^size cycles, or more in the oldest. */
+struct tide_slot { uint32_t first, last; float width; uint8_t column, size; };
+
+/* What a node's ring says, given its parent's level. */
+struct tide_level {
+	float hazard[TIDE_SLOTS];       /* by column */
+	float alive[TIDE_SLOTS];        /* log of the chance to survive up to a slot's end */
+	float base;                     /* long-run hazard, a unit of time */
+	float ever;                     /* the same of all time, not discounted */
+};
+
+struct tide_node {
+	uint32_t dir;
+	float own_events, own_exposure; /* discounted sums, own pages */
+	float events, exposure;         /* with the children's voices */
+	float all_events, all_exposure; /* the same, since ever */
+};
+
+struct tide_root { double events, exposure; };  /* of one host, since ever */
+
+struct tide_model {
+	struct tide_params par;
+	const struct tree *tree;
+	struct tide_slot slot[TIDE_SLOTS];      /* the oldest first */
+	uint32_t n_slots, now;          /* now: the cycle */
+	float width[TIDE_SLOTS];        /* by column */
+	double base;                    /* of a host nobody has visited, a unit of time */
+	uint32_t *node;                 /* by directory: node + 1, or 0 */
+	uint32_t *root;                 /* by directory: its host's root */
+	VEC(struct tide_node) nodes;
+	VEC(struct tide_ring) rings;    /* one a node */
+	struct tide_root *roots;        /* by directory; only roots are used */
+	struct tide_level *level;       /* TIDE_DEPTH_MAX: of the path made last */
+	uint32_t path;                  /* node that it leads to, or PAGE_NONE */
+	int depth;                      /* its level */
+	bool alone;                     /* only the current cycle counts */
+};
+
+void tide_model_init(struct tide_model *m, const struct tree *tree,
+                     const struct tide_params *par);
+void tide_model_release(struct tide_model *m);
+/* A new cycle, so many units of time after the last: a new slot, discount. */
+void tide_model_begin(struct tide_model *m, uint32_t cycle, double width);
+/* Make the levels of a directory's path; the deepest that is known, or -1. */
+int tide_model_refresh(struct tide_model *m, uint32_t dir);
+/* Make one level of a path, the one above (-1: none) being made. */
+int tide_level_refresh(struct tide_model *m, uint32_t node, int above);
+/* Expected log-survival since `last`, at most 0, by a level (or -1): of a copy, and of
+ * what a visit would be told (the same, unless only the current cycle counts). */
+float tide_model_survival_of_copy(const struct tide_model *m, int level, uint32_t last);
+float tide_model_survival(const struct tide_model *m, int level, uint32_t last);
+/* A visit told what happened since `last`. */
+void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide_worth.h - what a download is worth under an aim, given what is believed of a page.
+ *
+ * The price rule.  Downloads cost; a page is fetched when waiting any longer would lose
+ * more than it saves.  For a page whose copy, t after a download, is false with chance
+ * F(t), the price at which fetching now is just right is
+ *     W = integral from 0 to p of T(x) dx,    T(x): the time at which F reaches x,
+ * p being the chance that the copy is false now, however that came about.  (Fetching
+ * whenever the chance reaches x costs one download for each T(x); the derivative of the
+ * price by x is T.)  Pages with the largest W go first.  With a constant rate d this is
+ * (p + (1 - p) log(1 - p)) / d: small while a change is only suspected, and for a page
+ * that changes all the time; large for one that will stay as it is.
+ *
+ * Rates are not known: that of a page is drawn from a gamma distribution of shape a and
+ * scale 1 / b (a changes in a time b), so F(t) = 1 - (1 + t / b)^-a.  Nobody plans for
+ * years: T is at most a horizon.
+ *
+ * Age.  The same with A, the mean time for which the copy has been false, for p, and
+ * A(t) = t - (1 - e^(-dt)) / d for F.
+ */
+#ifndef POLICY_TIDE_TIDE_WORTH_H
+#define POLICY_TIDE_TIDE_WORTH_H
+
+/* All times in one unit. */
+struct tide_future { float shape, time; };      /* a, b */
+
+float tide_worth_of_truth(float chance, struct tide_future f, float horizon);
+/* gap: time since the last visit, over which the chance built up evenly. */
+float tide_worth_of_age(float chance, float gap, struct tide_future f, float horizon);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * robots.h - robots.txt by RFC 9309: what one crawler may fetch of one host.
+ *
+ * robots_parse() keeps only the rules that bind the given product token: those
+ * of all its groups together, or of the "*" groups if it has none.  The most
+ * octets win, allow wins a tie; '*' and a final '$' are special, in patterns of
+ * any number of wildcards.  Pattern and URL are brought to one
+ * percent-encoding before they are compared, so "~", "%7E" and "%7e" are one.
+ *
+ * When in doubt a line is read towards less access: a file longer than
+ * ROBOTS_SIZE_MAX and a line longer than ROBOTS_LINE_MAX are cut, and a cut
+ * Disallow keeps its beginning (which covers more), while a cut Allow, a cut
+ * User-agent and anything else cut are dropped.  If the cut leaves our own group
+ * without a rule, the "*" group binds us as well.
+ *
+ * Records the RFC does not define leave the groups alone, with one exception: a
+ * Crawl-delay followed by an empty line ends its group.  "*" with nothing but a
+ * delay, then one bad robot that is shut out, is common, and nobody who writes
+ * it means to shut out everyone.
+ *
+ * Nothing is fetched here, no time is read: see robots_policy() for what a
+ * status means.  Redirects, caching for 24 hours and retries are the fetcher's.
+ */
+#ifndef WEB_RULES_ROBOTS_H
+#define WEB_RULES_ROBOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define ROBOTS_SIZE_MAX        (500 * 1024)     /* RFC 9309 section 2.5 */
+#define ROBOTS_LINE_MAX        (16 * 1024)
+#define ROBOTS_STEPS_MAX       (512 * 1024)     /* bytes looked at for one question */
+#define ROBOTS_SITEMAPS_MAX    100
+#define ROBOTS_DELAY_MAX       86400.0          /* seconds; the fetcher caps lower */
+#define ROBOTS_UNREACHABLE_MAX (30 * 86400)     /* seconds, section 2.3.1.4 */
+
+struct robots_rule {
+	uint32_t pattern, size;         /* normalised, in text */
+	uint32_t octets;                /* decides among the rules that match */
+	uint32_t key;                   /* bytes before the first star that matters */
+	uint32_t parent, best;          /* of plain rules; see robots_match.c */
+	uint16_t gram;                  /* of wild ones */
+	uint8_t allow, groups;          /* groups: bits of who is bound */
+	bool wild;
+};
+
+/* Zeroed, it is a valid one that allows everything. */
+struct robots {
+	struct buf text;
+	VEC(struct robots_rule) rules;  /* plain ones by their bytes, then the wild ones, */
+	size_t n_plain;                 /* most octets first, allow before disallow */
+	VEC(uint32_t) sitemaps;         /* canonical URLs, NUL-terminated, in text */
+	double crawl_delay;             /* seconds; 0: none asked */
+	bool own_group;                 /* the file names our token */
+	bool cut;                       /* the file was longer than we read */
+};
+
+/* Parse a body of `size` bytes; `cut` says that there was more of it.  `token`
+ * is our product token, such as "freshet".  Never fails: what is no robots.txt
+ * has no rules. */
+void robots_parse(struct robots *r, const char *data, size_t size, bool cut,
+                  const char *token);
+void robots_release(struct robots *r);
+
+/* May this canonical URL be fetched?  *ret_rule, if wanted, is the pattern that
+ * decided (valid as long as r), NULL if none matched.  /robots.txt itself may
+ * always be fetched. */
+bool robots_allows(const struct robots *r, const char *url, size_t size,
+                   const char **ret_rule);
+
+/* The same with another limit than ROBOTS_STEPS_MAX, and what was needed of it.  A question
+ * that would take more is answered towards less access: rules with wildcards that are left
+ * then open nothing, and close all that begins as they do. */
+bool robots_allows_within(const struct robots *r, size_t steps, const char *url, size_t size,
+                          const char **ret_rule, size_t *ret_steps);
+
+static inline const char *robots_sitemap(const struct robots *r, size_t i)
+{
+	return r->text.data + r->sitemaps.v[i];
+}
+
+enum robots_access {
+	ROBOTS_READ,            /* parse the body and ask it */
+	ROBOTS_ALLOW_ALL,       /* there is no robots.txt */
+	ROBOTS_DISALLOW_ALL,    /* we do not know: fetch nothing, ask again later */
+};
+
+/* What the final status of /robots.txt means (0: no answer; 3xx: more redirects
+ * than we follow).  After unreachable_seconds past ROBOTS_UNREACHABLE_MAX an
+ * unreachable file counts as absent.  429 is "not now", not "no file". */
+enum robots_access robots_policy(int status, int64_t unreachable_seconds);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * terms.c - the words of a page counted, and term vectors read and compared.
+ *
+ * A page's words arrive with their hashes, so a word that was there before costs one
+ * look into a small table of 64-bit keys; whether it is a stop word, and its stem, is
+ * asked once a page.  Two words of one hash are taken as the same.
+ */
+#include "web/text/terms.h"
+
+#include <libstemmer.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const stop_words[] = {
+#define STOP(word) #word,
+#include "web/text/terms_stop.def"
+#undef STOP
+};
+
+bool terms_is_stop_word(const char *word, size_t size)
+{
+	size_t lo = 0, hi = sizeof stop_words / sizeof stop_words[0];
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		int order = strncmp(stop_words[mid], word, size);
+
+		if (!order)
+			order = stop_words[mid][size] != '\0';
+		if (!order)
+			return true;
+		if (order < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+struct stemmer {
+	struct sb_stemmer *snowball;
+};
+
+int stemmer_new(struct stemmer **ret, const char *language, struct err *err)
+{
+	struct sb_stemmer *s = sb_stemmer_new(language, "UTF_8");
+
+	if (!s)
+		return err_set(err, E_USAGE, "no stemmer for \"%.40s\"; english, french, "
+		               "german and so on", language);
+	*ret = mem_alloc(sizeof **ret);
+	(*ret)->snowball = s;
+	return 0;
+}
+
+void stemmer_free(struct stemmer *s)
+{
+	if (s)
+		sb_stemmer_delete(s->snowball);
+	free(s);
+}
+
+const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size)
+{
+	const sb_symbol *stem = s ? sb_stemmer_stem(s->snowball, (const sb_symbol *)word,
+	                                            (int)*size) : NULL;
+
+	if (!stem)
+		return word;
+	*size = (size_t)sb_stemmer_length(s->snowball);
+	return (const char *)stem;
+}
+
+#define IS_STEM 1               /* seed of a stem's hash: it is no word */
+#define NOT_COUNTED (MAP_NONE - 1)
+
+void word_counts_release(struct word_counts *c)
+{
+	vec_release(&c->words);
+	buf_release(&c->pool);
+}
+
+void word_counter_begin(struct word_counter *c)
+{
+	if (!c->page.pool.max)
+		buf_init(&c->page.pool, BUF_NO_LIMIT);
+	buf_clear(&c->page.pool);
+	c->page.words.n = 0;
+	map_clear(&c->seen);
+}
+
+void word_counter_release(struct word_counter *c)
+{
+	word_counts_release(&c->page);
+	map_release(&c->seen);
+}
+
+/* The place of a word that the page did not have so far. */
+static uint32_t place_of(struct word_counter *c, const char *word, size_t size)
+{
+	uint32_t next = (uint32_t)c->page.words.n;
+	struct word_count w = { .at = (uint32_t)c->page.pool.size };
+	bool fresh = true;
+
+	if (size < 2 || terms_is_stop_word(word, size))
+		return NOT_COUNTED;
+	if (c->stemmer) {
+		word = stemmer_stem(c->stemmer, word, &size);
+		next = map_intern(&c->seen, hash_bytes(word, size, IS_STEM), next, &fresh);
+	}
+	if (fresh) {
+		w.size = (uint32_t)size;
+		buf_add(&c->page.pool, word, size);
+		vec_push(&c->page.words, w);
+	}
+	return next;
+}
+
+void word_counter_add(void *arg, const char *word, size_t size, uint64_t hash)
+{
+	struct word_counter *c = arg;
+	uint32_t next = (uint32_t)c->page.words.n, n;
+	bool fresh;
+
+	n = map_intern(&c->seen, hash, next, &fresh);
+	if (fresh) {
+		n = place_of(c, word, size);
+		if (n != next)
+			map_put(&c->seen, hash, n);
+	}
+	if (n != NOT_COUNTED)
+		c->page.words.v[n].count++;
+}
+
+void term_vector_release(struct term_vector *v)
+{
+	vec_release(&v->terms);
+}
+
+/* Decimal digits at *p; false if there are none or too many. */
+static bool get_decimal(const char **p, const char *end, uint32_t *ret)
+{
+	const char *from = *p;
+	uint64_t x = 0;
+
+	while (*p < end && **p >= '0' && **p <= '9' && x <= UINT32_MAX)
+		x = x * 10 + (uint64_t)(*(*p)++ - '0');
+	*ret = (uint32_t)x;
+	return *p > from && x <= UINT32_MAX;
+}
+
+int term_by_id(const void *va, const void *vb)
+{
+	const struct term *a = va, *b = vb;
+
+	return (a->id > b->id) - (a->id < b->id);
+}
+
+int terms_parse(struct term_vector *ret, const char *s, size_t size, struct err *err)
+{
+	const char *end = s + size;
+	struct term_vector v = { 0 };
+
+	for (; s < end; s += s < end && *s == ' ') {
+		struct term t;
+
+		if (!get_decimal(&s, end, &t.id) || s == end || *s++ != ':' ||
+		    !get_decimal(&s, end, &t.count) || (s < end && *s != ' ') ||
+		    !t.count || t.id >= TERMS_VOCABULARY_MAX) {
+			term_vector_release(&v);
+			return err_set(err, E_PARSE, "terms are not \"id:count id:count\"");
+		}
+		vec_push(&v.terms, t);
+	}
+	if (v.terms.n)
+		qsort(v.terms.v, v.terms.n, sizeof *v.terms.v, term_by_id);
+	for (size_t i = 1; i < v.terms.n; i++)
+		if (v.terms.v[i].id == v.terms.v[i - 1].id) {
+			term_vector_release(&v);
+			return err_set(err, E_PARSE, "terms name one id twice");
+		}
+	term_vector_release(ret);
+	*ret = v;
+	return 0;
+}
+
+double terms_cosine(const struct term_vector *a, const struct term_vector *b)
+{
+	double dot = 0, aa = 0, bb = 0;
+	size_t i = 0, k = 0;
+
+	while (i < a->terms.n || k < b->terms.n) {
+		const struct term *x = i < a->terms.n ? &a->terms.v[i] : NULL;
+		const struct term *y = k < b->terms.n ? &b->terms.v[k] : NULL;
+		uint32_t id = !y || (x && x->id < y->id) ? x->id : y->id;
+		double fa = x && x->id == id ? x->count : 0;
+		double fb = y && y->id == id ? y->count : 0;
+
+		i += fa > 0;
+		k += fb > 0;
+		dot += fa * fb;
+		aa += fa * fa;
+		bb += fb * fb;
+	}
+	if (aa == 0 || bb == 0)
+		return aa == bb;
+	return fmin(1, dot / sqrt(aa * bb));
+}

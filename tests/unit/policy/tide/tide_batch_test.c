@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How tide spends a cycle, seen from outside: no directory gets more of a batch than one
+ * page and what it yielded; the longest unvisited get most of the budget where groups
+ * tell nothing and little where they do; a page's expected hits are at most one a visit;
+ * a small budget, too, is spent in steps.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "base/math/rng.h"
+#include "policy/tide/tide.h"
+#include "../../../lib/stage.h"
+
+#define DIRS 30
+#define PAGES 10                /* of a directory */
+
+static void open_dirs(struct stage *s)
+{
+	stage_open(s);
+	for (int i = 0; i < DIRS * PAGES; i++) {
+		char url[60];
+
+		snprintf(url, sizeof url, "http://a.example/d%02d/p%d", i / PAGES, i);
+		trace_add(&s->h, url, 0, "a", NULL);
+	}
+	stage_play(s, "tide");
+}
+
+static enum outcome first_dirs_change(void *arg, uint32_t page, uint32_t cycle)
+{
+	const struct stage *s = arg;
+
+	(void)cycle;
+	return strstr(pages_url(&s->r.pages, page), "/d0") ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+/* Batches are of 8 of 160; of the 96 best pages that one is chosen from no directory has
+ * more than ten, so there is always another directory to go to. */
+static void one_page_and_what_it_yielded(void **state)
+{
+	double hits[DIRS + 2] = { 0 };          /* by directory, for two weeks, less and less */
+	struct stage s;
+	uint32_t most = 0;
+
+	(void)state;
+	open_dirs(&s);
+	s.fate = first_dirs_change;
+	s.arg = &s;
+	for (uint32_t c = 1; c <= 6; c++) {
+		for (uint32_t d = 0; d < DIRS + 2; d++)
+			hits[d] *= 13 / 14.0;           /* cycles are a day long */
+		stage_cycle(&s, 160);
+		for (size_t i = 0, end; i < s.e.cycle.n_seen; i = end) {
+			uint32_t taken[DIRS + 2] = { 0 };
+
+			for (end = i; end < s.e.cycle.n_seen && s.e.cycle.seen[end].round == s.e.cycle.seen[i].round; end++)
+				taken[s.e.view.dir[s.e.cycle.seen[end].page]] +=
+					s.e.cycle.seen[end].reason == REASON_CHANCE;
+			for (uint32_t d = 0; d < DIRS + 2; d++) {
+				if (taken[d] > 1 + ceil(hits[d]))
+					fail_msg("cycle %u, round %u: %u of a directory that yielded %g", c,
+					         s.e.cycle.seen[i].round, taken[d], hits[d]);
+				most = taken[d] > most ? taken[d] : most;
+			}
+			for (size_t k = i; k < end; k++)
+				hits[s.e.view.dir[s.e.cycle.seen[k].page]] += s.e.cycle.seen[k].hit;
+		}
+	}
+	assert_true(most >= 3);         /* and what yields is followed */
+	stage_close(&s);
+}
+
+struct life { struct stage *s; bool together; };
+
+/* Did the page change in cycle j: by itself, or with all of its directory? */
+static bool changes(const struct life *l, uint32_t page, uint32_t j)
+{
+	uint32_t who = l->together ? l->s->e.view.dir[page] : page;
+
+	return rng_unit(rng_draw(9, j, who, RNG_USER)) < 0.05;
+}
+
+static enum outcome stale_or_not(void *arg, uint32_t page, uint32_t cycle)
+{
+	const struct life *l = arg;
+
+	for (uint32_t j = l->s->e.visits.last_cycle[page] + 1; j <= cycle; j++)
+		if (changes(l, page, j))
+			return OUTCOME_CHANGED;
+	return OUTCOME_SAME;
+}
+
+/* The part of 40 cycles, after 20, that goes to the longest unvisited. */
+static double share_of_oldest(bool together)
+{
+	struct stage s;
+	struct life l = { &s, together };
+	double oldest = 0, all = 0;
+
+	open_dirs(&s);
+	s.fate = stale_or_not;
+	s.arg = &l;
+	for (int c = 0; c < 60; c++) {
+		stage_cycle(&s, 24);
+		for (size_t i = 0; c >= 20 && i < s.e.cycle.n_seen; i++, all++)
+			oldest += s.e.cycle.seen[i].reason == REASON_OLDEST;
+	}
+	stage_close(&s);
+	return oldest / all;
+}
+
+static void council_of_two(void **state)
+{
+	double apart = share_of_oldest(false), together = share_of_oldest(true);
+
+	(void)state;
+	if (!(apart > 0.4 && together < 0.2))
+		fail_msg("oldest: %.2f where pages are alike, %.2f where groups tell", apart, together);
+}
+
+static enum outcome always(void *arg, uint32_t page, uint32_t cycle)
+{
+	(void)arg;
+	(void)page;
+	(void)cycle;
+	return OUTCOME_CHANGED;
+}
+
+static void a_visit_is_at_most_one_hit(void **state)
+{
+	struct stage s;
+	double visits = 0;
+
+	(void)state;
+	open_dirs(&s);
+	s.fate = always;
+	for (int c = 0; c < 40; c++)
+		stage_cycle(&s, 24);            /* a page comes every 12 cycles */
+	for (uint32_t i = 0; i < s.r.pages.n; i++) {
+		const struct tide_page *h = policy_page(s.policy, i);
+
+		assert_true(h->expected <= h->hits * 1.0001f);
+		visits += (double)h->hits;
+	}
+	assert_true(fabs(visits - 40 * 24) < 0.5);
+	stage_close(&s);
+}
+
+/* The latest hits count for two weeks: not in the next cycle if it is as long, and for
+ * 13/14 of what they were after a day. */
+static void counts_fade_in_two_weeks(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 2; k++) {
+		double kept = k ? 13 / 14.0 : 0, found = 0, after = 0, missed = 0;
+		const struct tide_state *t;
+		struct stage s;
+
+		open_dirs(&s);
+		s.fate = always;
+		stage_cycle(&s, 91);
+		t = s.policy->state;
+		for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
+			found += (double)t->found[d];
+		assert_true(fabs(found - 91) < 0.01);
+		s.e.view.cycle++;
+		s.e.view.now += (k ? 1 : 14) * 86400;
+		policy_begin(s.policy, &s.e.view);
+		for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++) {
+			after += (double)t->found[d];
+			missed += (double)(t->missed[d] + t->near_missed[d]);
+		}
+		assert_true(fabs(after - kept * 91) < 0.01 && missed <= 0);
+		stage_close(&s);
+	}
+}
+
+/* The share of a small budget is rounded up and no more: six downloads are six batches,
+ * fifty come three at a time, so that a small site can follow a burst, too. */
+static void small_budgets_have_batches(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_dirs(&s);
+	s.fate = always;
+	stage_cycle(&s, 6);
+	assert_int_equal(s.e.cycle.n_seen, 6);
+	assert_int_equal(s.e.cycle.seen[5].round - s.e.cycle.seen[0].round, 5);
+	stage_cycle(&s, 50);
+	assert_int_equal(s.e.cycle.n_seen, 50);
+	assert_int_equal(s.e.cycle.seen[49].round - s.e.cycle.seen[0].round, 16);
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_page_and_what_it_yielded),
+		cmocka_unit_test(council_of_two),
+		cmocka_unit_test(a_visit_is_at_most_one_hit),
+		cmocka_unit_test(counts_fade_in_two_weeks),
+		cmocka_unit_test(small_budgets_have_batches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
