@@ -28,6 +28,7 @@
 #define COUNCIL_FEW 4.0         /* longest unvisited in two weeks, if not more than ... */
 #define COUNCIL_LEARN 20.0      /* of them that are wanted at first */
 #define COUNCIL_SMALL 0.1       /* of the budget */
+#define OLDEST_AT_ONCE 0.5      /* of a batch: fewer are taken in the first one */
 #define COUNCIL_NEAR 0.75       /* of choosing's yield, from which on oldest takes over */
 #define COUNCIL_MOST 0.9        /* of the budget */
 #define YIELD_KEEP 0.9          /* of the yields, a unit of time */
@@ -95,7 +96,7 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o,
 	s->near_found = mem_zalloc(n, sizeof *s->found);
 	s->missed = mem_zalloc(n, sizeof *s->missed);
 	s->near_missed = mem_zalloc(n, sizeof *s->missed);
-	tide_batch_init(s, n, v->seed);
+	tide_batch_init(s, n, v->n_pages, v->seed);
 	s->ready = true;
 }
 
@@ -186,7 +187,29 @@ static void tide_begin(struct policy *p, const struct view *v)
 	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
 	/* a visit that tells of one cycle teaches nothing about the others */
 	s->explore = fmin(1, s->model.alone ? EXPLORE_ALONE * o->explore : o->explore);
+	s->noise = (float)o->noise;
+	s->batch = o->batch;
+	s->n_pool = 0;
+	s->pool_least = INFINITY;       /* none is in the pool, and none comes */
+	s->floor = 0;
 	s->owed = fmod((v->cycle - 1) * s->explore * v->budget, 1);
+}
+
+/* Of the longest unvisited pages, how many go into a batch of b.  A few are looked for
+ * once and not in every batch. */
+static uint32_t oldest_now(struct tide_state *s, const struct view *v, uint32_t b)
+{
+	double batch = ceil(s->batch * v->budget), all = s->oldest_share * v->budget;
+	uint32_t n;
+
+	if (all <= OLDEST_AT_ONCE * batch) {
+		n = v->round ? 0 : (uint32_t)(s->owed_oldest + all);
+	} else {
+		s->owed_oldest += s->oldest_share * b;
+		n = (uint32_t)s->owed_oldest;
+		s->owed_oldest -= n;
+	}
+	return n < b ? n : b;
 }
 
 static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
@@ -203,9 +226,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 		s->dirty[root] = 0;
 		tide_rescore(p, v, root, -1);
 	}
-	s->owed_oldest += s->oldest_share * b;
-	oldest = (uint32_t)s->owed_oldest;
-	s->owed_oldest -= oldest;
+	oldest = oldest_now(s, v, b);
 	s->owed += s->explore * (b - oldest);
 	explore = (uint32_t)fmin(s->owed, b - oldest);  /* sums of shares are rounded */
 	s->owed -= explore;

@@ -74,9 +74,15 @@ struct tide_state {
 	size_t n_best, cap_best;
 	uint32_t *bucket;               /* pages by noisy score */
 	uint32_t floor;                 /* bucket from which on the last batch took */
+	uint32_t *pool;                 /* pages that can be among the best of a batch: */
+	size_t n_pool, cap_pool;
+	uint8_t *pooled;                /* a bit a page: it is among them */
+	float pool_least;               /* those that can score so much */
+	float noise;
 	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
 	float k_page;                   /* strength with which pages are like their groups */
 	double oldest_share, explore;   /* shares of this cycle */
+	double batch;                   /* share of the budget */
 	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
 	float *normal;
 };
@@ -109,7 +115,14 @@ void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool
 float tide_estimate_k(const struct tide_state *s);
 
 /* tide_batch.c: spending one batch. */
-void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed);
+void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, uint64_t seed);
+/* Can the page be among those that the pool is for?  Noise will hardly be larger. */
+#define TIDE_NORMAL_HARDLY 3.f          /* one in 740 is */
+static inline bool tide_may_win(const struct tide_state *s, const struct tide_page *h)
+{
+	return h->worth * (1 + s->noise * (1 - h->chance) * TIDE_NORMAL_HARDLY) >= s->pool_least;
+}
+void tide_pool_put(struct tide_state *s, uint32_t page);
 void tide_batch_release(struct tide_state *s);
 /* Take n pages by noisy chance, then n_explore at random. */
 void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,

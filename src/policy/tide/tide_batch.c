@@ -2,16 +2,18 @@
 /*
  * tide_batch.c - which pages one batch of tide takes, given all chances.
  *
- * The score of a page is its chance with noise, largest where the chance is near
- * one half, drawn anew for every batch from a table of normals by a hash of page
- * and batch.  The best are found without sorting all: a pass counts scores in
- * buckets and collects what lies above the bucket at which enough were counted in
- * the batch before; if that was too little, a second pass knows the right one.
+ * The score of a page is its worth with noise, largest where a hit is in doubt, drawn
+ * anew for every batch from a table of normals by a hash of page and batch.  The best
+ * are found without sorting all: a pass counts scores in buckets and collects what lies
+ * above the bucket at which enough were counted in the batch before; if that was too
+ * little, a second pass knows the right one.  Most pages can never be among the best,
+ * whatever the noise: once they were all looked at, only those that can are, in a pool
+ * to which pages come when they are scored anew; if it runs dry, it is made again.
  * Then they are walked in order, and no directory gives more pages than one plus
  * what it yielded in this cycle; what was passed over fills the batch if it is not
  * full.
  *
- * Cost.  O(pages), about 10 ns a page.
+ * Cost.  O(pages of the pool), about 10 ns a page.
  */
 #include <math.h>
 
@@ -22,17 +24,20 @@
 #define NORMAL_MAX 4.9f
 #define WALK 12                 /* candidates looked at for each page taken */
 #define BUCKETS 65536u
+#define TIE_NOISE 1e-5f
+#define POOL_ROOM 2             /* times as many as a batch looks at, at first */
 #define EXPLORE_OF 16           /* draws for one explored page */
 
 enum { RNG_BATCH = RNG_USER };
 
-void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint64_t seed)
+void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, uint64_t seed)
 {
 	struct rng r;
 
 	s->taken = mem_zalloc(n_dirs, sizeof *s->taken);
 	s->touched = mem_array(n_dirs, sizeof *s->touched);
 	s->bucket = mem_array(BUCKETS, sizeof *s->bucket);
+	s->pooled = mem_zalloc(n_pages / 8 + 1, 1);
 	s->normal = mem_array(NORMALS, sizeof *s->normal);
 	rng_init(&r, seed);
 	for (uint32_t i = 0; i < NORMALS; i++)
@@ -47,14 +52,15 @@ void tide_batch_release(struct tide_state *s)
 	free(s->bucket);
 	free(s->normal);
 	free(s->best);
+	free(s->pool);
+	free(s->pooled);
 }
 
 /* One batch's noise. */
 struct scorer {
 	const struct tide_page *pages;
 	const float *normal;
-	const double *rank;             /* NULL: importance does not count */
-	float noise, scale;
+	float noise;
 	uint32_t salt, odd;
 };
 
@@ -66,9 +72,9 @@ static inline float score_of(const struct scorer *k, uint32_t page)
 	h ^= h >> 15;
 	h *= 0x85ebca6bu;
 	w *= 1 + k->noise * (1 - c) * k->normal[h >> 16];
-	w += w * 1e-5f * (float)(h & 0xffff) / 65536;
-	return k->rank ? w * (float)k->rank[page] * k->scale : w;
+	return w + w * TIE_NOISE * (float)(h & 0xffff) / 65536;
 }
+
 
 /* Larger scores, larger buckets, whatever the range: the sign apart, floats are in the
  * order of their bits. */
@@ -90,38 +96,72 @@ static uint32_t find_floor(const struct tide_state *s, size_t want)
 	return b;
 }
 
-/* Count scores, and put the pages from bucket `floor` on into best[]. */
+static void gather_page(struct tide_state *s, const struct scorer *k, uint32_t page,
+                        uint32_t floor)
+{
+	float score = score_of(k, page);
+	uint32_t b = bucket_of(score);
+
+	s->bucket[b]++;
+	if (b < floor)
+		return;
+	mem_grow((void **)&s->best, &s->cap_best, s->n_best + 1, sizeof *s->best);
+	s->best[s->n_best++] = (struct offer){ .page = page, .score = score };
+}
+
+/* Count the scores of the pool, and put its pages from bucket `floor` on into best[]. */
 static size_t gather(struct tide_state *s, const struct view *v, const struct scorer *k,
                      uint32_t floor)
 {
 	s->n_best = 0;
 	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		float score;
-		uint32_t b;
-
-		if (!view_open(v, i))
-			continue;
-		score = score_of(k, i);
-		b = bucket_of(score);
-		s->bucket[b]++;
-		if (b < floor)
-			continue;
-		mem_grow((void **)&s->best, &s->cap_best, s->n_best + 1, sizeof *s->best);
-		s->best[s->n_best++] = (struct offer){ .page = i, .score = score };
-	}
+	for (size_t i = 0; i < s->n_pool; i++)
+		if (view_open(v, s->pool[i]))
+			gather_page(s, k, s->pool[i], floor);
 	return s->n_best;
+}
+
+void tide_pool_put(struct tide_state *s, uint32_t page)
+{
+	uint8_t bit = (uint8_t)(1u << page % 8);
+
+	if (s->pooled[page / 8] & bit)
+		return;
+	s->pooled[page / 8] |= bit;
+	mem_grow((void **)&s->pool, &s->cap_pool, s->n_pool + 1, sizeof *s->pool);
+	s->pool[s->n_pool++] = page;
+}
+
+/* Look at all pages: keep those that can be among the `want` best, or come near.  The
+ * bucket from which on the best are. */
+static uint32_t fill_pool(struct tide_state *s, const struct view *v, const struct scorer *k,
+                      size_t want)
+{
+	union { uint32_t u; float f; } least;
+	uint32_t floor;
+
+	s->n_best = s->n_pool = 0;
+	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
+	memset(s->pooled, 0, v->n_pages / 8 + 1);
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i))
+			s->bucket[bucket_of(score_of(k, i))]++;
+	floor = find_floor(s, want);
+	least.u = find_floor(s, want * POOL_ROOM) << 15;
+	s->pool_least = least.f;
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i) && tide_may_win(s, &k->pages[i]))
+			tide_pool_put(s, i);
+	return floor;
 }
 
 /* The best pages by noisy score, in order, into best[]. */
 static void collect(struct policy *p, const struct view *v, size_t want)
 {
 	struct tide_state *s = p->state;
-	const struct tide_opts *o = p->opts;
 	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
 	struct scorer k = {
-		.pages = p->page_mem, .normal = s->normal, .noise = (float)o->noise,
-		.rank = o->weight ? v->pagerank : NULL, .scale = (float)v->n_pages,
+		.pages = p->page_mem, .normal = s->normal, .noise = s->noise,
 		.salt = (uint32_t)draw, .odd = (uint32_t)(draw >> 32) | 1,
 	};
 
@@ -129,9 +169,11 @@ static void collect(struct policy *p, const struct view *v, size_t want)
 	if (!want)
 		return;
 	/* the last batch's floor will mostly do; if it was too high, once more */
-	if (gather(s, v, &k, v->round > 1 ? s->floor : BUCKETS) < want)
-		gather(s, v, &k, find_floor(s, want));
-	s->floor = find_floor(s, want + want / 4);
+	if (gather(s, v, &k, s->floor) < want &&
+	    gather(s, v, &k, find_floor(s, want)) < want && s->pool_least > 0) {
+		gather(s, v, &k, fill_pool(s, v, &k, want));
+	}
+	s->floor = find_floor(s, 2 * want);
 	offers_select(s->best, s->n_best, want, v->seed, v->cycle);
 	if (s->n_best > want)
 		s->n_best = want;

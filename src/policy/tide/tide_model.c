@@ -89,6 +89,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 	const struct tide_level *up = above < 0 ? NULL : &m->level[above];
 	struct tide_level *l = &m->level[above + 1];
 	float kb = (float)m->par.k_base, sum = 0, step[TIDE_SLOTS];
+	int n_columns = (int)m->n_columns;
 	float base = up ? up->base : (float)m->base;
 
 	l->base = least(HAZARD_MAX, (n->events + kb * base) / (n->exposure + kb));
@@ -99,7 +100,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 		float k = (float)m->par.k_site, own = l->base;
 
 		#pragma omp simd
-		for (int i = 0; i < TIDE_SLOTS; i++) {
+		for (int i = 0; i < n_columns; i++) {
 			float prior = least(HAZARD_MAX, own * m->width[i]);
 
 			l->hazard[i] = clip((r->events[i] + k * prior) / (r->exposure[i] + k),
@@ -110,7 +111,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 		float ratio = clip(l->base / base, 1 / RATIO_MAX, RATIO_MAX);
 
 		#pragma omp simd
-		for (int i = 0; i < TIDE_SLOTS; i++) {
+		for (int i = 0; i < n_columns; i++) {
 			float prior = least(HAZARD_MAX, up->hazard[i] * ratio);
 
 			l->hazard[i] = clip((r->events[i] + k * prior) / (r->exposure[i] + k),
@@ -118,7 +119,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 		}
 	}
 	#pragma omp simd
-	for (int i = 0; i < TIDE_SLOTS; i++)
+	for (int i = 0; i < n_columns; i++)
 		step[i] = log_survive(l->hazard[i]);
 	for (uint32_t j = 0; j < m->n_slots; j++) {
 		sum += step[m->slot[j].column];
@@ -246,6 +247,7 @@ static void add_slot(struct tide_model *m, double width)
 	coarsen(m);
 	s.column = free_column(m);
 	m->slot[m->n_slots++] = s;
+	m->n_columns = m->n_columns > s.column ? m->n_columns : s.column + 1u;
 	m->width[s.column] = s.width;
 	for (size_t i = 0; i < m->rings.n; i++) {
 		m->rings.v[i].events[s.column] = 0;

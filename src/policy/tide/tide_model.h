@@ -76,6 +76,7 @@ struct tide_model {
 	const struct tree *tree;
 	struct tide_slot slot[TIDE_SLOTS];      /* the oldest first */
 	uint32_t n_slots, now;          /* now: the cycle */
+	uint32_t n_columns;             /* that were ever in use */
 	float width[TIDE_SLOTS];        /* by column */
 	double base;                    /* of a host nobody has visited, a unit of time */
 	uint32_t *node;                 /* by directory: node + 1, or 0 */

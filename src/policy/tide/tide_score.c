@@ -229,6 +229,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	             expf((float)w[TIDE_ONE]);
 	float odds, common = 0, stale = 0, expected = 0, unseen = 0;
 	static const struct tide_page nothing;
+	bool ranked = ((const struct tide_opts *)p->opts)->weight && v->pagerank;
 	float ever = level < 0 ? (float)s->model.base : s->model.level[level].ever, gap = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
 
@@ -260,6 +261,10 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 		h->worth = worth_of(s, v, h, ever, gap);
 		if (v->weight)
 			h->worth *= v->weight[page];
+		if (ranked)
+			h->worth *= (float)(v->pagerank[page] * v->n_pages);
+		if (tide_may_win(s, h))
+			tide_pool_put(p->state, page);
 	}
 }
 
