@@ -2,7 +2,8 @@
 /*
  * backoff.c - see backoff.h.
  *
- * Cost.  O(1) a visit; O(what fails) when a cycle begins, if much of the list is over.
+ * Cost.  O(1) a visit.  When a cycle begins: O(failing pages), if half of the list has
+ * recovered.
  */
 #include "engine/cycle/backoff.h"
 
@@ -11,8 +12,8 @@
 #include "base/math/rng.h"
 
 #define DAY INT64_C(86400)
-#define DOUBLINGS_MOST 20       /* it is longer than BACKOFF_LONGEST by then */
-#define COMPACT_LEAST 1024      /* entries that are over: not worth the work below */
+#define DOUBLINGS_MOST 20       /* 2^20 days are longer than BACKOFF_LONGEST */
+#define COMPACT_LEAST 1024      /* recovered entries; fewer are not worth compacting */
 
 enum { DRAW_PAGE = RNG_USER, DRAW_HOST };
 
@@ -119,7 +120,7 @@ static void rest_host(struct backoff *b, struct backoff_host *h, enum failure ki
 	vec_push(&b->moved, h->host);
 }
 
-/* Pages beyond the third need not be told apart. */
+/* Counts different pages up to BACKOFF_PAGES. */
 static void note_page(struct backoff_host *h, uint32_t page)
 {
 	h->streak += h->streak < BACKOFF_STREAK;
@@ -150,7 +151,7 @@ static void count(struct backoff *b, uint32_t page, uint32_t host, enum failure 
 		rest_host(b, h, FAILURE_ANSWER);
 }
 
-/* Somebody answers: what failed before is not our fault. */
+/* A host answered, so our network works: the waiting failures count. */
 static void hear(struct backoff *b)
 {
 	b->n_answered += !b->answered;
@@ -222,7 +223,7 @@ void backoff_end(struct backoff *b)
 			h->until = b->now + b->cycle_seconds * 3 / 2;
 	}
 	b->waiting.n = 0;
-	b->moved.n = 0;                 /* who looks next looks at all of them */
+	b->moved.n = 0;                 /* retry_begin() will look at all hosts */
 }
 
 enum rest backoff_look(const struct backoff *b, uint32_t page, uint32_t host)

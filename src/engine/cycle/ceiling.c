@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "web/url/url.h"
 
-/* ---- who owns what ---- */
+/* ---- owners ---- */
 
 static void name_owner(const struct view *v, uint32_t site, struct buf *out)
 {
@@ -18,7 +18,7 @@ static void name_owner(const struct view *v, uint32_t site, struct buf *out)
 	url_domain(url, strlen(url), out);
 }
 
-/* One look at the list of suffixes a host: pages of a site have one owner. */
+/* All pages of a site have one owner, so the suffix list is searched once a site. */
 static void find_owners(struct ceiling *c, const struct view *v)
 {
 	uint32_t n = v->tree->n_sites;
@@ -41,7 +41,7 @@ static void find_owners(struct ceiling *c, const struct view *v)
 		c->first[c->owner[i]]++;
 	for (uint32_t i = 0, sum = 0; i <= c->n_owners; i++) {
 		sum += c->first[i];
-		c->first[i] = sum;      /* the end; filled from there */
+		c->first[i] = sum;      /* the end of the group; the next loop counts it down */
 	}
 	for (uint32_t i = n; i-- > 0;)
 		c->sites[--c->first[c->owner[i]]] = i;
@@ -78,7 +78,7 @@ void ceiling_release(struct ceiling *c)
 	*c = (struct ceiling){ .share = c->share, .usual = c->usual };
 }
 
-/* Of the budget, for an owner of the share w of the pages. */
+/* The ceiling as a share of the budget; w: the owner's share of the pages. */
 static double ceiling_share(double share, double w)
 {
 	return share > 0 ? fmax(share, w) : w + (1 - w) * CEILING_PERCENT / 100;
@@ -109,12 +109,12 @@ void ceiling_begin(struct ceiling *c, const struct view *v, uint8_t *state)
 	for (uint32_t i = 0; i < c->n_owners; i++) {
 		double w = here ? (double)c->most[i] / here : 0;
 
-		/* rounded up, but not for the last bit of a product */
+		/* rounded up; 1e-6 hides rounding errors of the product */
 		c->most[i] = (uint32_t)ceil(v->budget * ceiling_share(share, w) - 1e-6);
 	}
 }
 
-/* Close the pages of an owner, or open them again; pages that are gone stay so. */
+/* Close the pages of an owner, or open them again. */
 static void mark(const struct ceiling *c, const struct view *v, uint8_t *state,
                  uint32_t owner, bool closed)
 {

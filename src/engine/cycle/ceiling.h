@@ -2,31 +2,30 @@
 /*
  * ceiling.h - how many requests of a cycle the pages of one owner may cost.
  *
- * A site whose pages change whenever they are looked at (a clock, an ad, malice) is the
- * best of all sites to a policy that is rewarded for changes.  So an owner has a ceiling.
+ * A policy that is rewarded for changes prefers a site whose pages change at every visit
+ * (a clock, an ad, malice).  So each owner has a ceiling.
  *
- * Owner.  A host name costs nothing to whoever has a domain, so all hosts of a registrable
- * domain are one owner (url_domain()).  The policy still sees hosts.
+ * Owner.  New host names of a domain cost nothing.  So all hosts of a registrable domain
+ * have one owner (url_domain()).  The policy still sees hosts.
  *
- * How high.  A share that the caller gives: so much of the budget, or as much as is the
- * owner's share of the pages, if that is more.  The usual ceiling, with w for the owner's
- * share of the pages: w and half of the rest, (1 + w) / 2 of the budget.  So all others
- * together keep at least half of what their number of pages would give them, whether there
- * are two owners or a million; and one owner alone has everything.  It is lifted when no
- * page of others is left to be asked for (they rest, or a server forbids them): a budget
- * that helps nobody else may be spent.  A share that the caller gives stays.
+ * How high.  Let w be the owner's share of the pages.  If the caller sets a share, the
+ * ceiling is the larger of that share and w.  The usual ceiling is (1 + w) / 2 of the
+ * budget: all other owners together keep at least half of what their number of pages
+ * would give them, whether there are two owners or a million, and a single owner has
+ * everything. The usual ceiling is lifted when no page of another owner can be asked for
+ * (they rest, or a server forbids them).  A share set by the caller is never lifted.
  *
- * What counts.  Requests: the first one of a page and every redirect hop and retry, whoever
- * is asked by them, for the owner of the page.  That of the redirect's target is not
- * charged, else strangers could use up its part by links to it.
+ * What counts.  All requests of a page count for the owner of the page: the first, every
+ * redirect hop and every retry, whichever host they go to.  The owner of a redirect's
+ * target is not charged; otherwise strangers could use up its share by linking to it.
  *
- * A policy need not know: pages of an owner that has had its part are closed for the rest
- * of the cycle, and the policy is asked again for what is left.  What a page will cost is
- * not known when it is planned.  So a plan promises one request to each page, and a source
+ * A policy need not know.  Pages of an owner that reached its ceiling are closed for the
+ * rest of the cycle, and the policy is asked for other pages.  The cost of a page is not
+ * known when it is planned.  So a plan counts one request for each page, and a source
  * whose pages can cost more asks before each request (ceiling_left()).
  *
- * Pages that the guarantee of age asks for are counted, but never given up.
- * Cost.  O(pages) when a cycle begins, O(pages of the owner) when one is full.
+ * Pages of the guarantee of age are counted, but never left out.
+ * Cost.  O(pages) when a cycle begins, O(pages of the owner) when an owner becomes full.
  */
 #ifndef ENGINE_CYCLE_CEILING_H
 #define ENGINE_CYCLE_CEILING_H
@@ -38,45 +37,45 @@
 #include "policy/plan.h"
 #include "policy/view.h"
 
-#define CEILING_PERCENT 50      /* the usual one: of what the pages of others would get */
+#define CEILING_PERCENT 50      /* the usual ceiling: percent of the other owners' share */
 
-struct ceiling {                /* zeroed: none */
+struct ceiling {                /* zeroed: no ceiling */
 	struct share share;     /* of the budget; 100 %: no ceiling */
-	bool usual;             /* with share.value 0: the usual one, else none */
-	/* who owns what, found once */
+	bool usual;             /* with share.value 0: true the usual ceiling, false none */
+	/* owners, computed once */
 	uint32_t *owner;        /* by site */
 	uint32_t n_owners;
-	uint32_t *first, *sites;        /* n_owners + 1: into sites, grouped by owner */
-	/* of the last cycle, by owner */
-	uint32_t *most;         /* requests; NULL while there is no ceiling */
-	uint32_t *had;          /* of pages that were planned: promised, then real */
-	uint32_t *sent;         /* of them counted by ceiling_spent() */
-	uint32_t *excess;       /* pages that others were asked for instead */
-	uint32_t n_excess;      /* of all owners */
-	uint32_t worst;         /* the owner that gave up most of them */
+	uint32_t *first, *sites;        /* first: n_owners + 1 indexes into sites, by owner */
+	/* requests of the last cycle, by owner */
+	uint32_t *most;         /* the ceiling; NULL: there is none */
+	uint32_t *had;          /* of planned pages: one each, then the real cost */
+	uint32_t *sent;         /* counted by ceiling_spent() */
+	uint32_t *excess;       /* pages left out because of the ceiling */
+	uint32_t n_excess;      /* sum of excess */
+	uint32_t worst;         /* the owner with the largest excess */
 };
 
 void ceiling_begin(struct ceiling *c, const struct view *v, uint8_t *state);
-/* Promise a request to each page of a plan; with `give_up`, take out those that are too
- * many. */
+/* Count one request for each page of a plan.  With `give_up`, take pages above the
+ * ceiling out of the plan. */
 void ceiling_plan(struct ceiling *c, const struct view *v, uint8_t *state, struct plan *p,
                   bool give_up);
-/* A page that the cycle had planned before it was broken off. */
+/* Count one request for a page of a stored cycle. */
 void ceiling_recall(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t page);
-/* What a page cost that was planned: 0 if nobody was asked for it. */
+/* The real cost of a planned page; 0 if no request was sent. */
 void ceiling_told(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t page,
                   uint32_t requests);
-/* May one more request be made for this page?  So many were made, or are; one was not
- * made after all. */
+/* May one more request be sent for this page?  Then: n requests were sent; one request
+ * was not sent after all. */
 bool ceiling_left(const struct ceiling *c, const struct view *v, uint32_t page);
 void ceiling_spent(struct ceiling *c, const struct view *v, uint32_t page, uint32_t n);
 void ceiling_return(struct ceiling *c, const struct view *v, uint32_t page);
-/* A page of an owner that has had its part is left out. */
+/* Count a page that is left out because its owner is full. */
 void ceiling_give_up(struct ceiling *c, const struct view *v, uint32_t page);
-/* Nobody else has a page that could be asked for: open the pages of all again, if it is the
- * usual ceiling that closes them.  False: none was closed by it. */
+/* No other page can be asked for: lift the usual ceiling and open all pages.  False: the
+ * ceiling was not the usual one, or had closed no page. */
 bool ceiling_lift(struct ceiling *c, const struct view *v, uint8_t *state);
-/* Append the name of the owner that gave up most. */
+/* Append the name of the owner with the largest excess. */
 void ceiling_worst(const struct ceiling *c, const struct view *v, struct buf *out);
 void ceiling_end(struct ceiling *c, const struct view *v, uint8_t *state);
 void ceiling_release(struct ceiling *c);

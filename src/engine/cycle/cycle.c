@@ -2,14 +2,14 @@
 /*
  * cycle.c - the open cycle, the file to read first; see cycle.h.
  *
- * The budget.  Whoever fetches asks for every request before sending it (engine_spend()):
- * the first one of a page, each redirect hop, each retry.  What a page really cost is
- * settled when it is told.  So at every moment
+ * The budget.  A caller asks for every request before sending it (engine_spend()): the
+ * first of a page, each redirect hop, each retry.  The real cost of a page is known when
+ * it is told.  So at every moment
  *
- *     requests of pages that are told + requests granted to pages that are offered <= budget
+ *     requests of told and lapsed pages + requests granted to offered pages <= budget
  *
- * A page whose first request is not granted yet only waits.  So the hops of pages that are
- * under way come out of the share of those that wait; these are then left over.
+ * An offered page without a granted request only waits.  Redirect hops of other pages may
+ * use up the budget meanwhile; a page that then gets no request is left over.
  */
 #include "engine/cycle/cycle.h"
 
@@ -79,15 +79,15 @@ void engine_end(struct engine *e)
 	retry_end(&e->retry, &e->view, e->visits.state);
 	for (size_t i = 0; i < c->leases.n; i++)
 		e->visits.state[c->leases.v[i].offer.page] &= (uint8_t)~PAGE_TAKEN;
-	for (size_t i = 0; i < c->n_seen; i++)          /* recalled ones have no lease */
+	for (size_t i = 0; i < c->n_seen; i++)          /* recalled visits have no lease */
 		e->visits.state[c->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
 	c->plan_seconds += engine_seconds() - from;
 }
 
 /* ---- telling ---- */
 
-/* A page that was never visited, nor copied by us, counts from the first cycle: what others
- * tell of it (`freshet tell`) is not of the time since 1970. */
+/* Seconds since the last visit.  A page without a visit or a copy counts from the first
+ * cycle, not from 1970; another crawler may tell of such a page (`freshet tell`). */
 static int64_t seconds_since(const struct engine *e, uint32_t page)
 {
 	int64_t last = e->visits.last_visit[page];
@@ -96,7 +96,7 @@ static int64_t seconds_since(const struct engine *e, uint32_t page)
 	       (int64_t)view_age(&e->view, page) * e->view.cycle_seconds;
 }
 
-/* Everybody who learns from a visit is told; requests: what it cost. */
+/* Record a visit that cost so many requests; tell ceiling, retry and policy. */
 static void note_visit(struct engine *e, const struct offer *o, uint32_t round,
                        const struct delivery *d, uint32_t requests)
 {
@@ -121,7 +121,7 @@ static void note_visit(struct engine *e, const struct offer *o, uint32_t round,
 		return;
 	e->visits.last_cycle[o->page] = e->view.cycle;
 	e->visits.last_visit[o->page] = e->view.now;
-	/* gone, or recovered once for all: it cannot be asked for again */
+	/* a page that is gone, or was tested for life, is never offered again */
 	if (d->outcome == OUTCOME_GONE || e->view.goal == GOAL_ALIVE)
 		e->visits.state[o->page] &= (uint8_t)~PAGE_HERE;
 }
@@ -131,7 +131,7 @@ static uint32_t cost_of(const struct delivery *d)
 	return (d->outcome != OUTCOME_BLOCKED) + d->extra;
 }
 
-/* An offer has come to its end. */
+/* End an offer: update the counters, set the last state. */
 static void close_lease(struct engine *e, struct lease *l, enum lease_state state)
 {
 	struct cycle *c = &e->cycle;
@@ -150,7 +150,7 @@ bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d)
 	struct lease *l = &c->leases.v[lease - 1];
 	uint32_t requests = cost_of(d);
 
-	if (l->state == LEASE_LAPSED) {         /* late; what it cost is counted */
+	if (l->state == LEASE_LAPSED) {         /* late; its requests are in n_spent already */
 		l->state = LEASE_TOLD;
 		c->n_events++;
 		note_visit(e, &l->offer, l->round, d, requests);
@@ -211,7 +211,7 @@ bool engine_lapse(struct engine *e, uint32_t lease)
 
 /* ---- asking ---- */
 
-/* Requests that were not granted to anybody. */
+/* Requests of the budget that are neither spent nor granted. */
 static uint32_t budget_left(const struct engine *e)
 {
 	uint64_t used = (uint64_t)e->cycle.n_spent + e->cycle.n_granted;
@@ -219,9 +219,9 @@ static uint32_t budget_left(const struct engine *e)
 	return used < e->view.budget ? e->view.budget - (uint32_t)used : 0;
 }
 
-/* While pages are under way that may be redirected, some requests are held back: as many
- * as there have been so far, and one.  The last page goes when nobody can need it any
- * more. */
+/* May one more page be offered?  Each waiting page keeps its first request.  If pages may
+ * be redirected and some are offered, one request is held back, plus the mean number of
+ * extra requests so far for each offered page. */
 static bool may_offer(const struct engine *e, const struct asking *a)
 {
 	const struct cycle *c = &e->cycle;
@@ -273,8 +273,8 @@ static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
 	return n;
 }
 
-/* Is so much of the last round answered that the next may be planned?  The opening sample is
- * waited for: it is no sample without those that answer late. */
+/* May the next round be planned?  The opening sample waits for all its answers: without
+ * the slow pages it would not be random. */
 static bool is_due(const struct engine *e, const struct asking *a)
 {
 	const struct cycle *c = &e->cycle;
@@ -306,7 +306,8 @@ enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, siz
 	return ASK_OFFERS;
 }
 
-/* Pages that are due are asked for whatever their owner has had; where they lead is not. */
+/* The ceiling does not bind the first request of a page that the guarantee asks for; it
+ * does bind the redirects of that page. */
 bool engine_may_spend(const struct engine *e, uint32_t lease)
 {
 	const struct lease *l = engine_lease(e, lease);
@@ -329,7 +330,6 @@ bool engine_spend(struct engine *e, uint32_t lease)
 	return true;
 }
 
-/* The lease of a page in this cycle, 0: none. */
 uint32_t engine_find(struct engine *e, uint32_t page)
 {
 	struct cycle *c = &e->cycle;
@@ -426,10 +426,11 @@ void engine_recall(struct engine *e, int64_t now, uint32_t budget,
 	engine_end(e);
 }
 
-/* ---- going on ---- */
+/* ---- restart ---- */
 
-/* Plan the rounds that were planned when so many events had been.  Without a record of
- * them, each is planned when everything before it is answered. */
+/* Plan all rounds that were planned after at most as many events as there are now.
+ * Without a record, plan until the queue has a page or the page of the next event has a
+ * lease. */
 static void plan_again(struct engine *e, const uint32_t *planned_after, size_t n_plans,
                        const struct event *next)
 {
@@ -449,7 +450,7 @@ void engine_continue(struct engine *e, int64_t now, uint32_t budget,
                      const struct event *events, size_t n, const uint32_t *planned_after,
                      size_t n_plans, bool same_policy)
 {
-	for (size_t i = 0; i < n; i++)          /* or it had not been asked for */
+	for (size_t i = 0; i < n; i++)          /* each page was here when it was offered */
 		e->visits.state[events[i].offer.page] |= PAGE_HERE;
 	engine_begin(e, now, budget);
 	for (size_t i = 0; i < n; i++)

@@ -1,37 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycle.h - the open cycle: pages are asked for and told about in any order.
+ * cycle.h - the open cycle: pages are offered, and answers are told, in any order.
  *
- *   begin          a budget, a moment
- *     ask          pages to fetch now: offers, "wait", or "done"
- *     tell         what came of one offer
- *     release      it was not fetched: page and budget come back
- *     lapse        nobody knows what came of it: its request stays spent
- *   end
+ *   engine_begin        opens a cycle with a budget and a time
+ *     engine_ask        returns pages to fetch now, or "wait", or "done"
+ *     engine_tell       reports the answer of one offered page
+ *     engine_give_back  the page was not fetched: page and budget are free again
+ *     engine_lapse      the answer is unknown: the request stays spent
+ *     engine_drop       the page was not fetched and must not be in this cycle
+ *   engine_end          closes the cycle
  *
- * Everybody who fetches uses it: replay (which answers at once), the live crawl, tests of
- * life, other crawlers through the command line and the library.
+ * All callers that fetch use it: replay (which answers at once), the live crawl, tests of
+ * life, and other crawlers through the command line and the library.  See also README.md
+ * in this folder: the life of an offer, with an example.
  *
- * Rounds.  A round is what the policy is asked for at a time.  Its pages wait in a queue
- * and are offered in its order.  The next round is planned when the queue is empty and a
- * part of the last round (`patience` of the policy) is told, released or lapsed, or when
- * whoever asks will not wait any longer.  So one slow page delays nobody.  Answers that
- * come later are told when they come.
+ * Rounds.  A round is one plan: the pages of one call of the policy's ask() (or reserved,
+ * guaranteed or sampled pages, see enum cycle_phase).  Its pages wait in a queue and are
+ * offered in that order.  The next round is planned when the queue is empty and
+ * `patience` of the last round (a share that the policy sets) is answered, given back or
+ * lapsed.  A caller that sets `impatient` gets the next round at once.  So one slow page
+ * delays no other page.  A late answer is told when it comes.
  *
- *         plan           ask            tell
+ *         plan           ask            tell, drop
  *   (page) ----> QUEUED ----> OFFERED ----> TOLD
  *                   ^            |  \  lapse
  *                   |            |   `------> LAPSED ----> TOLD (late: it costs no more)
- *                   |    release |
- *                   `-- (page) <-'            (the page may be planned again)
+ *                   |  give_back |
+ *                   `-- (page) <-'            (RELEASED: the page may be planned again)
  *
- * Rules.  The engine, not the policy, keeps them: never more requests than the budget, no
- * page offered twice in a cycle unless it was released, no page unvisited longer than the
- * user allows (guarantee.h), no owner more than its part (ceiling.h), pages that fail left
- * alone for a while (retry.h), the same seed and the same order the same plan.
+ * Rules.  The engine enforces them, not the policy.  A cycle grants no more requests than
+ * its budget.  No page is offered twice in a cycle, unless it was given back.  No page
+ * stays unvisited longer than the user allows (guarantee.h).  No owner gets more than its
+ * share (ceiling.h).  Pages that fail rest for a while (retry.h).  The same seed and the
+ * same order of events give the same plan.
  *
- * Going on.  What a cycle did is a list of events in their order, and after how many of
- * them each round was planned.  engine_continue() makes the same cycle again from these.
+ * Restart.  The record of a cycle is its list of events, in order, and for each round the
+ * number of events before it.  engine_continue() rebuilds the open cycle from this
+ * record.
  */
 #ifndef ENGINE_CYCLE_CYCLE_H
 #define ENGINE_CYCLE_CYCLE_H
@@ -46,80 +51,82 @@
 #include "policy/plan.h"
 #include "policy/policy.h"
 
-/* What came of one page. */
+/* The answer of one page. */
 struct delivery {
 	enum outcome outcome;
 	bool hit;               /* by goal and observation; not for failures */
-	bool first;             /* the copy we begin with: nothing to learn from */
-	uint32_t extra;         /* requests beyond the first that it cost (redirects ...); of
-	                         * BLOCKED all */
-	enum failure failure;   /* if it failed: what this says of page and host */
+	bool first;             /* our first copy of the page: the policy is not told */
+	uint32_t extra;         /* requests after the first (redirects, retries); for BLOCKED
+	                         * all requests */
+	enum failure failure;   /* of a failed visit: what it says of page and host */
 };
 
-/* Fetches pages that are known at once, such as those of a recorded history: fills one
+/* A source that answers at once, such as a recorded history.  deliver() fills one
  * delivery for each offer.  See engine_cycle(). */
 struct source {
 	void *self;
 	int (*deliver)(void *self, const struct offer *offers, size_t n,
 	               struct delivery *ret, struct err *err);
-	/* Asked before each round: may the cycle end though budget is left?  Or NULL. */
+	/* Called before each ask: true ends the cycle though budget is left.  May be
+	 * NULL. */
 	bool (*enough)(void *self);
 };
 
-/* What the caller wants of every cycle; set before it begins.  The ceiling's, the
- * retries' and the sample's rules are theirs: ceiling.share, retry.share, sample.rule. */
+/* The caller's rules for every cycle, set before engine_begin().  The rules of ceiling,
+ * retry and sample are in their own structs: ceiling.share, retry.share, sample.rule. */
 struct engine_rules {
 	uint32_t max_age;               /* cycles; 0: no guarantee */
-	bool no_fill;                   /* a policy that asks for no more ends the cycle */
-	const struct offer *reserved;   /* offered before all others, in order, */
+	bool no_fill;                   /* end the cycle when the policy asks for no page */
+	const struct offer *reserved;   /* offered before all other pages, in this order */
 	size_t n_reserved;
-	uint32_t reserved_most;         /* at most so many of them; 0: none */
+	uint32_t reserved_most;         /* pages of reserved[] to offer at most; 0: none */
 };
 
-/* What the pages of the next round are taken from. */
+/* Where the pages of the next round come from. */
 enum cycle_phase {
-	PHASE_RESERVED,                 /* the caller's own */
+	PHASE_RESERVED,                 /* engine_rules.reserved */
 	PHASE_GUARANTEE,
 	PHASE_SAMPLE,
 	PHASE_POLICY,
-	PHASE_DRY,                      /* the policy asked for nothing, there is nothing to fill
-	                                 * up with; answers may change that */
+	PHASE_DRY,                      /* the policy asked for no page and no page is left to
+	                                 * fill up with; a new answer may change that */
 };
 
 enum lease_state { LEASE_QUEUED, LEASE_OFFERED, LEASE_TOLD, LEASE_RELEASED, LEASE_LAPSED };
 
-/* One page that was planned in this cycle.  Its number is its place in the plan, from 1. */
+/* One page that was planned in this cycle.  Leases are numbered from 1, in the order
+ * planned: the number is the page's place in the plan. */
 struct lease {
 	struct offer offer;
-	uint32_t round;                 /* of the policy; 0: planned before it was asked */
-	uint32_t plan;                  /* which plan it is of, from 1; 0: it was not planned */
-	uint32_t next;                  /* in the queue; 0: it is the last */
-	uint32_t requests;              /* granted to it so far */
+	uint32_t round;                 /* calls of the policy's ask() so far */
+	uint32_t plan;                  /* number of its plan, from 1; 0: adopted, not planned */
+	uint32_t next;                  /* number of the next lease in the queue; 0: last */
+	uint32_t requests;              /* granted so far */
 	uint8_t state;                  /* enum lease_state */
-	bool sampled;                   /* it is of the opening sample */
+	bool sampled;                   /* is part of the opening sample */
 };
 
-/* The cycle that is open, or the last one. */
+/* The open cycle, or the last one. */
 struct cycle {
 	enum cycle_phase phase;
-	VEC(struct lease) leases;       /* by number - 1 */
-	struct map by_page;             /* their numbers, */
-	uint32_t n_indexed;             /* of the first so many: see engine_find() */
-	uint32_t queue_first, queue_last;       /* numbers; 0: none */
+	VEC(struct lease) leases;       /* index: number - 1 */
+	struct map by_page;             /* page to lease number, filled by engine_find() */
+	uint32_t n_indexed;             /* leases that by_page holds already */
+	uint32_t queue_first, queue_last;       /* lease numbers; 0: the queue is empty */
 	uint32_t n_queued, n_offered;
-	uint32_t n_plans;               /* made so far */
-	uint32_t plan_size, plan_open;  /* pages of the last one, and those not yet answered */
-	uint32_t n_events;              /* told, released, lapsed */
-	uint32_t dry_since;             /* events when the policy asked for nothing */
-	VEC(uint32_t) planned_after;    /* by plan: events before it */
-	uint32_t n_spent;               /* requests of pages that are told or lapsed */
-	uint32_t n_granted;             /* requests for pages that are offered, */
-	uint32_t n_waiting;             /* and such pages that have none yet */
-	uint32_t n_guaranteed;          /* reserved by max_age */
-	bool guarantee_broken;          /* the budget cannot keep max_age */
-	struct seen *seen;              /* every visit, in the order told */
+	uint32_t n_plans;               /* rounds planned so far */
+	uint32_t plan_size, plan_open;  /* of the last round: pages, and those without answer */
+	uint32_t n_events;              /* answers told, offers given back, offers lapsed */
+	uint32_t dry_since;             /* n_events at the last attempt to plan a round */
+	VEC(uint32_t) planned_after;    /* by round: events before it */
+	uint32_t n_spent;               /* requests of told and lapsed pages */
+	uint32_t n_granted;             /* requests granted to offered pages */
+	uint32_t n_waiting;             /* offered pages without a granted request */
+	uint32_t n_guaranteed;          /* pages planned because of max_age */
+	bool guarantee_broken;          /* the budget is too small for max_age */
+	struct seen *seen;              /* all visits, in the order told */
 	size_t n_seen, cap_seen;
-	uint32_t extras, answers;       /* redirect hops so far, and pages that could have some */
+	uint32_t extras, answers;       /* sums over told offers: extra requests, offers */
 	double plan_seconds;
 };
 
@@ -136,14 +143,14 @@ struct engine {
 	struct cycle cycle;
 };
 
-/* The view is set up by the caller (pages, needs, goal, seed); its cycle counts from 0
- * before the first. */
+/* The caller sets up the rest of the view afterwards (needs, goal, seed).  view.cycle is
+ * 0 before the first cycle. */
 void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
                  int64_t start);
 void engine_release(struct engine *e);
 
-/* Processor time of this thread: only to report what planning cost, no decision depends
- * on it. */
+/* Processor time of this thread, to report the cost of planning.  No decision depends on
+ * it. */
 double engine_seconds(void);
 
 void engine_begin(struct engine *e, int64_t now, uint32_t budget);
@@ -153,34 +160,36 @@ enum ask { ASK_OFFERS, ASK_WAIT, ASK_DONE };
 
 struct asking {
 	size_t want;                    /* pages, at most */
-	bool hops;                      /* a page may cost more than one request: a little of
-	                                 * the budget is held back while some are under way */
-	bool queue_only;                /* plan nothing: what is planned is enough for now */
-	bool impatient;                 /* will not wait for answers: plan the next round now */
-	/* May this page be offered now?  NULL: any.  Others keep their places. */
+	bool hops;                      /* pages may be redirected: hold back some budget for
+	                                 * the pages that are offered now */
+	bool queue_only;                /* offer queued pages, plan no new round */
+	bool impatient;                 /* do not wait for answers: plan the next round now */
+	/* May this page be offered now?  NULL: any page.  Pages refused stay in the
+	 * queue. */
 	bool (*fits)(void *arg, const struct offer *o);
 	void *arg;
 };
 
-/* Offer up to want pages; their numbers are in ret[] (room for want). */
+/* Offer up to a->want pages; their lease numbers go to ret[], which has room for want. */
 enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, size_t *ret_n);
-/* One more request for an offered page: its first, a redirect, a retry.  False: the budget
- * is used up, or its owner's part of it. */
+/* Ask for one more request for an offered page: the first, a redirect, a retry.  False:
+ * the budget of the cycle, or of the page's owner, is used up. */
 bool engine_spend(struct engine *e, uint32_t lease);
-/* Would it be granted? */
+/* Would engine_spend() grant a request now? */
 bool engine_may_spend(const struct engine *e, uint32_t lease);
-/* What came of an offered page; false: it was told before, or is not offered. */
+/* These four end an offer.  False: the lease was not offered, so nothing was done (a
+ * lapsed lease may still be told). */
 bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d);
 bool engine_give_back(struct engine *e, uint32_t lease);
 bool engine_lapse(struct engine *e, uint32_t lease);
-/* It was not fetched, and must not be in this cycle: the budget comes back.  This is no
- * event: a cycle that goes on offers the page again. */
+/* The page was not fetched and must not be in this cycle; the budget is free again.  A
+ * drop is no event: after a restart the page is offered again. */
 bool engine_drop(struct engine *e, uint32_t lease);
-/* A page that somebody visited though it was not offered: it counts as spent.  The number of
- * the lease that it has now. */
+/* A lease, in state OFFERED, for a page that was visited without an offer.  Returns its
+ * number; the page's present lease if it has one that was not given back. */
 uint32_t engine_adopt(struct engine *e, const struct offer *o);
 
-/* The newest lease of a page in this cycle; 0: it has none. */
+/* The newest lease of a page in this cycle; 0: none. */
 uint32_t engine_find(struct engine *e, uint32_t page);
 
 static inline const struct lease *engine_lease(const struct engine *e, uint32_t lease)
@@ -188,33 +197,35 @@ static inline const struct lease *engine_lease(const struct engine *e, uint32_t 
 	return &e->cycle.leases.v[lease - 1];
 }
 
-/* Run one cycle on e->source, telling the answers in the order asked; on error what was told
- * stays told. */
+/* Run one cycle on e->source.  Answers are told in the order offered.  After an error,
+ * answers told before it remain. */
 MUST_CHECK int engine_cycle(struct engine *e, int64_t now, uint32_t budget,
                             struct err *err);
-/* The same for the rest of a cycle that is open. */
+/* Run the rest of an open cycle on e->source, and end it. */
 MUST_CHECK int engine_finish(struct engine *e, struct err *err);
 
-/* An event of a cycle that broke off. */
+/* An event of a stored cycle, in the order it happened. */
 enum event_kind { EVENT_TOLD, EVENT_RELEASED, EVENT_LAPSED };
 struct event { struct offer offer; struct delivery delivery; uint8_t kind; };
 
-/* Make a cycle that broke off again, up to where it was: its events in their order, and after
- * how many of them each of its rounds was planned (none known: each when the one before was
- * answered).  Then ask goes on.  Another policy than made it is told all of it first. */
+/* Rebuild an interrupted cycle from its events and from planned_after[] (events before
+ * each round).  n_plans 0: no such record; each round is then planned when the queue is
+ * empty and the next event is of an unplanned page.  The caller goes on with
+ * engine_ask().  With another policy (same_policy false) the events are told, and no
+ * round is planned again. */
 void engine_continue(struct engine *e, int64_t now, uint32_t budget,
                      const struct event *events, size_t n, const uint32_t *planned_after,
                      size_t n_plans, bool same_policy);
 
-/* Tell the policy of a cycle that is past, from its stored visits in the order told
- * (page, outcome, failure, hit, score, probability, reason; gaps are found anew; of a first
- * copy, which has an outcome and is not `known`, it is told only that the page does not
- * fail).  A fresh engine that recalls every cycle plans the next one as the first would
- * have. */
+/* Tell the policy about a finished cycle, from its stored visits in the order told.  Used
+ * of a visit: page, outcome, failure, hit, score, probability, reason, extra; gaps are
+ * computed again.  A first copy (outcome below FAILED, `known` false) only says that the
+ * page does not fail.  A fresh engine that recalls every cycle plans the next one exactly
+ * as the first engine would have. */
 void engine_recall(struct engine *e, int64_t now, uint32_t budget,
                    const struct seen *visits, size_t n);
 
-/* In cycle_plan.c: plan the next round into the queue; false: there is nothing to plan. */
+/* In cycle_plan.c: plan the next round into the queue.  False: no page to plan. */
 bool cycle_plan(struct engine *e);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cycle_plan.c - what the next round of a cycle is made of.
+ * cycle_plan.c - choose the pages of the next round.
  *
  * In this order: the caller's reserved pages, the guarantee of age, the opening sample,
- * then the policy, as often as it asks for more, and pages at random when it does not (as
- * the papers do).  Each of them is a plan of its own; pages beyond a ceiling are left out,
- * and the next plan has room for others.
+ * then the policy, as often as it asks for pages.  When the policy asks for none, pages
+ * are drawn at random (as the papers do).  Each of these makes its own plan.  Pages above
+ * a ceiling are taken out of the plan, and the next plan has room for others.
  */
 #include "engine/cycle/cycle.h"
 
@@ -26,7 +26,7 @@ static void plan_reserved(struct engine *e)
 	plan_finish(&e->plan);
 }
 
-/* Pages that rest, or are back from a rest, are not part of the guarantee. */
+/* Pages that rest, and pages back from a rest, are not part of the guarantee. */
 static void plan_guarantee(struct engine *e)
 {
 	struct cycle *c = &e->cycle;
@@ -62,7 +62,7 @@ static void plan_policy(struct engine *e)
 		plan_fill(e);
 }
 
-/* Fill e->plan from the phase that it is the turn of; the phase it was. */
+/* Fill e->plan for the current phase, skipping phases without work; returns the phase. */
 static enum cycle_phase plan_phase(struct engine *e)
 {
 	enum cycle_phase phase = e->cycle.phase;
@@ -104,7 +104,7 @@ static enum cycle_phase next_phase(struct engine *e, enum cycle_phase phase)
 	}
 }
 
-/* The pages of e->plan go to the end of the queue. */
+/* Append the pages of e->plan to the queue. */
 static void queue_plan(struct engine *e, enum cycle_phase phase)
 {
 	struct cycle *c = &e->cycle;
@@ -138,8 +138,9 @@ bool cycle_plan(struct engine *e)
 	for (;;) {
 		bool asked;
 
-		/* what is under way counts one request a page: what it really costs is known
-		 * when it is told, and must not depend on how far it is just now */
+		/* A page without an answer counts as one request.  Its true cost is known
+		 * when it is told; a plan must not depend on how far the fetch is just
+		 * now. */
 		e->view.room = e->view.budget - (open < e->view.budget ? open : e->view.budget);
 		if (!e->view.room)
 			return false;

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-#define MAX_AGE_MOST 1000000    /* cycles; a longer age is kept as if it were this */
+#define MAX_AGE_MOST 1000000    /* cycles; a longer age is treated as this one */
 
 uint32_t guarantee_need(const struct view *v, uint32_t max_age)
 {
@@ -20,7 +20,7 @@ uint32_t guarantee_need(const struct view *v, uint32_t max_age)
 
 		if (!view_open(v, i))
 			continue;
-		/* cycles in which it can still be visited in time, this one included */
+		/* due[j]: pages that must be visited in this or the next j - 1 cycles */
 		due[age >= max_age ? 1 : age ? max_age - age + 1 : max_age]++;
 	}
 	for (uint32_t j = 1; j <= max_age; j++) {

@@ -3,11 +3,11 @@
  * guarantee.h - no page stays unvisited for longer than the user allows.
  *
  * A page visited in cycle c must be visited again by c + max_age.  Every cycle reserves
- * the smallest even pace that meets all deadlines known now: with D_j pages due within
- * j cycles, the largest ceil(D_j / j), oldest pages first.  Where the policy visits old
- * pages by itself, the reserve shrinks to nothing.  If the reserve is larger than the
- * budget, the guarantee cannot be kept: the budget goes to the oldest pages, and the
- * cycle says so.
+ * the smallest even pace that meets all deadlines known now: with D_j pages due within j
+ * cycles, the largest ceil(D_j / j).  The oldest pages come first.  If the policy visits
+ * old pages itself, the reserve shrinks to nothing.  If the reserve is larger than the
+ * budget, the guarantee is broken: the whole budget goes to the oldest pages, and
+ * cycle.guarantee_broken is set.
  */
 #ifndef ENGINE_CYCLE_GUARANTEE_H
 #define ENGINE_CYCLE_GUARANTEE_H

@@ -7,7 +7,7 @@
 static enum failure judge_status(int32_t status)
 {
 	switch (status) {
-	case 404:                       /* whether it is gone for good others decide */
+	case 404:                       /* not a failure; other code decides if it is gone */
 	case 410:
 		return FAILURE_NO;
 	case 401:
@@ -32,7 +32,7 @@ enum failure retry_judge(enum outcome o, enum cause cause, int32_t status)
 		return FAILURE_CONNECT;
 	case CAUSE_RESET:
 		return FAILURE_RESET;
-	case CAUSE_NONE:                /* an old visit, or another crawler did not say */
+	case CAUSE_NONE:                /* an old visit, or another crawler gave no cause */
 	case CAUSE_TIMEOUT:
 		return status ? judge_status(status) : FAILURE_TIMEOUT;
 	case CAUSE_BUDGET:
@@ -56,7 +56,7 @@ static void close_page(struct retry *r, uint8_t *state, uint32_t page)
 	vec_push(&r->closed, page);
 }
 
-/* Call each() for every page that fails, or whose host does; some come twice. */
+/* Call each() for every page that fails, or whose host fails.  Some pages come twice. */
 static void each_failing(struct retry *r, const struct view *v, uint8_t *state,
                          void (*each)(struct retry *, const struct view *, uint8_t *, uint32_t))
 {
@@ -75,7 +75,7 @@ static void each_failing(struct retry *r, const struct view *v, uint8_t *state,
 	}
 }
 
-/* As the page stands now. */
+/* Close or open a page, as backoff says now. */
 static void set_page(struct retry *r, const struct view *v, uint8_t *state, uint32_t page)
 {
 	enum rest rest = backoff_look(&r->backoff, page, v->site[page]);

@@ -30,7 +30,8 @@ void sample_draw(struct sample *s, const struct view *v)
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		here += (v->state[i] & PAGE_HERE) != 0;
 	want = s->rule.most < here ? s->rule.most : here;
-	/* a share of the hashes that surely holds so many: mean and five deviations */
+	/* only hashes below this share are sorted: the wanted number plus five deviations
+	 * */
 	for (below = want + 5 * sqrt(want) + 20; d.n < want; below *= 2) {
 		d.n = 0;
 		for (uint32_t i = 0; i < v->n_pages; i++) {
@@ -59,7 +60,7 @@ bool sample_is_whole(const struct sample *s)
 	return sample_ended(s) && !s->n_open;
 }
 
-/* As many as the hits still wanted should need, at the rate so far. */
+/* Plan as many pages as the missing hits should need at the hit rate so far. */
 void sample_plan(struct sample *s, const struct view *v, struct plan *p)
 {
 	double rate = (s->n_hits + 1.0) / (s->n_known + 2.0);
