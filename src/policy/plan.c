@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c - collecting a round's pages, and drawing without repetition. */
+/* plan.c - collect the pages of a round; draw pages without repetition. */
 #include "policy/plan.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static void swap(struct offer *a, struct offer *b)
 	*b = t;
 }
 
-/* Median of three as the pivot; [lo, ret) better than it, [ret, hi) not. */
+/* The pivot is the median of three; [lo, ret) is better than it, [ret, hi) is not. */
 static size_t partition(struct offer *v, size_t lo, size_t hi, uint64_t seed, uint64_t cycle)
 {
 	size_t mid = lo + (hi - lo) / 2, store = lo;
@@ -126,7 +126,7 @@ void offers_select(struct offer *v, size_t n, size_t k, uint64_t seed, uint64_t 
 		qsort_r(v, k, sizeof *v, compare_offers, &o);
 }
 
-/* Halve the buffer: what falls out could not have been taken. */
+/* Halve the buffer: proposals beyond the limit could not be taken. */
 static void prune(struct plan *p)
 {
 	uint32_t keep = plan_room(p);
@@ -140,8 +140,8 @@ static void prune(struct plan *p)
 	p->has_floor = true;
 }
 
-/* Ties with the floor count too: of a thousand pages that nobody ever visited
- * all have one score, and letting them in would prune again and again. */
+/* A tie with the floor is decided by chance, too.  Pages never visited often have all the
+ * same score; to let every tie in would prune again and again. */
 static bool can_win(const struct plan *p, const struct offer *o)
 {
 	return !p->has_floor || o->score > p->floor.score ||
@@ -192,7 +192,7 @@ void sampler_begin(struct sampler *s, const struct view *v, unsigned purpose)
 			s->pages[s->n++] = i;
 }
 
-/* A step of Fisher and Yates' shuffle; the draw depends on the step alone. */
+/* One step of the Fisher-Yates shuffle; the draw depends only on the step. */
 uint32_t sampler_next(struct sampler *s, const struct view *v)
 {
 	while (s->next < s->n) {

@@ -2,19 +2,19 @@
 /*
  * policy.h - the one interface that every refresh policy implements.
  *
- * A cycle is: begin(); then ask() and tell() until the budget is spent or nothing more
- * is asked for; then end().  ask() puts pages into a plan.  What came of them is told page
- * by page, in the order in which it is known.  The next ask() comes when `patience` of the
- * last plan is told, or later; some pages may be told after it, or never.
+ * A cycle is: begin(); then ask() and tell() until the budget is spent or ask() adds no
+ * page; then end().  ask() puts pages into a plan.  tell() reports one visit; visits come
+ * in the order of their answers.  The next ask() comes when `patience` of the last plan
+ * is told, or later.  Some pages are told after it, some never.
  *
- * The framework zeroes the memory that a policy asks for and fills in its
- * options.  The store is the only lasting memory: a policy has no save(), and
- * the engine replays every stored visit through begin/tell/end.  So what must
- * survive a cycle may change only there; what ask() changes may live for the
- * cycle only and is set anew in begin().
+ * Memory.  The framework allocates and zeroes the memory that a policy declares, and
+ * fills in its options.  Only the store survives the process: a policy has no save().  At
+ * the next start the engine calls begin, tell and end again for every stored visit.  So
+ * state that must outlive a cycle may change only in these three.  State that ask()
+ * changes is valid for one cycle, and begin() resets it.
  *
- * A policy reads the view and its own memory, nothing else: no clock, no
- * random(), no I/O, no log.  Same history, options and seed: same plan.
+ * A policy reads the view and its own memory, nothing else: no clock, no random(), no
+ * I/O, no log.  The same history, options and seed give the same plan.
  */
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
@@ -26,7 +26,7 @@
 
 enum outcome {
 	OUTCOME_SAME, OUTCOME_CHANGED, OUTCOME_GONE, OUTCOME_FAILED,
-	OUTCOME_BLOCKED         /* never asked of the server; costs no budget */
+	OUTCOME_BLOCKED         /* the page was not requested; costs no budget */
 };
 
 enum policy_needs {
@@ -36,8 +36,8 @@ enum policy_needs {
 	NEED_CLUSTERS = 1 << 3,
 	NEED_TRUTH    = 1 << 4, /* replay only */
 	NEED_SIZES    = 1 << 5,
-	NEED_WORDS    = 1 << 6, /* of the copies, as far as they were counted */
-	NEED_FUTURE   = 1 << 7, /* replay only: when copies went and will go stale */
+	NEED_WORDS    = 1 << 6, /* words of our copies, where they were counted */
+	NEED_FUTURE   = 1 << 7, /* replay only: when copies became and will become stale */
 };
 
 enum reason {
@@ -50,23 +50,23 @@ enum reason {
 struct offer {
 	uint32_t page;
 	float score;            /* the policy's own measure; larger is better */
-	float probability;      /* with which it was chosen; NAN: cannot say */
-	uint8_t reason;
+	float probability;      /* chance that this page was chosen; NAN: unknown */
+	uint8_t reason;         /* enum reason */
 };
 
-/* What came of one page. */
+/* One visit, as the policy is told of it. */
 struct seen {
 	uint32_t page;
 	enum outcome outcome;
 	bool hit;               /* by the goal and the observation in force */
-	bool known;             /* false after a failure: nothing was learnt */
-	uint32_t gap;           /* cycles since the visit before */
+	bool known;             /* false: it failed, or is a first copy; nothing was learnt */
+	uint32_t gap;           /* cycles since the previous visit */
 	int64_t gap_seconds;
 	float score, probability;
 	uint8_t reason;
-	uint32_t round;         /* of ask() in this cycle */
-	uint8_t failure;        /* for the engine: enum failure of a visit that failed */
-	uint32_t extra;         /* requests beyond the first that it cost */
+	uint32_t round;         /* calls of ask() in this cycle when it was planned */
+	uint8_t failure;        /* for the engine: enum failure, of a failed visit */
+	uint32_t extra;         /* requests after the first (redirects, retries) */
 };
 
 struct plan;
@@ -74,29 +74,34 @@ struct policy;
 
 struct policy_ops {
 	const char *name, *summary;
-	const char *origin;             /* where it comes from, for the catalogue */
+	const char *origin;             /* paper or program, for the catalogue */
 	const struct option_spec *options;
 	size_t opts_size, state_size, page_size;
-	bool only_replay;               /* knows what no crawler can know */
-	/* How much of what it asked for last it wants to be told before it is asked again, 0 to
-	 * 1.  Answers that are still missing then are told when they come.  0: what it asks
-	 * for does not depend on answers of the same cycle. */
+	bool only_replay;               /* uses data that no crawler can have */
+	/* The share of the last plan, 0 to 1, that must be told before the next ask().
+	 * Later answers are told when they come.  0: the plan does not depend on answers
+	 * of the same cycle. */
 	double patience;
-	/* What the view must hold, given the options (may be NULL: nothing). */
+	/* All functions but ask() may be NULL.  They run on one thread at a time. */
+	/* enum policy_needs, or-ed: what the view must hold.  NULL: nothing. */
 	unsigned (*needs)(const void *opts);
-	/* Check options against each other (may be NULL). */
+	/* Check options against each other, when the policy is made. */
 	int (*check)(const void *opts, struct err *err);
+	/* A cycle begins: view.cycle, now and budget are set, pages are open or closed.
+	 * */
 	void (*begin)(struct policy *, const struct view *);
+	/* Put pages into the plan.  An empty plan: the policy wants no more for now. */
 	void (*ask)(struct policy *, const struct view *, struct plan *);
+	/* A visit, asked for or not.  The view still holds the time of the visit before.
+	 * */
 	void (*tell)(struct policy *, const struct view *, const struct seen *);
 	void (*end)(struct policy *, const struct view *);
-	void (*release)(struct policy *);       /* memory that state points to */
-	/* What it does here and why, one sentence (may be NULL). */
+	void (*release)(struct policy *);       /* free memory that state points to */
+	/* What it does in this repository and why, in one sentence. */
 	const char *(*explain)(const struct policy *);
-	/* The spec of another policy that it leaves the work to (may be NULL: none). */
+	/* The spec of the policy that it delegates to. */
 	const char *(*chosen)(const struct policy *);
-	/* With which a page would be drawn in the next cycle, between cycles; NULL:
-	 * the policy cannot say. */
+	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
 };
 
@@ -108,26 +113,27 @@ struct policy {
 	char spec[256];                 /* as the user wrote it */
 };
 
-/* A policy is made by policy/catalogue/catalogue.h. */
+/* policy_new() is in policy/catalogue/catalogue.h. */
 void policy_free(struct policy *p);
 unsigned policy_needs(const struct policy *p);
 double policy_patience(const struct policy *p);
-/* Memory for n_pages pages; called before the first begin(). */
+/* Allocate memory for n_pages pages; called before the first begin(). */
 void policy_size(struct policy *p, uint32_t n_pages);
 
-/* With which a page would be drawn in the next cycle; NAN: unknown. */
+/* The chance that the next cycle visits this page; NAN: unknown. */
 double policy_probability(struct policy *p, const struct view *v, uint32_t page);
 
 void policy_begin(struct policy *p, const struct view *v);
 void policy_ask(struct policy *p, const struct view *v, struct plan *plan);
 void policy_tell(struct policy *p, const struct view *v, const struct seen *seen);
 void policy_end(struct policy *p, const struct view *v);
-/* Valid until the policy is used again; NULL if it has nothing to say. */
+/* Valid until the next call on this policy; NULL: it explains nothing. */
 const char *policy_explain(const struct policy *p);
-/* The spec of the policy that does the work: its own, or that of the one it chose. */
+/* The spec of the policy that does the work: its own, or that of the one it delegates to.
+ * */
 const char *policy_chosen(const struct policy *p);
 
-/* This policy's memory of one page, page_size bytes, zero at first. */
+/* The policy's memory of one page: page_size bytes, zero at first. */
 static inline void *policy_page(struct policy *p, uint32_t page)
 {
 	return (char *)p->page_mem + (size_t)page * p->ops->page_size;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * view.h - what a policy may see: the repository as arrays by page number.
+ * view.h - what a policy may see: the repository as arrays, indexed by page number.
  *
- * The engine owns every array, builds them in one pass (from the store, or from
- * a recorded history) and keeps them true between rounds.  A policy reads them
- * and nothing else.  Page numbers are dense and never change while a repository
- * is open; pages that left keep theirs.
+ * The engine owns the arrays.  It builds them from the store or from a recorded history,
+ * and updates them between rounds.  A policy only reads them.  Page numbers are dense and
+ * do not change while a repository is open; a page that left keeps its number.
  *
- * Directories form one forest: node 0.. n_dirs-1, parents before children, the
- * root of a host being its "/" directory.  Sizes: 25 bytes a page and 20 a
- * directory, without links and URL text.
+ * Directories form a forest: nodes 0 .. n_dirs - 1, parents before children.  The root of
+ * a host is its "/" directory.  Memory: 37 bytes a page and 24 a directory, without links
+ * and URL text.
  */
 #ifndef POLICY_VIEW_H
 #define POLICY_VIEW_H
@@ -35,10 +34,10 @@ enum weight_by { WEIGHT_NONE, WEIGHT_PAGERANK, WEIGHT_GIVEN };
 enum observe { OBSERVE_LOCAL, OBSERVE_CYCLE };
 
 enum page_state {
-	PAGE_HERE  = 1,         /* in the repository: may be asked for */
-	PAGE_TAKEN = 2,         /* already asked for in this cycle */
-	PAGE_CLOSED = 4,        /* its site has had its part of this cycle */
-	PAGE_RESTS = 8,         /* it failed, and is left alone for a while */
+	PAGE_HERE  = 1,         /* in the repository: may be planned */
+	PAGE_TAKEN = 2,         /* already planned in this cycle */
+	PAGE_CLOSED = 4,        /* its owner has reached its ceiling (engine/cycle/ceiling.h) */
+	PAGE_RESTS = 8,         /* it failed and rests for a while (engine/cycle/retry.h) */
 };
 
 struct tree {
@@ -60,15 +59,15 @@ struct tree {
 enum family { FAMILY_NAME, FAMILY_WORD, FAMILY_LAST, FAMILY_SHAPE, N_FAMILIES };
 
 /*
- * What pages can be clustered by.  The first three are sparse rows, TF-IDF of
- * words; the others dense columns: 18 static without words; 10 of what changed
- * from copy to copy; all 48; and the 38 that a single copy tells.
+ * Features to cluster pages by.  The first three are sparse rows: TF-IDF of words.  The
+ * others are dense columns: 18 static ones without words; 10 of the changes between
+ * copies; all 48; and the 38 that can be computed from one copy.
  */
 enum feature_set {
 	SET_URL, SET_CONTENT, SET_URL_CONTENT, SET_STATIC,
 	SET_DYNAMIC, SET_COMBINED, SET_FIRST_COPY,
 };
-/* The same as choices of an option; the last one is not for users. */
+/* The same as choices of an option; users cannot choose the last one. */
 #define SET_CHOICES "url|content|url+content|static|dynamic|combined"
 
 struct graph;
@@ -76,8 +75,8 @@ struct grouping_share;
 struct rows;
 struct view;
 
-/* Makes unit rows by page, of our copies as they are now; pages that are not in
- * the repository have empty ones.  The caller releases them. */
+/* Makes one unit row for each page from our present copy; pages that are not in the
+ * repository have empty rows.  The caller releases the rows. */
 struct feature_maker {
 	void *self;
 	void (*rows)(void *self, const struct view *v, enum feature_set set,
@@ -85,13 +84,13 @@ struct feature_maker {
 };
 
 struct view {
-	int64_t now;                    /* the cycle's moment */
-	int64_t cycle_seconds;          /* planned distance between cycles */
+	int64_t now;                    /* time of the cycle, Unix seconds */
+	int64_t cycle_seconds;          /* planned seconds between cycles */
 	uint64_t seed;
 	uint32_t cycle;                 /* 1, 2, ... */
 	uint32_t round;                 /* 0 at the first ask() of a cycle */
 	uint32_t budget;                /* R, the downloads of this cycle */
-	uint32_t room;                  /* of them still unspent */
+	uint32_t room;                  /* downloads that are not planned yet */
 	enum goal goal;
 	enum observe observe;
 	enum aim aim;
@@ -100,7 +99,7 @@ struct view {
 	const uint8_t *state;           /* enum page_state, or-ed */
 	const uint32_t *site;
 	const uint32_t *dir;
-	const uint32_t *last_cycle;     /* of the last visit; 0: when we began */
+	const uint32_t *last_cycle;     /* cycle of the last visit; 0: before the first cycle */
 	const int64_t *last_visit;
 	const char *url_pool;
 	const uint64_t *url_offset;
@@ -115,12 +114,12 @@ struct view {
 	const uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
 	const struct feature_maker *features;   /* NEED_CLUSTERS */
-	struct grouping_share *groups;  /* of runs that begin alike, or NULL */
-	unsigned threads;               /* for the kernels; 0: all there are */
+	struct grouping_share *groups;  /* clusters shared by several replay runs, or NULL */
+	unsigned threads;               /* for the kernels; 0: one a processor */
 	const float *weight;            /* of pages, mean about 1; NULL: all count alike */
-	const uint8_t *truth;           /* replay only: would a visit hit? */
-	/* replay only: when the copy became untrue (INT64_MAX: it is true), and when the
-	 * page as it is now changes next, or the history ends */
+	const uint8_t *truth;           /* replay only: would a visit now be a hit? */
+	/* replay only: when our copy became stale (INT64_MAX: it is fresh), and when the
+	 * page changes next, or the history ends */
 	const int64_t *stale_since, *next_change;
 };
 
@@ -134,7 +133,7 @@ static inline const char *view_url(const struct view *v, uint32_t page)
 	return v->url_pool + v->url_offset[page];
 }
 
-/* Cycles since the last visit, at least 1 for a page not visited in this one. */
+/* Cycles since the last visit; at least 1 if the page was not visited in this cycle. */
 static inline uint32_t view_age(const struct view *v, uint32_t page)
 {
 	return v->cycle - v->last_cycle[page];

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auto.c - chooses for the repository at hand, and says what and why.
+ * auto.c - chooses a policy for this repository, and says which and why.
  *
- * Goal alive: `evidence`, with links where there are any.  Goal changed: `oldest`
- * where the budget reaches every page in every cycle (no choice is left, and the
- * order that is fairest to slow hosts costs nothing); else `tide`.  tide is told
- * of every visit from the first on, also of those that `oldest` made, so a budget
- * that falls later finds it taught.
+ * Goal alive: `evidence`, with links if there are any.  Goal changed: `oldest` if the
+ * budget reaches every page in every cycle (there is nothing to choose, and the order
+ * that is fairest to slow hosts costs nothing); else `tide`.  tide is told of all visits,
+ * also of those that `oldest` planned.  So tide has learnt when the budget becomes
+ * smaller.
  *
- * Why no more cases.  Looked at were how much history there is (the first cycle, the
- * next two, the next ten, the rest), the budget against what changes (from more
- * changes than it reaches to sixteen visits for each), its share of the pages (0.1 to
- * 95 %), links or none, many sites or a single one of any size: in each of these tide
- * was ahead of every other policy (docs/results/beyond.md, "auto"); at fewer than 64
- * pages it is level with `oldest`.  A rule that does not pay is left out.  What the
- * repository is like decides how tide works, and the text says it: the text is of the
- * moment in which the cycle began.
+ * Why no more cases.  We varied: the history (the first cycle, the next two, the next
+ * ten, the rest); the budget against the changes (from more changes than it reaches to
+ * sixteen visits a change); its share of the pages (0.1 to 95 %); links or none; many
+ * sites or one, of any size.  tide was ahead of every other policy in each case
+ * (docs/results/beyond.md, "auto"); below 64 pages it equals `oldest`.  The explanation
+ * describes the repository as it was when the cycle began.
  */
 #include <stdio.h>
 
@@ -25,17 +23,17 @@
 #include "policy/plan.h"
 
 #define LITTLE 0.05             /* visits a page below which history is little */
-#define SCARCE 0.5              /* visits with a change from which on budget is short, */
-#define AMPLE 0.1               /* and below which it reaches more than changes */
-#define FADE 0.8                /* of the share of changes, a cycle */
+#define SCARCE 0.5              /* share of visits with a change: from here on budget is short */
+#define AMPLE 0.1               /* the same: below this the budget is ample */
+#define FADE 0.8                /* weight that `recent` keeps from cycle to cycle */
 
 struct auto_state {
-	struct policy *main, *sweep;    /* told of everything; used if R >= pages */
-	bool sweeping;
+	struct policy *main, *sweep;    /* both are told of all visits */
+	bool sweeping;                  /* use `sweep`: the budget reaches all pages */
 	uint64_t visits;                /* with a known outcome */
-	double recent, recent_hits;     /* the same, fading */
-	uint64_t visits_before;         /* the last cycle begun: what was known then, */
-	double share_before;            /* share of visits that found a change, */
+	double recent, recent_hits;     /* visits and hits, older ones weigh less */
+	uint64_t visits_before;         /* visits when the cycle began */
+	double share_before;            /* share of visits with a change when it began */
 	uint32_t pages, budget;
 	bool links;
 	enum goal goal;
@@ -48,7 +46,7 @@ static unsigned auto_needs(const void *opts)
 	return NEED_FAMILIES | NEED_LINKS | NEED_PAGERANK | NEED_SIZES;
 }
 
-/* A spec of ours cannot be wrong. */
+/* The specs are constants of this file, so an error is a bug. */
 static struct policy *make(const char *spec, uint32_t n_pages)
 {
 	struct policy *p = NULL;
@@ -142,7 +140,7 @@ static const char *history_text(const struct auto_state *s)
 	return "there is history enough for directories and pages to speak for themselves";
 }
 
-/* What the budget is against what changes. */
+/* The budget compared with the changes. */
 static const char *need_text(const struct auto_state *s)
 {
 	if (!s->visits_before)

@@ -21,8 +21,8 @@
  *
  * htraa.  A tree of two-armed automata over the directory tree; automaton_tree.c.
  *
- * Only visits that the game itself drew move it: what fills up the budget says
- * nothing about the players' demand.
+ * Only visits that the game itself drew change its states: pages that fill up the budget
+ * say nothing about the players' demand.
  *
  * Cost.  O(pages) a cycle, O(1) a visit, 4 bytes a page; htraa see there.
  */
@@ -43,8 +43,8 @@ struct automaton_state {
 	uint32_t n_players;
 	uint32_t *f;                    /* state of each player */
 	uint32_t *main_page;            /* unit=site: by site */
-	uint32_t *turn, *ahead;         /* unit=site: next other page of a site; this
-	                                 * cycle's asking, which tell() confirms */
+	uint32_t *turn, *ahead;         /* unit=site: next other page of a site; ahead: the same
+	                                 * with this cycle's plan, which tell() confirms */
 	double n;                       /* N */
 	bool exceeded;                  /* demand over capacity in this cycle */
 	uint32_t *want, n_want, next;
@@ -119,7 +119,7 @@ static void set_up(struct automaton_state *s, const struct automaton_opts *o,
 		s->drawn = mem_array(s->n_players, sizeof *s->drawn);
 	}
 	s->n = o->states ? (double)o->states : fmax(60, ceil(4 * s->n_players / r));
-	/* few players can afford to begin hungry and be taught; many cannot */
+	/* few players may begin with too much demand and learn; many may not */
 	start = o->start ? (double)o->start : o->unit == BY_SITE ? round(s->n / 2) :
 	        round(s->n * fmin(1, r / fmax(1, s->n_players)));
 	for (uint32_t j = 0; j < s->n_players; j++)
@@ -258,7 +258,7 @@ static void automaton_tell(struct policy *p, const struct view *v, const struct 
 	*f = (uint32_t)fmin(fmax((double)*f + (double)move, 1), s->n);
 }
 
-/* Before the first cycle nobody has a state yet. */
+/* Before the first cycle no player has a state. */
 static double automaton_probability(struct policy *p, const struct view *v, uint32_t page)
 {
 	const struct automaton_opts *o = p->opts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* catalogue.c - every policy there is, and how one is made; see catalogue.h. */
+/* catalogue.c - the list of policies, and how one is made; see catalogue.h. */
 #include "policy/catalogue/catalogue.h"
 
 #include <stdio.h>

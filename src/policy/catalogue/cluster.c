@@ -11,9 +11,9 @@
  * Samples.  Pages nearest to the centroid (the same every cycle, so their
  * histories are long) or random ones.  At least 5 of a cluster, then one more at a
  * time until their mean change frequency is known to +-delta at the confidence
- * asked (t-test); at most cap * R / k.  The cap beats the 5; where it would be
- * below 5 there are fewer clusters, those of the bisection tree higher up (which
- * is what stopping the bisection earlier gives).
+ * asked (t-test); at most cap * R / k.  The cap wins over the 5.  If it would be below 5,
+ * fewer clusters are made: those higher up in the bisection tree, as if bisection had
+ * stopped earlier.
  *
  * Score.  The mean over the samples of 1 - exp(-lambda), lambda the weighted share
  * of cycles in which the page was seen changed, weights non, short, arith or geo
@@ -53,7 +53,7 @@ struct memory {                 /* of one page */
 
 struct group {                  /* in this cycle */
 	struct stat_mean frequency, chance;
-	uint32_t taken, next;   /* samples asked for; place in the list */
+	uint32_t taken, next;   /* samples planned; next index in the list */
 	bool enough;
 };
 
@@ -106,7 +106,7 @@ static void cluster_begin(struct policy *p, const struct view *v)
 	s->cycle = 0;
 }
 
-/* The most clusters, up to k, of which each may have LEAST samples. */
+/* As many clusters, up to k, as can have LEAST samples each. */
 static void size_up(struct cluster_state *s, const struct cluster_opts *o, uint32_t budget)
 {
 	double most = o->cap * budget;
@@ -129,8 +129,8 @@ static bool is_due(const struct cluster_state *s, const struct cluster_opts *o,
 	       (v->cycle - FIRST_RECLUSTER) % (uint64_t)o->recluster == 0;
 }
 
-/* Everything a cycle starts with; in ask(), for a history that is only retold
- * needs no clusters. */
+/* Start a cycle.  Called by ask(), not begin(): cycles that are only recalled need no
+ * clusters. */
 static void prepare_cycle(struct policy *p, const struct view *v)
 {
 	struct cluster_state *s = p->state;

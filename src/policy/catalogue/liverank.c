@@ -5,21 +5,20 @@
  *
  * The orders themselves are graph/liverank.h: static (random, indegree, pagerank),
  * by a training set (alive, alive-dead, site), and dynamic (bfs, alive-indegree).
- * Under goal `alive` a page is tested once for all: the run is made when it is
- * first asked, and random pages that were tested before (by earlier cycles, by
- * the engine, or before a crash) are then its training set or part of it, so that
- * a cycle which goes on has the order it had.  Under goal `changed`, which the
- * authors left for future work, every cycle is a run of its own and "alive" reads
- * "changed".
+ * Under goal `alive` a page is tested only once.  The first ask() makes the order.
+ * Random pages that were tested before (by earlier cycles, by the engine, or before a
+ * crash) are then part of the training set.  So a resumed cycle has the same order.
+ * Under goal `changed`, which the authors left for future work, every cycle makes a new
+ * order, and "alive" means "changed".
  *
- * Parts.  The places of a static or sample-based order behind its training set are
- * dealt to `parts` crawlers: the i-th goes to part i mod parts.  All of them need
- * the outcomes of the training set, so they test it each, or begin with a copy of
- * a repository in which it was tested.
+ * Parts.  The pages of a static or sample-based order after its training set are dealt to
+ * `parts` crawlers: the i-th page goes to part i mod parts.  Every crawler needs the
+ * outcomes of the training set.  So each tests all of it, or starts with a copy of a
+ * repository in which it was tested.
  *
- * Rounds.  The training set is one; static and sample-based orders then ask for
- * all the rest at once, dynamic ones `batch` pages at a time, since each answer
- * may move the next question.
+ * Rounds.  The training set is one round.  Static and sample-based orders then plan all
+ * the rest at once; dynamic ones plan `batch` pages at a time, since each answer may
+ * change the next choice.
  *
  * Cost.  That of the order: O(links) and PageRanks for the sample-based ones; one
  * byte a page.
@@ -43,12 +42,12 @@ struct live_state {
 	uint32_t *in_degree;
 	struct liverank *run;
 	bool broken;                    /* the order cannot be made: the engine fills up */
-	uint64_t place;                 /* in the order behind the sample */
+	uint64_t index;                 /* in the order after the training set */
 	VEC(uint32_t) told;             /* in this cycle, before the run was made */
 };
 
-/* What is known of a page; under goal alive it stays.  OWN: of this cycle's run,
- * which will ask for it again; from SAMPLE_DEAD on: random pages tested before. */
+/* What is known of a page; kept for ever under goal alive.  OWN: tested by this cycle's
+ * run, which will come to it again; from SAMPLE_DEAD on: random pages tested before. */
 enum { UNTESTED, TESTED, OWN_DEAD, OWN_ALIVE, SAMPLE_DEAD, SAMPLE_ALIVE };
 
 static const struct option_spec live_options[] = {
@@ -109,7 +108,7 @@ static void live_begin(struct policy *p, const struct view *v)
 	liverank_free(s->run);
 	s->run = NULL;
 	s->broken = false;
-	s->place = 0;
+	s->index = 0;
 	s->told.n = 0;
 	for (uint32_t i = 0; i < v->n_pages && v->goal == GOAL_ALIVE; i++) {
 		uint8_t *known = policy_page(p, i);
@@ -158,7 +157,7 @@ static void make_run(struct policy *p, const struct view *v)
 	s->broken = liverank_new(&s->run, &w, &lo, NULL) < 0;
 	if (s->broken || v->goal != GOAL_ALIVE)
 		return;
-	/* what this cycle found in the order in which it was found: walks depend on it */
+	/* this cycle's visits in the order told: dynamic orders depend on it */
 	for (size_t i = 0; i < s->told.n; i++)
 		recall(p, s->told.v[i]);
 	for (uint32_t i = 0; i < v->n_pages; i++)
@@ -182,15 +181,15 @@ static void live_ask(struct policy *p, const struct view *v, struct plan *plan)
 		plan_limit(plan, (uint32_t)o->batch);
 	while (plan_room(plan) && liverank_in_sample(s->run) == sample &&
 	       (page = liverank_next(s->run)) != GRAPH_NONE) {
-		if (!sample && s->place++ % (uint64_t)o->parts != (uint64_t)o->part)
+		if (!sample && s->index++ % (uint64_t)o->parts != (uint64_t)o->part)
 			continue;
 		if (view_open(v, page))
 			plan_take(plan, page, 0, NAN, sample ? REASON_SAMPLE : REASON_RANK);
 	}
 }
 
-/* Orders by a training set learn from it alone, so that what is tested behind it
- * does not change the order when a cycle is gone on with; walks learn from all. */
+/* Sample-based orders learn from the training set only, so later tests do not change the
+ * order when a cycle is resumed.  Dynamic orders learn from all tests. */
 static void live_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
 	const struct live_opts *o = p->opts;

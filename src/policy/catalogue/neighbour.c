@@ -146,7 +146,7 @@ static void neighbour_ask(struct policy *p, const struct view *v, struct plan *p
 	const struct neighbour_opts *o = p->opts;
 	uint32_t page;
 
-	/* by what one copy tells, as the paper; kept from cycle to cycle */
+	/* features of one copy, as in the paper; the clusters stay from cycle to cycle */
 	if (o->by == NEAR_CLUSTER && v->round == 0 && grouping_is_stale(&s->near.groups, v))
 		grouping_make(&s->near.groups, v, SET_FIRST_COPY, (uint32_t)o->k);
 	if (s->sample != PAGE_NONE)

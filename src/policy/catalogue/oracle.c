@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle.c - knows the truth, and asks for the pages that serve an aim best: the
- * ceiling of every other policy.  Replay only.
+ * oracle.c - knows the truth and plans the pages that serve an aim best: an upper bound
+ * for every other policy.  Replay only.
  *
- * changes    which pages would be a hit.  Which of the hits, and which pages beyond
- *            them, chance decides.
+ * changes    pages that would be a hit.  Chance decides which of the hits, and which
+ *            other pages after them.
  * freshness  the stale pages that will stay as they are for the longest time: each
  *            download buys the most days of truth.  A page that is gone needs no other.
  * age        a copy stale since s, of a page that changes next at n, is fetched.  Then
  *            for all time its age counts from n and not from s: the largest n - s first.
- * Both look at one page at a time: nearly the best, no proof of it.
+ * Both look at one page at a time: nearly optimal, not proven to be.
  */
 #include "policy/plan.h"
 
@@ -29,7 +29,7 @@ static unsigned oracle_needs(const void *opts)
 	return o->aim == AIM_CHANGES ? NEED_TRUTH : NEED_TRUTH | NEED_FUTURE;
 }
 
-/* Days that a download buys; a page that is true is worth less than any that is not. */
+/* Days that a download buys; a fresh page is worth less than any stale one. */
 static double worth(const struct view *v, enum aim aim, uint32_t page)
 {
 	double ahead, weight = v->weight ? (double)v->weight[page] : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random.c - uniformly random pages (RNS, Rand): the baseline that knows
- * nothing.  Every page of n has the same chance R/n in every cycle; where a
- * guarantee took some of both before, what is left of them.
+ * nothing.  Each of n pages has the chance R/n in every cycle; after a guarantee took
+ * some pages, R and n are what is left.
  *
  * Cost.  O(pages) a cycle for the list of open pages, O(1) a draw.
  */

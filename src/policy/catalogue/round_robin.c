@@ -3,8 +3,8 @@
  * round_robin.c - every page in turn (RR), in an order shuffled once.
  *
  * The pointer persists across cycles, so each page comes every ceil(N/R) cycles.
- * It is moved in tell(), behind the last page that was taken for its turn, so
- * that replaying the stored visits puts it where it was.
+ * tell() moves it behind the last page that was visited for its turn.  So replaying the
+ * stored visits restores it.
  *
  * Cost.  O(pages) once for the order, O(R) a cycle; 8 bytes a page.
  */
@@ -13,8 +13,8 @@
 #include "policy/plan.h"
 
 struct turn_state {
-	uint32_t *order;                /* page by place; places are page memory */
-	uint32_t n, pointer, ahead;     /* ahead: where this cycle's asking is */
+	uint32_t *order;                /* pages in turn; page memory holds each one's index */
+	uint32_t n, pointer, ahead;     /* ahead: the pointer after this cycle's plan */
 };
 
 static void turn_begin(struct policy *p, const struct view *v)

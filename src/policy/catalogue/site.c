@@ -29,8 +29,8 @@ enum variant { GREEDY, PROPORTIONAL, ADAPTIVE };
 struct site_opts { const char *sample; int variant; };
 
 struct site_sample {
-	uint32_t drawn;         /* places of its list that were passed */
-	uint32_t told, hits;    /* samples */
+	uint32_t drawn;         /* pages of its shuffled list that were passed */
+	uint32_t told, hits;    /* samples: visited, changed */
 	uint32_t open;          /* pages left to take */
 };
 
@@ -62,7 +62,7 @@ static int site_check(const void *opts, struct err *err)
 	return 0;
 }
 
-/* sqrt(N_mean * R/N) = sqrt(R / sites); a site of which nothing is left is none */
+/* sqrt(N_mean * R/N) = sqrt(R / sites); sites without an open page do not count. */
 static uint32_t sample_size(const struct site_opts *o, const struct view *v, uint32_t n_sites)
 {
 	double k = strtod(o->sample, NULL);
@@ -104,8 +104,8 @@ static void site_begin(struct policy *p, const struct view *v)
 	s->sampling = true;
 }
 
-/* A first sample is k of the site's open pages; whether a site is sampled at all
- * when not all can be, and which pages follow, has no simple answer. */
+/* A first sample is k of the site's open pages.  The chance has no simple formula when
+ * not all sites can be sampled, nor for later pages. */
 static double sample_chance(const struct site_state *s, const struct view *v, uint32_t site)
 {
 	if (v->round || (uint64_t)s->k * s->n_open > v->room)

@@ -27,7 +27,7 @@ void censored_note(struct censored *c, struct censored_page *p, double length,
 	vec_push(&c->intervals, i);
 }
 
-/* t/(e^{rt} - 1), and what it gains as r grows. */
+/* t/(e^{rt} - 1); adds its derivative to *slope. */
 static double expect(double r, double t, double *slope)
 {
 	double e = expm1(r * t);
@@ -36,7 +36,7 @@ static double expect(double r, double t, double *slope)
 	return t / e;
 }
 
-/* How far the changed intervals exceed the unchanged ones at r. */
+/* Left side minus right side of the equation in censored.h, at r. */
 static double excess(const struct censored *c, const struct censored_page *p, double smooth,
                      double r, double *ret_slope)
 {
@@ -73,7 +73,7 @@ double censored_rate(const struct censored *c, const struct censored_page *p,
 			low = r;
 		else
 			high = r;
-		/* on the logarithm of r, on which the left side bends least */
+		/* Newton on log r, where the left side is closest to a line */
 		next = r * exp(fmin(fmax(-over / (slope * r), -3), 3));
 		if (!(next > low && next < high))
 			next = sqrt(low * high);

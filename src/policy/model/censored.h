@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * censored.h - the most likely rate of changes of which only visits tell.
+ * censored.h - the maximum likelihood rate of changes, known only from visits.
  *
- * Model.  A page changes as a Poisson process of rate r; a visit after an interval t
- * tells whether it changed in between, not how often.  The likelihood of all visits,
+ * Model.  A page changes as a Poisson process of rate r.  A visit after an interval t
+ * tells whether it changed meanwhile, not how often.  The likelihood of all visits,
  *     product over changed of (1 - e^{-rt})  *  product over unchanged of e^{-rt},
  * is largest where
  *     sum over changed of t/(e^{rt} - 1)  =  sum over unchanged of t;
  * the left side falls as r grows, so there is one root.
  *
- * Bounds.  Within [CENSORED_MIN, CENSORED_MAX] changes a day: a page never seen
- * changed has the lower end and is not forgotten, one never seen unchanged the upper.
+ * Bounds.  Rates are within [CENSORED_MIN, CENSORED_MAX] changes a day.  A page that
+ * never changed has the lower bound, so it is not forgotten; one that always changed the
+ * upper.
  *
- * Memory.  8 bytes a page, and 12 for each length of a changed interval of it; equal
- * lengths (regular visits) are counted together.  A rate costs O(lengths).
+ * Memory.  8 bytes a page, and 12 bytes for each length of its changed intervals; equal
+ * lengths (regular visits) share one entry.  A rate costs O(lengths).
  */
 #ifndef POLICY_MODEL_CENSORED_H
 #define POLICY_MODEL_CENSORED_H
@@ -37,8 +38,8 @@ struct censored_page {                  /* zeroed, it is empty */
 
 void censored_note(struct censored *c, struct censored_page *p, double length,
                    bool changed);
-/* In changes for a unit of the lengths, of which `day` make a day.  smooth > 0: as if
- * one interval of that length had been changed and one unchanged. */
+/* Changes per unit of length; `day` units make a day.  smooth > 0: add one imaginary
+ * changed and one unchanged interval of that length. */
 double censored_rate(const struct censored *c, const struct censored_page *p,
                      double smooth, double day);
 void censored_release(struct censored *c);

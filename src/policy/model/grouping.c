@@ -27,7 +27,7 @@ void grouping_release(struct grouping *g)
 #define SHARE_MOST ((size_t)256 << 20)
 
 struct shared_groups {
-	uint64_t seed, members;         /* the run's; a hash of the pages that are here */
+	uint64_t seed, members;         /* of the run; members: hash of the pages in it */
 	enum feature_set set;
 	uint32_t k;
 	struct grouping made;
@@ -80,7 +80,7 @@ static void copy_rows(struct rows *to, const struct rows *from)
 	}
 }
 
-/* As it was when made: nothing spent, no distances asked for. */
+/* The copy is as when made: `spent` is zero, `near` is empty. */
 static void copy_grouping(struct grouping *to, const struct grouping *from)
 {
 	*to = (struct grouping){ .n_groups = from->n_groups, .n_pages = from->n_pages,
@@ -110,7 +110,8 @@ static bool share_find(struct grouping_share *s, const struct shared_groups *key
 	return found;
 }
 
-/* Two threads may have made the same: then both are kept, and alike. */
+/* Two threads may have made the same groups: then both copies stay, and they are equal.
+ * */
 static void share_keep(struct grouping_share *s, struct shared_groups *key,
                        const struct grouping *g)
 {
@@ -127,7 +128,7 @@ static void share_keep(struct grouping_share *s, struct shared_groups *key,
 
 /* ---- making them */
 
-/* Nothing is known of the pages: equal rows, which make one cluster. */
+/* No features: equal rows, which make one cluster. */
 static void no_features(const struct view *v, struct rows *ret)
 {
 	rows_init_dense(ret, v->n_pages, 1);

@@ -2,13 +2,13 @@
 /*
  * grouping.h - the pages of a repository in clusters, for policies.
  *
- * Made from the features of the view when a policy asks for it, kept until it
- * asks again.  A repository whose features are not known is one group.
+ * A policy makes the clusters from the features of the view and keeps them until it makes
+ * them again.  A repository without features is one group.
  *
- * Runs that begin with the same copies and draw alike (one seed under several budgets
- * or settings) make the same groups in their first cycle.  A share, if the view has
- * one, makes them once.  Not by sets of what changed from copy to copy: making those
- * leaves a trace in the features, which later ones are compared with.
+ * Replay runs with the same copies and the same seed (under several budgets or settings)
+ * make the same groups in their first cycle.  If the view has a grouping_share, they are
+ * made once.  Sets of changes between copies are not shared: making them changes state in
+ * the feature maker, with which later ones are compared.
  */
 #ifndef POLICY_MODEL_GROUPING_H
 #define POLICY_MODEL_GROUPING_H
@@ -18,7 +18,7 @@
 
 struct grouping {               /* zeroed, it is empty */
 	uint32_t n_groups, n_pages;
-	uint32_t *of;           /* by page; CLUSTER_NONE: not in the repository then */
+	uint32_t *of;           /* group by page; CLUSTER_NONE: page not in repository */
 	uint32_t *first;        /* n_groups + 1: into pages */
 	uint32_t *pages;        /* of each group, nearest to the centroid first */
 	struct rows centroids;
@@ -31,12 +31,12 @@ struct grouping {               /* zeroed, it is empty */
 void grouping_make(struct grouping *g, const struct view *v, enum feature_set set,
                    uint32_t k);
 void grouping_release(struct grouping *g);
-/* Is there none, or are more than 5 % of the open pages in no group? */
+/* True: there are no groups, or more than 5 % of the open pages are in none. */
 bool grouping_is_stale(const struct grouping *g, const struct view *v);
 /* All groups by distance from one, itself first. */
 const uint32_t *grouping_near(struct grouping *g, uint32_t group);
 
-/* For several threads; 8 bytes a page and grouping kept, 256 MiB in all. */
+/* Thread-safe.  Takes 8 bytes a page and grouping, at most 256 MiB. */
 struct grouping_share *grouping_share_new(void);
 void grouping_share_free(struct grouping_share *s);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interval.h - what crawlers run today: every page has an interval of its own.
+ * interval.h - the rule of today's crawlers: every page has its own interval.
  *
- * A page is due when its interval has passed since the visit before; a changed
- * page's interval shrinks, an unchanged one's grows.  The rules know no budget;
- * it is added as "most overdue first": pages by the part of their interval that
- * has passed, so that a page one interval late comes before one that is due
- * today, whatever the intervals.  Pages not yet due fill what is left.
+ * A page is due when its interval has passed since the previous visit.  The interval of a
+ * changed page shrinks, that of an unchanged page grows.  The rules know no budget.  We
+ * add "most overdue first": pages are ordered by the share of their interval that has
+ * passed, so a page one interval late comes before a page that is due today, whatever the
+ * intervals.  Pages not yet due fill the rest.
  */
 #ifndef POLICY_MODEL_INTERVAL_H
 #define POLICY_MODEL_INTERVAL_H

@@ -108,7 +108,8 @@ void logistic_fit(const float *rows, const uint8_t *hit, size_t n_rows, int n,
 		for (int i = 0; i < n; i++)
 			most = fmax(most, fabs(g[i]));
 		scale = most > STEP_MAX ? STEP_MAX / most : 1;
-		/* far from the top the curvature misleads: a step must not go down */
+		/* far from the maximum the curvature is wrong: halve a step that goes
+		 * down */
 		for (int k = 0; k < HALVINGS_MAX && !(there >= at); k++, scale /= 2) {
 			for (int i = 0; i < n; i++)
 				next[i] = w[i] + scale * g[i];

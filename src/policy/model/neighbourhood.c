@@ -14,10 +14,10 @@
  * Clusters.  0: the same cluster; else the rank of the page's cluster among all
  * by distance of centroids.
  *
- * Cost.  O(pages and links touched).  Stamps instead of clearing; a directory
- * found without an open page is not read again in that cycle.  A page from which
- * a walk went h hops on is not left again in that cycle by walks that would go
- * no further, so all walks of a cycle together cost O(D * links).
+ * Cost.  O(pages and links touched).  Marks carry a stamp, so they need no clearing.  A
+ * directory without an open page is not read again in that cycle.  A page from which a
+ * walk went h hops is not expanded again in that cycle by a walk of h or fewer hops.  So
+ * all walks of a cycle together cost O(D * links).
  */
 #include "policy/model/neighbourhood.h"
 
@@ -189,7 +189,8 @@ static void by_link(struct neighbourhood *n, const struct view *v, uint32_t page
 	add_siblings(n, v, page, enough);
 	if (d)
 		walk_links(n, v, d > 0 ? v->links : v->links_in, page, d > 0 ? d : -d, enough);
-	/* cut short: what was left may be wanted if blocked pages cost no budget */
+	/* stopped early: the rest may be needed later, since blocked pages cost no budget
+	 * */
 	if (n->pages.n >= enough)
 		memset(n->walked, 0, n->n_pages * sizeof *n->walked);
 }

@@ -21,18 +21,18 @@ struct neighbourhood {
 	VEC(uint32_t) pages;            /* the result */
 	VEC(uint32_t) queue;
 	uint32_t *page_mark;           /* stamps: no clearing between samples */
-	uint32_t *dir_spent;            /* cycle in which no page of it was open */
-	/* by links, of this cycle: pages up to `reach` - 1 hops from it were all
-	 * found before, and whether its own links were (as a parent's) */
+	uint32_t *dir_spent;            /* cycle in which no page of the directory was open */
+	/* by links, of this cycle: all pages up to `reach` - 1 hops from the page were
+	 * found before; parent: its own links were followed as a sibling's parent */
 	struct walked { uint32_t cycle; uint8_t reach, parent; } *walked;
 	uint32_t n_pages, n_dirs, stamp;
 	struct grouping groups;         /* NEAR_CLUSTER: made by the caller */
 };
 
-/* Fill n->pages with open pages within distance D of `page`, itself excluded;
- * stops soon after `enough` of them.  Each at most once.  By links, what was
- * found earlier in the cycle may be left out: the caller takes all that is
- * found (or runs out of budget), so that none of it is open any more. */
+/* Fill n->pages with open pages within distance D of `page`, without itself, each at most
+ * once; stop soon after `enough` of them.  By links, pages found earlier in the cycle may
+ * be left out: the caller must take all pages found (or be out of budget), so that they
+ * are no longer open. */
 void neighbourhood_find(struct neighbourhood *n, const struct view *v, uint32_t page,
                         enum near_by by, int d, bool cousins, size_t enough);
 void neighbourhood_release(struct neighbourhood *n);
