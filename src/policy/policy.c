@@ -33,8 +33,10 @@ double policy_patience(const struct policy *p)
 
 void policy_size(struct policy *p, uint32_t n_pages)
 {
-	size_t size = (size_t)n_pages * p->ops->page_size;
+	size_t size = p ? (size_t)n_pages * p->ops->page_size : 0;
 
+	if (!p)
+		return;
 	mem_big_free(p->page_mem, (size_t)p->n_pages * p->ops->page_size);
 	p->page_mem = size ? mem_big(size) : NULL;
 	p->n_pages = n_pages;
@@ -47,7 +49,7 @@ double policy_probability(struct policy *p, const struct view *v, uint32_t page)
 
 void policy_begin(struct policy *p, const struct view *v)
 {
-	if (p->ops->begin)
+	if (p && p->ops->begin)
 		p->ops->begin(p, v);
 }
 
@@ -59,13 +61,13 @@ void policy_ask(struct policy *p, const struct view *v, struct plan *plan)
 
 void policy_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
-	if (p->ops->tell)
+	if (p && p->ops->tell)
 		p->ops->tell(p, v, seen);
 }
 
 void policy_end(struct policy *p, const struct view *v)
 {
-	if (p->ops->end)
+	if (p && p->ops->end)
 		p->ops->end(p, v);
 }
 

@@ -117,7 +117,8 @@ struct policy {
 void policy_free(struct policy *p);
 unsigned policy_needs(const struct policy *p);
 double policy_patience(const struct policy *p);
-/* Allocate memory for n_pages pages; called before the first begin(). */
+/* Allocate memory for n_pages pages; called before the first begin().  Here, and in begin,
+ * tell and end, NULL is allowed: a policy that learns nothing. */
 void policy_size(struct policy *p, uint32_t n_pages);
 
 /* The chance that the next cycle visits this page; NAN: unknown. */

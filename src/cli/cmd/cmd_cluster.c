@@ -11,7 +11,6 @@
 #include "cli/print/cluster_run.h"
 #include "cli/report/report.h"
 #include "engine/book/import_words.h"
-#include "engine/recall/resume.h"
 #include "engine/view/trace.h"
 
 struct cluster_cli_opts {
@@ -47,7 +46,7 @@ static int open_repository(struct cluster_origin *o, struct cli *cli, struct err
 {
 	int rc = repository_read(cli, &o->store, err);
 
-	return rc < 0 ? rc : cluster_resume(o, (uint64_t)cli->common.seed, err);
+	return rc < 0 ? rc : cluster_open(o, (uint64_t)cli->common.seed, err);
 }
 
 static int open_files(struct cluster_origin *o, struct cli *cli, int n, char **files, struct err *err)
@@ -73,8 +72,7 @@ static int open_files(struct cluster_origin *o, struct cli *cli, int n, char **f
 
 static void origin_close(struct cluster_origin *o)
 {
-	if (o->store)
-		resume_release(&o->resumed);
+	inventory_release(&o->inventory);
 	store_close(o->store);
 	if (o->history.captures.n) {
 		copies_release(&o->own_copies);

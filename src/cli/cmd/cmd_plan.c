@@ -92,7 +92,7 @@ static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *
 	p->r.engine.ceiling.share = o->site_share;
 	p->r.engine.ceiling.usual = o->goal == GOAL_CHANGED;
 	p->r.engine.retry.share = o->retry_share;
-	p->budget = (uint32_t)share_of(o->budget, p->r.loaded.n_here);
+	p->budget = (uint32_t)share_of(o->budget, p->r.has.loaded.n_here);
 	if (!o->now)
 		o->now = clock_now();
 	return 0;
@@ -106,7 +106,7 @@ static void print_jsonl(const struct planning *p, struct json *j)
 		const struct seen *s = &e->cycle.seen[i];
 
 		json_object(j);
-		json_kstr(j, "url", pages_url(&p->r.loaded.pages, s->page));
+		json_kstr(j, "url", pages_url(&p->r.has.loaded.pages, s->page));
 		json_kint(j, "rank", (int64_t)i + 1);
 		json_knum(j, "score", (double)s->score);
 		json_knum(j, "probability", (double)s->probability);
@@ -158,7 +158,7 @@ static void print_table(const struct planning *p)
 		else
 			table_cell(t, "%.4f", (double)s->probability);
 		table_cell(t, "%s", reason_name(s->reason));
-		table_cell(t, "%s", pages_url(&p->r.loaded.pages, s->page));
+		table_cell(t, "%s", pages_url(&p->r.has.loaded.pages, s->page));
 	}
 	table_print(t, stdout);
 	table_free(t);
@@ -199,7 +199,7 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		print_jsonl(&p, &j);
 	} else if (rc == 0 && o->format == FORMAT_URLS) {
 		for (size_t i = 0; i < p.r.engine.cycle.n_seen; i++)
-			puts(pages_url(&p.r.loaded.pages, p.r.engine.cycle.seen[i].page));
+			puts(pages_url(&p.r.has.loaded.pages, p.r.engine.cycle.seen[i].page));
 	} else if (rc == 0) {
 		print_table(&p);
 	}
@@ -230,7 +230,7 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 	char t[21];
 
 	printf("url          %s\npolicy       %s\naim          %s\n",
-	       pages_url(&p->r.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
+	       pages_url(&p->r.has.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
 	if (!x->seen) {
 		puts(x->failing.until ? "verdict      it is not asked for: it, or its site, rests" :
 		     "verdict      it is not asked for: it is gone, or the policy leaves it out");
@@ -264,7 +264,7 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 	struct json j;
 
 	cli_json_begin(&j, "explain");
-	json_kstr(&j, "url", pages_url(&p->r.loaded.pages, x->page.number));
+	json_kstr(&j, "url", pages_url(&p->r.has.loaded.pages, x->page.number));
 	json_kstr(&j, "policy", o->policy);
 	json_kstr(&j, "aim", aim_name((enum aim)o->aim));
 	if (x->why)
@@ -335,7 +335,7 @@ static int explain_run(struct cli *cli, void *opts, int n_args, char **args, str
 		p.r.engine.rules.max_age = max_age;
 		p.r.engine.retry.share = (struct share){ 100, true };
 		if (rc == 0)
-			rc = dry_cycle(&p.r, o->now, p.r.loaded.n_here, err);
+			rc = dry_cycle(&p.r, o->now, p.r.has.loaded.n_here, err);
 		if (rc == 0)
 			find_page(&x, &p.r.engine);
 		x.late = true;

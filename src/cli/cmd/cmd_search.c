@@ -36,7 +36,7 @@ struct found { uint32_t page; double score, stale; int64_t seen; char title[160]
 
 struct searching {
 	struct store *store;
-	struct resumed r;
+	struct inventory has;
 	struct import_words words;
 	struct search_set set;
 	struct search_index index;
@@ -114,7 +114,7 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 	s->set.queries[0].n = n_numbers;
 	for (uint32_t i = 0; i < n_numbers; i++)
 		s->set.queries[0].row[i] = i;
-	s->set.pagerank = s->r.prepared.pagerank;
+	s->set.pagerank = s->has.prepared.pagerank;
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static int describe(struct searching *s, struct found *f, int64_t now, struct er
 	if (rc <= 0)
 		return rc;
 	f->seen = p.last_visit;
-	site = &s->sites[s->r.loaded.pages.site[f->page]];
+	site = &s->sites[s->has.loaded.pages.site[f->page]];
 	rate = isnan(site->rate) ? 0 : site->rate;
 	if (site->answered)
 		rate *= (p.changes + PRIOR_VISITS) /
@@ -171,7 +171,7 @@ static void print_results(const struct cli *cli, const struct searching *s,
 		json_array(&j);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const char *url = pages_url(&s->r.loaded.pages, f[i].page);
+		const char *url = pages_url(&s->has.loaded.pages, f[i].page);
 		char t[21] = "never";
 
 		if (f[i].seen)
@@ -202,8 +202,7 @@ static void print_results(const struct cli *cli, const struct searching *s,
 static int search_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct search_cli_opts *o = opts;
-	/* a policy that wants PageRank, so that it is prepared */
-	struct resume_opts ro = { .policy = "neighbour:phi=pagerank", .cycle_seconds = DAY_SECONDS };
+	struct inventory_opts io = { .needs = NEED_PAGERANK };
 	struct searching s = { 0 };
 	struct found found[SEARCH_K_MAX] = { { 0 } };
 	uint32_t top[SEARCH_K_MAX], n = 0;
@@ -212,11 +211,11 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	if (rc < 0)
 		return rc;
 	if ((rc = import_words_load(&s.words, s.store, NULL, false, err)) == 0 &&
-	    (rc = resume(&s.r, s.store, &ro, err)) == 0 &&
+	    (rc = inventory_open(&s.has, s.store, &io, err)) == 0 &&
 	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
-		search_index_init(&s.index, &s.set, s.r.loaded.pages.n);
+		search_index_init(&s.index, &s.set, s.has.loaded.pages.n);
 		if ((rc = store_captures(s.store, STORE_NONE, index_capture, &s, err)) == 0)
-			rc = sites_status(&s.r.loaded, NULL, s.store, DAY_SECONDS, &s.sites, err);
+			rc = sites_status(&s.has.loaded, NULL, s.store, DAY_SECONDS, &s.sites, err);
 		n = rc == 0 ? search_rank(&s.index, 0, (uint32_t)o->k, top) : 0;
 	}
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
@@ -235,8 +234,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	search_set_release(&s.set);
 	import_words_release(&s.words);
 	free(s.sites);
-	if (s.r.policy)
-		resume_release(&s.r);
+	inventory_release(&s.has);
 	store_close(s.store);
 	return rc;
 }

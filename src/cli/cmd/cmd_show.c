@@ -7,7 +7,7 @@
 #include "cli/frame/repository.h"
 #include "cli/print/failing_print.h"
 #include "engine/book/keep.h"
-#include "engine/recall/resume.h"
+#include "engine/view/inventory.h"
 #include "web/rules/lastmod.h"
 
 struct show_opts { bool features; };
@@ -175,20 +175,22 @@ static void print_features(const struct cli *cli, const char *url, const float *
 	}
 }
 
-/* A policy that clusters has the features prepared. */
 static int show_features(struct cli *cli, struct store *s, uint32_t page, struct err *err)
 {
-	struct resume_opts ro = { .policy = "cluster", .cycle_seconds = DAY_SECONDS };
-	struct resumed r;
+	struct inventory_opts io = { .needs = NEED_CLUSTERS };
+	struct inventory v;
+	struct view view = { 0 };
 	struct rows rows = { 0 };
-	int rc = resume(&r, s, &ro, err);
+	int rc = inventory_open(&v, s, &io, err);
 
 	if (rc == 0) {
-		features_raw(&r.copies.features, &r.engine.view, true, &rows);
-		print_features(cli, pages_url(&r.loaded.pages, page), rows_dense(&rows, page));
+		pages_view(&v.loaded.pages, &v.loaded.visits, &view);
+		inventory_view(&v, &view);
+		features_raw(&v.copies.features, &view, true, &rows);
+		print_features(cli, pages_url(&v.loaded.pages, page), rows_dense(&rows, page));
 		rows_release(&rows);
 	}
-	resume_release(&r);
+	inventory_release(&v);
 	return rc;
 }
 

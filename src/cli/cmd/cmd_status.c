@@ -54,12 +54,12 @@ static int status_totals(struct cli *cli, struct store *s, bool checked, struct 
 	return rc;
 }
 
-/* Rests are the engine's, whatever the policy: the simplest one is told the visits. */
+/* Rests are the engine's, whatever the policy. */
 static int status_failing(struct cli *cli, struct store *s, const struct status_opts *o,
                           struct err *err)
 {
 	struct progress progress = { 0 };
-	struct resume_opts ro = { .policy = "random", .seed = (uint64_t)cli->common.seed,
+	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed,
 	                          .cycle_seconds = o->every, .progress = &progress };
 	struct failing_table t = { 0 };
 	struct status_counts c;
@@ -69,14 +69,14 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 	if (rc == 0)
 		rc = status_count(s, &c, err);
 	if (rc == 0)
-		rc = failing_table_load(&t, s, &r.loaded, &r, o->now ? o->now : clock_now(), err);
+		rc = failing_table_load(&t, s, &r.has.loaded, &r, o->now ? o->now : clock_now(), err);
 	if (rc == 0) {
 		struct json j;
 
 		c.checked = o->check;
 		json_to_file(&j, stdout);
 		if (cli->common.json)
-			status_print_failing(&j, &c, &r.loaded, &t, UINT32_MAX);
+			status_print_failing(&j, &c, &r.has.loaded, &t, UINT32_MAX);
 		else
 			failing_print_text(&t);
 	}

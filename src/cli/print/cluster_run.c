@@ -2,16 +2,21 @@
 /* cluster_run.c - pages to cluster, and their clusters; see cluster_run.h. */
 #include "cli/print/cluster_run.h"
 
-int cluster_resume(struct cluster_origin *o, uint64_t seed, struct err *err)
+int cluster_open(struct cluster_origin *o, uint64_t seed, struct err *err)
 {
-	struct resume_opts opts = { .policy = "cluster", .seed = seed,
-	                            .cycle_seconds = DAY_SECONDS };
-	int rc = resume(&o->resumed, o->store, &opts, err);
+	struct inventory_opts opts = { .needs = NEED_CLUSTERS };
+	struct inventory *v = &o->inventory;
+	int rc = inventory_open(v, o->store, &opts, err);
 
-	o->pages = &o->resumed.loaded.pages;
-	o->copies = &o->resumed.copies;
-	o->view = &o->resumed.engine.view;
-	return rc;
+	if (rc < 0)
+		return rc;
+	pages_view(&v->loaded.pages, &v->loaded.visits, &o->own_view);
+	inventory_view(v, &o->own_view);
+	o->own_view.seed = seed;
+	o->pages = &v->loaded.pages;
+	o->copies = &v->copies;
+	o->view = &o->own_view;
+	return 0;
 }
 
 void cluster_pages(const struct cluster_origin *from, const struct rows *rows,
@@ -34,7 +39,7 @@ int cluster_repository_json(struct json *j, struct store *s, uint32_t k, uint64_
 	struct cluster_output out = { .set = SET_COMBINED };
 	struct cluster_origin from = { .store = s };
 	struct rows rows;
-	int rc = cluster_resume(&from, seed, err);
+	int rc = cluster_open(&from, seed, err);
 
 	if (rc == 0) {
 		out.features = &from.copies->features;
@@ -47,6 +52,6 @@ int cluster_repository_json(struct json *j, struct store *s, uint32_t k, uint64_
 	}
 	clusters_release(&out.clusters);
 	free(out.described);
-	resume_release(&from.resumed);
+	inventory_release(&from.inventory);
 	return rc;
 }

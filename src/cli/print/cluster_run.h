@@ -6,12 +6,12 @@
 #include "cli/print/cluster_print.h"
 #include "cluster/bisect.h"
 #include "engine/book/import_words.h"
-#include "engine/recall/resume.h"
+#include "engine/view/inventory.h"
 
 /* Where pages come from: a repository, or the newest captures of files. */
 struct cluster_origin {
 	struct store *store;
-	struct resumed resumed;
+	struct inventory inventory;
 	struct history history;
 	struct import_words words;      /* the repository's */
 	struct lexicon list;            /* of a file */
@@ -25,7 +25,7 @@ struct cluster_origin {
 };
 
 /* Set pages, copies and view from o->store. */
-MUST_CHECK int cluster_resume(struct cluster_origin *o, uint64_t seed, struct err *err);
+MUST_CHECK int cluster_open(struct cluster_origin *o, uint64_t seed, struct err *err);
 /* Cluster the pages that are here. */
 void cluster_pages(const struct cluster_origin *from, const struct rows *rows,
                  const struct bisect_options *bo, struct cluster_output *out);

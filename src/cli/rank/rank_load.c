@@ -10,7 +10,7 @@
 #include "cli/frame/repository.h"
 #include "engine/archive/archive.h"
 #include "engine/book/import.h"
-#include "engine/recall/resume.h"
+#include "engine/view/inventory.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"
 
@@ -118,30 +118,27 @@ int rank_load(struct rank_graph *ret, int n_files, char **files, struct err *err
 
 int rank_load_repository(struct rank_graph *ret, struct cli *cli, struct err *err)
 {
-	/* a policy that needs links has them prepared */
-	/* goal alive: links to pages of which there is no copy count, too */
-	struct resume_opts opts = { .policy = "neighbour:by=link", .cycle_seconds = 86400,
-	                            .goal = GOAL_ALIVE, .seed = (uint64_t)cli->common.seed };
+	struct inventory_opts opts = { .needs = NEED_LINKS, .goal = GOAL_ALIVE };
 	struct rank_graph g = { .text.kind = GRAPH_TEXT_NAMES };
-	struct resumed r = { 0 };
+	struct inventory v;
 	struct store *s = NULL;
 	int rc = repository_read(cli, &s, err);
 
 	if (rc < 0)
 		return rc;
-	rc = resume(&r, s, &opts, err);
+	rc = inventory_open(&v, s, &opts, err);
 	if (rc == 0) {
-		const struct pages *pages = &r.loaded.pages;
+		const struct pages *pages = &v.loaded.pages;
 
 		for (uint32_t i = 0; i < pages->n; i++)
 			strtab_intern(&g.text.names, pages_url(pages, i),
 			              pages_url_size(pages, i), NULL);
-		g.text.graph = r.prepared.links;
-		r.prepared.links = (struct graph){ 0 };
+		g.text.graph = v.prepared.links;
+		v.prepared.links = (struct graph){ 0 };
 		find_sites(&g);
 		*ret = g;
 	}
-	resume_release(&r);
+	inventory_release(&v);
 	store_close(s);
 	return rc;
 }

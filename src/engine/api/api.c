@@ -161,7 +161,7 @@ int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
 	for (size_t i = 0; rc == 0 && i < r.engine.cycle.n_seen; i++) {
 		const struct seen *s = &r.engine.cycle.seen[i];
 		struct freshet_page page = {
-			.url = pages_url(&r.loaded.pages, s->page), .score = (double)s->score,
+			.url = pages_url(&r.has.loaded.pages, s->page), .score = (double)s->score,
 			.probability = (double)s->probability, .reason = reason_name(s->reason),
 		};
 

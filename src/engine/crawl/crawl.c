@@ -247,9 +247,9 @@ uint32_t crawl_budget(struct share s, uint32_t n_pages)
 static void set_budget(struct crawl *c, bool open)
 {
 	const struct share *b = &c->opts->budget;
-	uint32_t n = c->resumed->loaded.n_here;
+	uint32_t n = c->resumed->has.loaded.n_here;
 	double most = b->percent ? b->value / 100 * n : b->value;
-	double all = (LIVENESS_REDIRECTS_MAX + 3.0) * c->resumed->loaded.pages.n + 1000;
+	double all = (LIVENESS_REDIRECTS_MAX + 3.0) * c->resumed->has.loaded.pages.n + 1000;
 	struct store_cycle *row = &c->report->cycle;
 
 	if (c->opts->goal != GOAL_ALIVE) {

@@ -76,7 +76,7 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 	struct event e = {
 		.kind = EVENT_TOLD,
 		.offer = { v->page, v->score, v->probability, v->reason },
-		.delivery = { .outcome = m->goal == GOAL_ALIVE ? resume_life(o, v->status) : o,
+		.delivery = { .outcome = m->goal == GOAL_ALIVE ? recall_life(o, v->status) : o,
 			.hit = v->hit, .extra = v->extra,
 			.failure = retry_judge(o, (enum cause)v->cause, v->status) },
 	};

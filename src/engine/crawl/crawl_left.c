@@ -67,7 +67,7 @@ void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result 
 void crawl_left_show(struct crawl *c)
 {
 	struct crawl_left *l = &c->left;
-	const struct pages *p = &c->resumed->loaded.pages;
+	const struct pages *p = &c->resumed->has.loaded.pages;
 	double now = crawl_seconds(), spent = now - l->began, left;
 
 	if (!c->opts->left || now - l->shown < SHOW_EVERY)

@@ -113,7 +113,7 @@ static int ask_page(struct crawl *c, uint32_t lease, struct err *err)
 		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", o->page);
 	buf_init(&etag, 4096);
 	buf_init(&modified, 4096);
-	q.url = pages_url(&c->resumed->loaded.pages, o->page);
+	q.url = pages_url(&c->resumed->has.loaded.pages, o->page);
 	if (p.capture && (rc = store_capture_get(c->store, p.capture, &copy, err)) > 0) {
 		if (copy.etag.s)
 			buf_add(&etag, copy.etag.s, copy.etag.size);

@@ -17,7 +17,7 @@
 static int get_row(struct crawl *c, uint32_t site, struct text *ret_name,
                    struct store_hint *ret, struct err *err)
 {
-	const struct strtab *names = &c->resumed->loaded.pages.site_names;
+	const struct strtab *names = &c->resumed->has.loaded.pages.site_names;
 	int rc;
 
 	*ret_name = (struct text){ strtab_get(names, site), strtab_size(names, site) };
@@ -29,7 +29,7 @@ static int get_row(struct crawl *c, uint32_t site, struct text *ret_name,
 /* Where the doubt about a page's site is written down; NULL with err filled. */
 static uint32_t *doubt_of(struct crawl *c, uint32_t page, struct err *err)
 {
-	const struct pages *p = &c->resumed->loaded.pages;
+	const struct pages *p = &c->resumed->has.loaded.pages;
 	uint32_t site = p->site[page];
 	struct store_hint h;
 	struct text name;
@@ -85,7 +85,7 @@ int crawl_validators_check(struct crawl *c, uint32_t page, const struct crawl_an
 	validator_note(doubt, verdict);
 	if (*doubt == before)
 		return 0;
-	rc = get_row(c, c->resumed->loaded.pages.site[page], &name, &h, err);
+	rc = get_row(c, c->resumed->has.loaded.pages.site[page], &name, &h, err);
 	h.doubt = *doubt;
 	return rc < 0 ? rc : store_hint_put(c->store, name, &h, err);
 }

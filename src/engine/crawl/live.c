@@ -45,7 +45,7 @@ static void begin(struct crawl *c)
 	buf_init(&l->url, URL_SIZE_MAX);
 	l->free_slot = LIVE_NONE;
 	l->parts = parts_of(c->report->policy);
-	l->verdict = mem_zalloc(c->resumed->loaded.pages.n + 1ul, 1);
+	l->verdict = mem_zalloc(c->resumed->has.loaded.pages.n + 1ul, 1);
 	c->live = l;
 }
 
@@ -129,7 +129,7 @@ static void ask_page(struct crawl *c, uint32_t lease)
 	struct live_slot *s = &l->slots.v[slot];
 	struct fetch_request q = { .page = slot };
 
-	q.url = pages_url(&c->resumed->loaded.pages,
+	q.url = pages_url(&c->resumed->has.loaded.pages,
 	                  engine_lease(&c->resumed->engine, lease)->offer.page);
 	q.method = live_method(c, q.url, &q.second_opinion);
 	*s = (struct live_slot){ .lease = lease, .next = LIVE_NONE, .asked = q.method,

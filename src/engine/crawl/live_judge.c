@@ -52,7 +52,7 @@ enum fetch_method live_method(struct crawl *c, const char *url, bool *ret_second
 
 static const char *url_of(const struct crawl *c, const struct live_slot *s)
 {
-	return pages_url(&c->resumed->loaded.pages,
+	return pages_url(&c->resumed->has.loaded.pages,
 	                 engine_lease(&c->resumed->engine, s->lease)->offer.page);
 }
 

@@ -36,7 +36,7 @@ static void count(struct crawl *c, uint32_t page, enum outcome o, int status, bo
                   const char *place)
 {
 	struct live_report *r = &c->report->live;
-	bool known = resume_life(o, status) < OUTCOME_FAILED, fresh = false;
+	bool known = recall_life(o, status) < OUTCOME_FAILED, fresh = false;
 
 	c->live->verdict[page] = !known ? VERDICT_UNKNOWN : hit ? VERDICT_HIT : VERDICT_DEAD;
 	if (o == OUTCOME_BLOCKED) {
@@ -151,11 +151,11 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	if (rc < 0)
 		return rc;
 	count(c, o->page, outcome, v.status, v.hit, !lives ? NULL : end ? end :
-	      pages_url(&c->resumed->loaded.pages, o->page));
+	      pages_url(&c->resumed->has.loaded.pages, o->page));
 	count_row(&c->report->cycle, outcome);
 	if (outcome >= OUTCOME_FAILED)
 		c->report->reasons[error]++;
-	d.outcome = resume_life(outcome, v.status);
+	d.outcome = recall_life(outcome, v.status);
 	d.hit = v.hit;
 	engine_tell(&c->resumed->engine, s->lease, &d);
 	c->report->visits++;
@@ -174,10 +174,10 @@ int live_recall(struct crawl *c, const struct store_visit *v, struct err *err)
 	char *target = NULL;
 	int rc = 0;
 
-	if (v->page >= c->resumed->loaded.pages.n)
+	if (v->page >= c->resumed->has.loaded.pages.n)
 		return 0;               /* it came when ours were read */
 	if (v->outcome == OUTCOME_SAME)
-		place = pages_url(&c->resumed->loaded.pages, v->page);
+		place = pages_url(&c->resumed->has.loaded.pages, v->page);
 	if (v->capture && (rc = store_capture_get(c->store, v->capture, &way, err)) > 0 &&
 	    way.links.s)
 		place = target = mem_strndup(way.links.s, way.links.size);

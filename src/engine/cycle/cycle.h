@@ -144,7 +144,8 @@ struct engine {
 };
 
 /* The caller sets up the rest of the view afterwards (needs, goal, seed).  view.cycle is
- * 0 before the first cycle. */
+ * 0 before the first cycle.  Without a policy (NULL) an engine can recall, and cannot
+ * plan. */
 void engine_init(struct engine *e, const struct pages *p, struct policy *policy,
                  int64_t start);
 void engine_release(struct engine *e);

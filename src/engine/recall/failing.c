@@ -75,12 +75,12 @@ static int64_t rest_of(const struct resumed *r, uint32_t page, uint32_t site, in
 
 int64_t failing_rest(const struct resumed *r, uint32_t page, int64_t now)
 {
-	return rest_of(r, page, r->loaded.pages.site[page], now);
+	return rest_of(r, page, r->has.loaded.pages.site[page], now);
 }
 
 void failing_rests(struct failing *by_page, const struct resumed *r, int64_t now)
 {
-	for (uint32_t i = 0; i < r->loaded.pages.n; i++)
+	for (uint32_t i = 0; i < r->has.loaded.pages.n; i++)
 		if (by_page[i].times)
 			by_page[i].until = failing_rest(r, i, now);
 }

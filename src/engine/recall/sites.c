@@ -85,7 +85,7 @@ int sites_open(struct sites *x, struct store *s, const struct resume_opts *opts,
 	if (!can_say)
 		return load_pages(&x->pages, s, &po, err);
 	x->says = &x->resumed;
-	x->loaded = &x->resumed.loaded;
+	x->loaded = &x->resumed.has.loaded;
 	return resume(x->says, s, opts, err);
 }
 

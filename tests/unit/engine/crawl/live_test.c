@@ -324,7 +324,7 @@ static void test_goals_are_kept_apart(void **state)
 		struct resumed resumed;
 
 		assert_int_equal(resume(&resumed, s.bed.store, &o, &err), 0);
-		assert_int_equal(resumed.n_told, goal ? r.live.tested : 0);
+		assert_int_equal(resumed.recalled.n_told, goal ? r.live.tested : 0);
 		resume_release(&resumed);
 	}
 	teardown(&s);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recall.h - telling a fresh engine every visit that the store holds, in order, as if it
+ * had made them.
+ *
+ * Imported visits come first, grouped into cycles of the length asked for (at most
+ * RECALL_CYCLES_MAX of them); own cycles follow one by one.  Only cycles of the engine's
+ * goal are told: that a page is alive says nothing of its changes, and that an archive had
+ * it once says nothing of its life now.
+ *
+ * Memory.  One cycle's visits are held at a time, and of imported visits at most
+ * RECALL_HELD (or those of one of their cycles, if these are more).
+ */
+#ifndef ENGINE_RECALL_RECALL_H
+#define ENGINE_RECALL_RECALL_H
+
+#include "base/io/progress.h"
+#include "engine/cycle/cycle.h"
+#include "engine/view/load.h"
+
+#define RECALL_CYCLES_MAX 128
+#define RECALL_HELD (1u << 22)
+
+struct recall_opts {
+	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
+	size_t held;                    /* imported visits at a time; 0: RECALL_HELD */
+	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
+};
+
+struct recalled {
+	uint32_t n_imported_cycles;     /* own cycle k is engine cycle k + this */
+	uint32_t n_own_cycles;
+	uint64_t n_told;
+};
+
+/* The engine is fresh, its view set up.  Afterwards the state of each page is the one in
+ * `l`, as the store has it, not the one recalled; under goal alive a page that was visited
+ * is done with. */
+MUST_CHECK int recall(struct engine *e, const struct loaded *l, struct store *s,
+                      const struct recall_opts *opts, struct recalled *ret, struct err *err);
+
+/* The outcome of a stored visit under goal alive: what gave no answer, or a bad one,
+ * is dead to the policy, though the repository keeps it; a host that asked us to
+ * come later (429, 503) has said nothing. */
+enum outcome recall_life(enum outcome o, int32_t status);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inventory_links.c - the links between the pages of a repository; see inventory.h.
+ *
+ * Cost.  One pass over all captures, and a hash of every URL; 18 bytes a page and 4 a link
+ * beside the graph while it lasts.
+ */
+#include "engine/view/inventory.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "web/url/url.h"
+
+/*
+ * The links of each page as page numbers.  They are looked at anew every LINKS_EPOCH
+ * own cycles, and stay as they are between: each page's newest capture before the
+ * epoch, or its first if that came later.  So a policy that is told its history again
+ * sees what it saw then, and plans as if it had never stopped, or as in replay, where
+ * links are those at the start.
+ */
+#define LINKS_EPOCH 26
+
+struct linking {
+	const struct pages *pages;
+	struct map by_url;
+	VEC(uint32_t) targets;
+	struct progress *progress;
+	uint8_t *size;                  /* of each page, or NULL */
+	uint64_t *first;                /* of each page: where its links begin */
+	uint32_t *count;
+	uint8_t *copied;                /* by page: there is a copy of it */
+	uint8_t *linked;                /* its links are read */
+	int64_t epoch;                  /* captures from here on do not replace earlier ones, */
+	int64_t until;                  /* from here on are not looked at */
+	uint32_t page;                  /* the links that stand last are its, or STORE_NONE */
+	struct buf raw, base, url;
+};
+
+/* Captures come page by page: only when the next page begins is it known which was
+ * the last of this one, whose links count. */
+static void resolve_links(struct linking *l)
+{
+	const char *p = l->raw.data, *end = p + l->raw.size;
+
+	if (l->page == STORE_NONE)
+		return;
+	l->first[l->page] = l->targets.n;
+	while (p < end) {
+		const char *stop = memchr(p, ' ', (size_t)(end - p));
+		uint32_t to;
+
+		if (!stop)
+			stop = end;
+		buf_clear(&l->url);
+		if (stop > p && url_resolve(l->base.data, l->base.size, p, (size_t)(stop - p), &l->url,
+		                            NULL) == 0) {
+			to = map_get(&l->by_url, hash_bytes(l->url.data, l->url.size, 0));
+			if (to != MAP_NONE) {
+				vec_push(&l->targets, to);
+				l->count[l->page]++;
+			}
+		}
+		p = stop + 1;
+	}
+	l->page = STORE_NONE;
+}
+
+static int read_links(void *arg, const struct store_capture *c, struct err *err)
+{
+	struct linking *l = arg;
+
+	(void)err;
+	if (c->page != l->page)
+		resolve_links(l);
+	if (l->progress)
+		progress_set(l->progress, c->page);
+	if ((c->status >= 300 && c->status != 304) ||   /* where a redirect leads is no link */
+	    c->time >= l->until)
+		return 0;
+	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
+	    (!l->size[c->page] || c->time < l->epoch))
+		l->size[c->page] = size_class(c->words, c->length);
+	l->copied[c->page] = 1;
+	if (!c->links.s || (l->linked[c->page] && c->time >= l->epoch))
+		return 0;
+	l->linked[c->page] = 1;
+	l->page = c->page;
+	buf_clear(&l->raw);
+	buf_clear(&l->base);
+	buf_add(&l->raw, c->links.s, c->links.size);
+	if (c->target.s)
+		buf_add(&l->base, c->target.s, c->target.size);
+	else
+		buf_add(&l->base, pages_url(l->pages, c->page), pages_url_size(l->pages, c->page));
+	return 0;
+}
+
+/* Pages that we have no copy of are not in the graph yet. */
+static void drop_uncopied(struct linking *l)
+{
+	for (uint32_t i = 0; i < l->pages->n; i++) {
+		uint32_t *to = l->targets.v + l->first[i], kept = 0;
+
+		for (uint32_t k = 0; k < l->count[i]; k++)
+			if (l->copied[to[k]])
+				to[kept++] = to[k];
+		l->count[i] = kept;
+	}
+}
+
+struct epochs { uint32_t links, next; struct linking *linking; };
+
+static int find_epochs(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct epochs *e = arg;
+
+	(void)err;
+	if (c->number == e->links)
+		e->linking->epoch = c->time;
+	if (c->number == e->next)
+		e->linking->until = c->time;
+	return 0;
+}
+
+static int last_number(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	*(uint32_t *)arg = c->number;
+	return 0;
+}
+
+/* When the links were looked at for the cycle that is to come.  One that is gone on with,
+ * or looked back at, sees nothing that it found itself. */
+static int find_times(struct linking *l, struct store *s, const struct inventory_opts *o,
+                      struct err *err)
+{
+	struct epochs e = { .next = o->before_cycle, .linking = l };
+	int rc = 0;
+
+	l->epoch = l->until = INT64_MAX;
+	if (o->goal != GOAL_CHANGED)
+		return 0;
+	if (!e.next) {
+		rc = store_cycles(s, last_number, &e.next, err);
+		e.next++;
+	}
+	e.links = (e.next - 1) / LINKS_EPOCH * LINKS_EPOCH + 1;
+	return rc < 0 ? rc : store_cycles(s, find_epochs, &e, err);
+}
+
+static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
+{
+	const struct linking *l = from;
+
+	*ret_n = l->count[page];
+	return l->targets.v + l->first[page];
+}
+
+static void linking_init(struct linking *l, unsigned needs)
+{
+	const struct pages *p = l->pages;
+
+	l->first = mem_zalloc(p->n, sizeof *l->first);
+	l->count = mem_zalloc(p->n, sizeof *l->count);
+	l->size = needs & NEED_SIZES ? mem_zalloc(p->n, 1) : NULL;
+	l->copied = mem_zalloc(p->n, 1);
+	l->linked = mem_zalloc(p->n, 1);
+	buf_init(&l->raw, BUF_NO_LIMIT);
+	buf_init(&l->base, URL_SIZE_MAX);
+	buf_init(&l->url, URL_SIZE_MAX);
+	for (uint32_t i = 0; i < p->n; i++)
+		map_put(&l->by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
+}
+
+static void linking_release(struct linking *l)
+{
+	map_release(&l->by_url);
+	vec_release(&l->targets);
+	free(l->first);
+	free(l->count);
+	free(l->copied);
+	free(l->linked);
+	buf_release(&l->raw);
+	buf_release(&l->base);
+	buf_release(&l->url);
+}
+
+int inventory_links(struct inventory *v, struct store *s, const struct inventory_opts *o,
+                    unsigned needs, int64_t *ret_until, struct err *err)
+{
+	const struct pages *p = &v->loaded.pages;
+	struct linking l = { .pages = p, .page = STORE_NONE, .progress = o->progress };
+	int rc = find_times(&l, s, o, err);
+
+	if (rc == 0 && needs & (NEED_LINKS | NEED_PAGERANK | NEED_SIZES)) {
+		linking_init(&l, needs);
+		if (o->progress)
+			progress_start(o->progress, "reading links", "pages", p->n);
+		rc = store_captures(s, STORE_NONE, read_links, &l, err);
+		resolve_links(&l);
+		if (o->progress)
+			progress_end(o->progress);
+		if (rc == 0 && o->goal == GOAL_CHANGED)
+			drop_uncopied(&l);
+	}
+	if (rc == 0)
+		rc = prepare(&v->prepared, p, needs, links_of, &l, err);
+	v->prepared.size = l.size;
+	*ret_until = l.until;
+	linking_release(&l);
+	return rc;
+}
