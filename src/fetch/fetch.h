@@ -98,8 +98,8 @@ struct fetch_options {
 	/* May one more request be spent on a page, by its numbers as it was added?  Asked
 	 * before each; a page that is refused its first is done.  NULL: always. */
 	bool (*spend)(void *arg, uint32_t page, uint32_t site, enum fetch_spend what);
-	/* Told before requests of pages go out, of all at once that go together.  NULL: nobody
-	 * wants to know. */
+	/* Told before requests of pages go out (robots.txt that spend() was asked for, too), of
+	 * all at once that go together.  NULL: nobody wants to know. */
 	void (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
 	/* Asked when the HEAD of a page is about to go out, for more may be known of its
 	 * host than when it was added: GET instead?  NULL: as it was added. */

@@ -171,7 +171,15 @@ static bool may_begin(struct fetch *f, struct job *j, enum fetch_spend what)
 	return false;
 }
 
-/* Count the request that is about to be made; false: it is not granted. */
+/* Whoever wants to know is told that a request of the page is about to be made. */
+static void tell_sent(struct fetch *f, const struct job *page)
+{
+	if (f->opt.sent && !page->only_robots)
+		vec_push(&f->sent, ((struct fetch_sent){ page->page, page->site }));
+}
+
+/* Count the request that is about to be made, for the page that pays; false: it is not
+ * granted. */
 static bool count_request(struct fetch *f, struct job *j)
 {
 	uint32_t payer = j->is_robots ? robots_payer(f, j) : NONE;
@@ -184,10 +192,12 @@ static bool count_request(struct fetch *f, struct job *j)
 		f->jobs.v[payer]->robots++;
 		f->jobs.v[payer]->granted--;
 		f->stats.robots_budgeted++;
+		tell_sent(f, f->jobs.v[payer]);
 	} else if (j->is_robots) {
 		f->stats.robots_requests++;
 	} else {
 		f->stats.requests++;
+		tell_sent(f, j);
 	}
 	return true;
 }
@@ -245,8 +255,6 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		job_done(f, j, FETCH_BUDGET, "no request is left for it");
 		return;
 	}
-	if (f->opt.sent && !j->is_robots && !j->pins_tried)
-		vec_push(&f->sent, ((struct fetch_sent){ j->page, j->site }));
 	j->time = (int64_t)time(NULL);
 	span_start_host(f, j->host, now);
 	r.until = job_until(f, j);

@@ -22,6 +22,7 @@
 #include "../../../lib/bed.h"
 
 #define PAGES 12
+#define FAR 100                 /* hosts where redirects lead: 127.0.1.100 and on */
 #define ANY UINT32_MAX          /* every page ends the program */
 #define STARTS_MAX 6            /* of a cycle; the old program needed one after the other */
 
@@ -46,6 +47,12 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 	if (sscanf(q->path, "/hop/%u", &n) == 1) {
 		r->status = 302;
 		buf_printf(&r->headers, "Location: /p/%u\n", n);
+		return;
+	}
+	if (sscanf(q->path, "/far/%u", &n) == 1) {
+		r->status = 302;
+		buf_printf(&r->headers, "Location: http://127.0.1.%u:%u/p/%u\n", FAR + n,
+		           origin_port(s->origin), n);
 		return;
 	}
 	if (sscanf(q->path, "/p/%u%n", &n, &end) != 1 || q->path[end] || n >= PAGES) {
@@ -258,6 +265,28 @@ static void test_the_budget_holds(void **state)
 	teardown(&s);
 }
 
+/* So is robots.txt of the sites that redirects led to: each page costs 3 requests. */
+static void test_the_budget_holds_with_robots(void **state)
+{
+	struct stage s;
+	struct origin_log *log;
+	uint32_t budgeted = 0;
+	size_t n;
+
+	(void)state;
+	setup(&s, "far", 1);
+	s.poison = ANY;
+	s.bed.opts.budget = (struct share){ 9, false };
+	assert_true(starts_of_a_cycle(&s) > 1);
+	log = origin_read_log(s.origin, &n);
+	for (size_t i = 0; i < n; i++)  /* all but robots.txt of the pages' own host */
+		budgeted += strcmp(log[i].path, "/robots.txt") || strcmp(log[i].host, "127.0.1.1");
+	free(log);
+	assert_in_range(budgeted, 3, 9);        /* less: about to leave when the process ended */
+	assert_int_equal(look(&s).last.downloads, 9);
+	teardown(&s);
+}
+
 /* Nothing but what lapsed: the cycle is over, and the network is not blamed. */
 static void test_all_that_was_asked_lapsed(void **state)
 {
@@ -388,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_the_next_start_finishes_the_cycle),
 		cmocka_unit_test(test_a_lapse_between_good_visits),
 		cmocka_unit_test(test_the_budget_holds),
+		cmocka_unit_test(test_the_budget_holds_with_robots),
 		cmocka_unit_test(test_all_that_was_asked_lapsed),
 		cmocka_unit_test(test_a_test_of_life_that_crashes),
 		cmocka_unit_test(test_going_on_is_said_first),
