@@ -15,7 +15,7 @@ cat >"$TMP/use.c" <<'C'
 static int n;
 static int each(void *arg, const struct freshet_page *p)
 {
-	struct freshet_told t = { .url = p->url, .outcome = n % 2 ? FRESHET_CHANGED : FRESHET_SAME,
+	struct freshet_told t = { .size = sizeof t, .url = p->url, .outcome = n % 2 ? FRESHET_CHANGED : FRESHET_SAME,
 	                          .probability = p->probability };
 	(void)arg;
 	if (strncmp(p->url, "http://a.example/", 17)) return 1;
@@ -26,9 +26,10 @@ static int each(void *arg, const struct freshet_page *p)
 }
 int main(int argc, char **argv)
 {
-	struct freshet_plan_options o = { .policy = "random", .budget = 3, .seed = 1 };
-	struct freshet_replay_options ro = { .policy = "site", .budget_percent = 5, .cycle_seconds = 1209600 };
-	struct freshet_measures m;
+	struct freshet_plan_options o = { .size = sizeof o, .policy = "random", .budget = 3, .seed = 1 };
+	struct freshet_replay_options ro = { .size = sizeof ro, .policy = "site", .budget_percent = 5, .cycle_seconds = 1209600 };
+	struct freshet_told t = { .size = sizeof t, .url = "http://a.example/1", .outcome = FRESHET_CHANGED, .time = 1000, .probability = 0.3 };
+	struct freshet_measures m = { .size = sizeof m };
 	const char *trace = argv[2];
 	struct freshet *f;
 	char url[64];
@@ -40,8 +41,7 @@ int main(int argc, char **argv)
 	if (freshet_add(f, "http://a.example/0") != 0) return 3;
 	if (freshet_add(f, "http://bad host/") >= 0 || !*freshet_error(f)) return 4;
 	if (freshet_plan(f, &o, each, NULL) || n != 3) return 5;
-	if (freshet_tell(f, &(struct freshet_told){ "http://a.example/1", FRESHET_CHANGED, 1000, 0, 0.3 }) ||
-	    freshet_end_cycle(f)) return 6;
+	if (freshet_tell(f, &t) || freshet_end_cycle(f)) return 6;
 	if (freshet_replay(f, &trace, 1, &ro, &m) || !(m.change_ratio > 0) || !(m.freshness <= 1)) return 7;
 	printf("%.3f\n", m.change_ratio);
 	freshet_close(f);

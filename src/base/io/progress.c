@@ -22,8 +22,9 @@ static double clock_seconds(void)
 
 void progress_start(struct progress *p, const char *what, const char *unit, uint64_t total)
 {
-	*p = (struct progress){ .what = what, .unit = unit, .total = total };
-	p->on = log_level() > LOG_QUIET && isatty(STDERR_FILENO);
+	*p = (struct progress){ .what = what, .unit = unit, .total = total, .watch = p->watch,
+	                        .arg = p->arg, .stopped = p->stopped };
+	p->on = !p->watch && log_level() > LOG_QUIET && isatty(STDERR_FILENO);
 	if (p->on)
 		p->started = p->shown = clock_seconds();
 }
@@ -44,27 +45,32 @@ static void draw(struct progress *p, double now)
 		fprintf(stderr, ", %s left", left);
 	}
 	fputs("\033[K", stderr);
-	p->shown = now;
 }
 
-void progress_set(struct progress *p, uint64_t done)
+bool progress_set(struct progress *p, uint64_t done)
 {
 	double now;
 
 	p->done = done;
-	if (!p->on)
-		return;
+	if (!(p->on || p->watch) || p->stopped)
+		return p->stopped;
 	now = clock_seconds();
-	if (now - p->shown >= REDRAW_SECONDS)
+	if (now - p->shown < REDRAW_SECONDS)
+		return false;
+	if (p->watch)
+		p->stopped = p->watch(p->arg, p->what, done, p->total);
+	else
 		draw(p, now);
+	p->shown = now;
+	return p->stopped;
 }
 
-void progress_bytes(void *progress, uint64_t done, uint64_t total)
+bool progress_bytes(void *progress, uint64_t done, uint64_t total)
 {
 	struct progress *p = progress;
 
 	p->total = total >> 20;
-	progress_set(p, done >> 20);
+	return progress_set(p, done >> 20);
 }
 
 void progress_clear(const struct progress *p)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h - one line on a terminal: done of total, rate, time left.
+ * progress.h - one line on a terminal: done of total, rate, time left; or a function of
+ * somebody's who watches, and may stop the work.
  *
- * Nothing is written unless stderr is a terminal and the level is not quiet.
- * Cheap to call for every item: it looks at the clock every few thousand
- * calls or 0.1 s.
+ * Nothing is written unless stderr is a terminal and the level is not quiet, or if somebody
+ * watches.  Cheap to call for every item: the line is drawn, or the watcher called, at first
+ * and every 0.1 s.
  */
 #ifndef BASE_IO_PROGRESS_H
 #define BASE_IO_PROGRESS_H
@@ -20,12 +21,17 @@ struct progress {
 	bool left_known;                /* is it set? */
 	double started, shown;
 	bool on;
+	/* Set before progress_start(), which leaves them: called instead of the line; true: stop. */
+	bool (*watch)(void *arg, const char *what, uint64_t done, uint64_t total);
+	void *arg;
+	bool stopped;
 };
 
 void progress_start(struct progress *p, const char *what, const char *unit, uint64_t total);
-void progress_set(struct progress *p, uint64_t done);
+/* True: whoever watches wants the work stopped, now or before. */
+bool progress_set(struct progress *p, uint64_t done);
 /* Callback of readers: bytes done of all, shown in MiB. */
-void progress_bytes(void *progress, uint64_t done, uint64_t total);
+bool progress_bytes(void *progress, uint64_t done, uint64_t total);
 void progress_clear(const struct progress *p);  /* something else is said; it comes again */
 void progress_end(struct progress *p);          /* clears the line */
 

@@ -54,11 +54,11 @@ static void show_bad(void *arg, const char *text)
 		log_warn("more follow; --all-errors shows them");
 }
 
-static void show_progress(void *arg, uint64_t n_done)
+static bool show_progress(void *arg, uint64_t n_done)
 {
 	struct reporting *r = arg;
 
-	progress_set(&r->progress, n_done);
+	return progress_set(&r->progress, n_done);
 }
 
 static void print_stats(const struct cli *cli, const struct import_stats *s)

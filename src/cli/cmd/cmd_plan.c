@@ -5,7 +5,7 @@
 
 #include "cli/frame/repository.h"
 #include "cli/print/failing_print.h"
-#include "engine/recall/dry.h"
+#include "engine/recall/planning.h"
 
 struct plan_opts {
 	const char *policy;
@@ -52,50 +52,45 @@ static const struct option_spec plan_options[] = {
 
 static const struct option_spec explain_options[] = { PLAN_OPTIONS, OPT_END };
 
-struct planning {
+/* The command's own: the repository, the settings in force, and the plan. */
+struct plan_work {
 	struct store *store;
-	struct resumed r;
 	struct arena keep;
 	struct progress progress;
-	uint32_t budget;
+	struct planning plan;
 };
 
-static void planning_release(struct planning *p)
+static void plan_close(struct plan_work *p)
 {
-	resume_release(&p->r);
+	planning_release(&p->plan);
 	store_close(p->store);
 	arena_release(&p->keep);
 }
 
 /* Resume the repository with the options and settings in force. */
-static int planning_open(struct planning *p, struct cli *cli, struct plan_opts *o,
-                         struct err *err)
+static int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o,
+                     struct err *err)
 {
-	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
-	                          .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
-	                          .progress = &p->progress };
+	struct planning_opts po = { 0 };
 	int rc = repository_read(cli, &p->store, err);
 
+	if (rc == 0)
+		rc = repository_settings(cli, p->store, &p->keep, err);
 	if (rc < 0)
 		return rc;
-	rc = repository_settings(cli, p->store, &p->keep, err);
-	if (rc < 0)
-		return rc;
-	ro.policy = o->policy;
-	ro.cycle_seconds = o->every;
-	rc = resume(&p->r, p->store, &ro, err);
-	if (rc < 0)
-		return rc;
-	rc = guarantee_cycles(o->max_age, o->every, &p->r.engine.rules.max_age, err);
-	if (rc < 0)
-		return rc;
-	p->r.engine.ceiling.share = o->site_share;
-	p->r.engine.ceiling.usual = o->goal == GOAL_CHANGED;
-	p->r.engine.retry.share = o->retry_share;
-	p->budget = (uint32_t)share_of(o->budget, p->r.has.loaded.n_here);
 	if (!o->now)
 		o->now = clock_now();
-	return 0;
+	po.resume = (struct resume_opts){
+		.policy = o->policy, .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
+		.aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
+		.cycle_seconds = o->every, .progress = &p->progress,
+	};
+	po.budget = o->budget;
+	po.max_age = o->max_age;
+	po.site_share = o->site_share;
+	po.retry_share = o->retry_share;
+	po.now = o->now;
+	return planning_open(&p->plan, p->store, &po, err);
 }
 
 static void print_jsonl(const struct planning *p, struct json *j)
@@ -165,10 +160,8 @@ static void print_table(const struct planning *p)
 }
 
 /* What the policy says of itself: what auto chose, and why. */
-static void say_choice(const struct planning *p, const char *policy)
+static void say_choice(const char *why, const char *policy)
 {
-	const char *why = policy_explain(p->r.policy);
-
 	if (why)
 		log_info("%s chose %s", policy, why);
 }
@@ -176,52 +169,37 @@ static void say_choice(const struct planning *p, const char *policy)
 static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct plan_opts *o = opts;
-	struct planning p = { 0 };
+	struct plan_work p = { 0 };
+	const struct engine *e = &p.plan.r.engine;
 	struct json j;
-	int rc = planning_open(&p, cli, o, err);
+	int rc = plan_open(&p, cli, o, err);
 
 	(void)n_args;
 	(void)args;
 	if (rc == 0)
-		rc = dry_cycle(&p.r, o->now, p.budget, err);
+		rc = planning_make(&p.plan, err);
 	if (rc == 0)
-		say_choice(&p, o->policy);
-	if (rc == 0 && p.r.engine.cycle.guarantee_broken)
+		say_choice(policy_explain(p.plan.r.policy), o->policy);
+	if (rc == 0 && e->cycle.guarantee_broken)
 		log_warn("the budget cannot keep --max-age: raise one of them");
-	if (rc == 0 && p.r.engine.retry.n_resting)
-		log_info("%u page%s after failures%s", p.r.engine.retry.n_resting,
-		         p.r.engine.retry.n_resting == 1 ? " rests" : "s rest",
+	if (rc == 0 && e->retry.n_resting)
+		log_info("%u page%s after failures%s", e->retry.n_resting,
+		         e->retry.n_resting == 1 ? " rests" : "s rest",
 		         o->max_age ? ", and --max-age does not hold for them" : "");
 	if (rc == 0 && cli->common.json) {
-		print_json(&p, o);
+		print_json(&p.plan, o);
 	} else if (rc == 0 && o->format == FORMAT_JSONL) {
 		json_to_file(&j, stdout);
-		print_jsonl(&p, &j);
+		print_jsonl(&p.plan, &j);
 	} else if (rc == 0 && o->format == FORMAT_URLS) {
-		for (size_t i = 0; i < p.r.engine.cycle.n_seen; i++)
-			puts(pages_url(&p.r.has.loaded.pages, p.r.engine.cycle.seen[i].page));
+		for (size_t i = 0; i < e->cycle.n_seen; i++)
+			puts(pages_url(&p.plan.r.has.loaded.pages, e->cycle.seen[i].page));
 	} else if (rc == 0) {
-		print_table(&p);
+		print_table(&p.plan);
 	}
-	planning_release(&p);
+	plan_close(&p);
 	return rc;
 }
-
-static const char *keep_text(struct arena *keep, const char *s)
-{
-	return s ? arena_strndup(keep, s, strlen(s)) : NULL;
-}
-
-struct explanation {
-	const struct seen *seen;        /* NULL: never asked for */
-	size_t rank, n;
-	uint32_t cycles;                /* until its turn */
-	bool late;                      /* not in the next cycle */
-	double probability;             /* of the next cycle; NAN: not known */
-	struct store_page page;
-	struct failing failing;
-	const char *why;                /* what the policy says of itself */
-};
 
 static void explain_text(const struct explanation *x, const struct planning *p,
                          const struct plan_opts *o)
@@ -287,71 +265,26 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 	cli_json_end(&j);
 }
 
-static void find_page(struct explanation *x, const struct engine *e)
-{
-	x->n = e->cycle.n_seen;
-	for (size_t i = 0; i < x->n && !x->seen; i++) {
-		if (e->cycle.seen[i].page == x->page.number) {
-			x->seen = &e->cycle.seen[i];
-			x->rank = i + 1;
-		}
-	}
-}
-
-/* A page that is not in the next cycle is looked for in a plan of everything:
- * its rank there tells about when its turn comes. */
 static int explain_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct plan_opts *o = opts;
-	struct planning p = { 0 };
+	struct plan_work p = { 0 };
 	struct explanation x = { 0 };
-	int rc = planning_open(&p, cli, o, err);
+	int rc = plan_open(&p, cli, o, err);
 
 	(void)n_args;
 	if (rc == 0)
 		rc = repository_page(p.store, args[0], &x.page, err);
 	if (rc == 0)
-		rc = failing_page(p.store, x.page.number, &x.failing, err);
-	if (rc == 0 && x.failing.times)
-		x.failing.until = failing_rest(&p.r, x.page.number, o->now);
-	if (rc == 0)
-		rc = dry_cycle(&p.r, o->now, p.budget, err);
+		rc = planning_explain(&p.plan, &x, err);
 	if (rc == 0) {
-		say_choice(&p, o->policy);
-		x.why = keep_text(&p.keep, policy_explain(p.r.policy));
-		find_page(&x, &p.r.engine);
-	}
-	if (rc == 0 && !x.seen) {
-		/* with all of the budget auto would choose another policy */
-		const char *chosen = keep_text(&p.keep, policy_chosen(p.r.policy));
-		struct resume_opts ro = { .policy = chosen, .seed = (uint64_t)cli->common.seed,
-		                          .goal = (enum goal)o->goal, .aim = (enum aim)o->aim,
-		                          .weight = (enum weight_by)o->weight,
-		                          .cycle_seconds = o->every };
-		uint32_t max_age = p.r.engine.rules.max_age;
-
-		resume_release(&p.r);
-		rc = resume(&p.r, p.store, &ro, err);
-		p.r.engine.rules.max_age = max_age;
-		p.r.engine.retry.share = (struct share){ 100, true };
-		if (rc == 0)
-			rc = dry_cycle(&p.r, o->now, p.r.has.loaded.n_here, err);
-		if (rc == 0)
-			find_page(&x, &p.r.engine);
-		x.late = true;
-	}
-	if (rc == 0) {
-		/* in a plan of everything each page is sure to come: that says nothing */
-		x.probability = x.seen && !x.late ? (double)x.seen->probability : (double)NAN;
-		x.cycles = p.budget ? (uint32_t)((x.rank + p.budget - 1) / p.budget) : 0;
-		if (x.late && x.cycles < 2)
-			x.cycles = 2;
+		say_choice(x.why, o->policy);
 		if (cli->common.json)
-			explain_json(&x, &p, o);
+			explain_json(&x, &p.plan, o);
 		else
-			explain_text(&x, &p, o);
+			explain_text(&x, &p.plan, o);
 	}
-	planning_release(&p);
+	plan_close(&p);
 	return rc;
 }
 

@@ -1,77 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.c - the public library over the engine; include/freshet.h is its manual. */
-#include "freshet.h"
+/* api.c - handles of the public library, how its calls begin and end, and what puts pages
+ * under care; include/freshet.h is its manual. */
+#include "engine/api/api.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/mem.h"
 #include "engine/book/import.h"
-#include "engine/book/keep.h"
-#include "engine/recall/dry.h"
-#include "engine/replay/experiment.h"
-#include "engine/replay/replay.h"
-#include "engine/view/trace.h"
-#include "web/url/url.h"
 
-#define DEFAULT_POLICY "auto"
-#define CONFIRMATIONS 2
-
-struct freshet {
-	struct store *store;
-	struct err err;
-	struct store_cycle cycle;       /* open while outcomes are told */
-	struct map had;                 /* of it: see keep_once() */
-	int lock;                       /* held meanwhile, or -1 */
-	char folder[4096];              /* of the archive, whose lock it is */
-};
+#define STRUCT_SIZE_MAX 4096    /* bytes: more is no size, but what lay there before */
 
 const char *freshet_version(void)
 {
 	return FRESHET_VERSION;
 }
 
-static int64_t clock_or(int64_t t)
+static int public_code(int code)
+{
+	switch (code) {
+	case E_USAGE: return FRESHET_E_USAGE;
+	case E_IO: return FRESHET_E_IO;
+	case E_PARSE: return FRESHET_E_PARSE;
+	case E_LIMIT: return FRESHET_E_LIMIT;
+	case E_NET: return FRESHET_E_NET;
+	case E_STORE: return FRESHET_E_STORE;
+	case E_BUSY: return FRESHET_E_BUSY;
+	case E_STOP: return FRESHET_E_STOP;
+	default: return FRESHET_E_FAIL;
+	}
+}
+
+int api_begin(struct freshet *f, enum api_need need)
+{
+	if (!f)
+		return FRESHET_E_USAGE;
+	if (f->busy) {
+		/* the call that is under way has its message still to come */
+		return FRESHET_E_USAGE;
+	}
+	f->err = (struct err){ 0 };
+	if (need == API_STORE && !f->store)
+		return public_code(err_set(&f->err, E_USAGE, "this handle has no repository"));
+	f->busy = true;
+	arena_reset(&f->texts);
+	return 0;
+}
+
+int api_end(struct freshet *f, int rc)
+{
+	f->busy = false;
+	if (rc >= 0) {
+		f->err = (struct err){ 0 };
+		return rc;
+	}
+	if (!f->err.text[0])
+		snprintf(f->err.text, sizeof f->err.text, "%s", rc == E_STOP ? "stopped" : "failed");
+	return public_code(rc);
+}
+
+static size_t size_of(const void *s)
+{
+	size_t size;
+
+	memcpy(&size, s, sizeof size);
+	return size;
+}
+
+static int check_size(struct freshet *f, const void *s, const char *name)
+{
+	size_t size = s ? size_of(s) : sizeof size;
+
+	if (size < sizeof size || size > STRUCT_SIZE_MAX)
+		return err_set(&f->err, E_USAGE, "%s: its size is not set; write .size = sizeof of it",
+		               name);
+	return 0;
+}
+
+int api_take(struct freshet *f, void *to, size_t size, const void *from, const char *name)
+{
+	size_t theirs = from ? size_of(from) : 0;
+	int rc = check_size(f, from, name);
+
+	if (rc < 0)
+		return rc;
+	memset(to, 0, size);
+	if (from)
+		memcpy(to, from, theirs < size ? theirs : size);
+	for (size_t i = size; i < theirs; i++)
+		if (((const char *)from)[i])
+			return err_set(&f->err, E_USAGE, "%s: asks for something that libfreshet %s does "
+			               "not know", name, FRESHET_VERSION);
+	return 0;
+}
+
+int api_give(struct freshet *f, void *to, const void *from, size_t size)
+{
+	size_t theirs = to ? size_of(to) : 0, n = theirs < size ? theirs : size;
+
+	if (!to || check_size(f, to, "the result") < 0)
+		return err_set(&f->err, E_USAGE, "the result: its size is not set");
+	/* what we do not know of it is nothing; its size stays */
+	memset((char *)to + sizeof theirs, 0, theirs - sizeof theirs);
+	memcpy((char *)to + sizeof theirs, (const char *)from + sizeof theirs, n - sizeof theirs);
+	return 0;
+}
+
+int64_t api_clock(int64_t t)
 {
 	return t ? t : (int64_t)time(NULL);
 }
 
-static int open_dir(struct freshet **ret, const char *dir, enum store_mode mode)
+const char *api_text(struct freshet *f, struct text t)
 {
-	struct freshet *f = mem_zalloc(1, sizeof *f);
-	char path[4096];
+	return t.s ? arena_strndup(&f->texts, t.s, t.size) : NULL;
+}
 
-	*ret = f;
+void api_warn(void *arg, const char *text)
+{
+	struct freshet *f = arg;
+
+	if (f->hooks.warn)
+		f->hooks.warn(f->hooks.arg, text);
+}
+
+bool api_progress(struct freshet *f, const char *what, uint64_t done, uint64_t total)
+{
+	return f->hooks.progress && f->hooks.progress(f->hooks.arg, what, done, total);
+}
+
+static int make_folder(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0777) && errno != EEXIST)
+		return err_errno(err, E_IO, "%s: no folder can be made there", path);
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return err_set(err, E_IO, "%s: is a file; name a folder for the repository", path);
+	return 0;
+}
+
+static int open_folder(struct freshet *f, const char *dir, enum store_mode mode)
+{
+	char path[sizeof f->folder];
+	int n = snprintf(path, sizeof path, "%s/freshet.db", dir), rc = 0;
+
+	if (n < 0 || n >= (int)sizeof path)
+		return err_set(&f->err, E_USAGE, "the path of the repository is too long");
+	strcpy(f->folder, dir);
+	snprintf(f->archive, sizeof f->archive, "%.4000s/warc", dir);
+	if (mode == STORE_CREATE)
+		rc = make_folder(dir, &f->err);
+	if (rc == 0)
+		rc = store_open(&f->store, path, mode, &f->err);
+	if (rc == 0 && mode == STORE_CREATE)
+		rc = make_folder(f->archive, &f->err);
+	return rc;
+}
+
+static int open_handle(struct freshet **ret, const char *dir, enum store_mode mode)
+{
+	struct freshet *f;
+
+	if (!ret)
+		return FRESHET_E_USAGE;
+	f = *ret = mem_zalloc(1, sizeof *f);
 	f->lock = -1;
-	snprintf(f->folder, sizeof f->folder, "%.4000s/warc", dir);
-	if (snprintf(path, sizeof path, "%s/freshet.db", dir) >= (int)sizeof path)
-		return err_set(&f->err, E_USAGE, "the path is too long");
-	if (mode == STORE_CREATE && mkdir(dir, 0777) && errno != EEXIST)
-		return err_errno(&f->err, E_IO, "%s", dir);
-	return store_open(&f->store, path, mode, &f->err);
+	return dir ? api_end(f, open_folder(f, dir, mode)) : 0;
 }
 
 int freshet_open(struct freshet **ret, const char *dir)
 {
-	return open_dir(ret, dir, STORE_EXISTING);
+	return open_handle(ret, dir, STORE_EXISTING);
 }
 
 int freshet_create(struct freshet **ret, const char *dir)
 {
-	return open_dir(ret, dir, STORE_CREATE);
-}
+	int rc = open_handle(ret, dir, STORE_CREATE);
 
-static void let_go(struct freshet *f)
-{
-	if (f->lock >= 0)
-		close(f->lock);
-	f->lock = -1;
+	if (rc == 0 && !dir)
+		rc = api_end(*ret, err_set(&(*ret)->err, E_USAGE, "a repository wants a folder"));
+	return rc;
 }
 
 void freshet_close(struct freshet *f)
@@ -79,216 +190,77 @@ void freshet_close(struct freshet *f)
 	if (!f)
 		return;
 	store_close(f->store);
-	let_go(f);
+	api_let_go(f);
 	map_release(&f->had);
+	arena_release(&f->texts);
 	free(f);
 }
 
 const char *freshet_error(const struct freshet *f)
 {
-	return f->err.text;
+	return f ? f->err.text : "there is no handle";
+}
+
+int freshet_listen(struct freshet *f, const struct freshet_hooks *hooks)
+{
+	struct freshet_hooks h;
+	int rc = api_begin(f, API_NOTHING);
+
+	if (rc < 0)
+		return rc;
+	rc = API_TAKE(f, h, hooks);
+	if (rc == 0)
+		f->hooks = h;
+	return api_end(f, rc);
+}
+
+/* 1: new, 0: known. */
+static int import_one(struct freshet *f, const char *url, const double *weight)
+{
+	struct import i = { .store = f->store, .now = api_clock(0), .weigh = weight != NULL,
+	                    .weight = weight ? *weight : 0 };
+	int rc = url ? import_url(&i, url, &f->err) : err_set(&f->err, E_USAGE, "no URL");
+
+	return rc < 0 ? rc : i.stats.n_pages > 0;
 }
 
 int freshet_add(struct freshet *f, const char *url)
 {
-	struct import i = { .store = f->store, .now = clock_or(0) };
-	int rc = import_url(&i, url, &f->err);
+	int rc = api_begin(f, API_STORE);
 
-	return rc < 0 ? rc : (int)i.stats.n_pages;
+	return rc < 0 ? rc : api_end(f, import_one(f, url, NULL));
 }
 
 int freshet_weigh(struct freshet *f, const char *url, double weight)
 {
-	struct import i = { .store = f->store, .now = clock_or(0), .weigh = true,
-	                    .weight = weight };
-	int rc = import_url(&i, url, &f->err);
+	int rc = api_begin(f, API_STORE);
 
-	return rc < 0 ? rc : 0;
+	if (rc < 0)
+		return rc;
+	rc = import_one(f, url, &weight);
+	return api_end(f, rc < 0 ? rc : 0);
 }
 
-/* The place of a name among choices, or the usual one of a NULL. */
-static int find_choice(const char *name, const char *choices, const char *usual,
-                       unsigned *ret, struct err *err)
+static bool see_import(void *arg, uint64_t n_done)
 {
-	size_t size = strlen(name ? name : usual);
-
-	*ret = 0;
-	for (const char *p = choices; *p; ++*ret) {
-		size_t n = strcspn(p, "|");
-
-		if (n == size && !memcmp(p, name ? name : usual, n))
-			return 0;
-		p += n + (p[n] == '|');
-	}
-	return err_set(err, E_USAGE, "'%s' is none of %s", name, choices);
+	return api_progress(arg, "importing", n_done, 0);
 }
 
 int freshet_import(struct freshet *f, const char *path)
 {
-	struct import i = { .store = f->store, .now = clock_or(0) };
-	struct import_settings *as;
-	int rc = import_settings_load(&as, &i, &f->err);
+	struct import i = { 0 };
+	struct import_settings *as = NULL;
+	int rc = api_begin(f, API_STORE);
 
+	if (rc < 0)
+		return rc;
+	i = (struct import){ .store = f->store, .folder = f->folder, .now = api_clock(0),
+	                     .report = api_warn, .progress = see_import, .arg = f };
 	i.latest = i.now + IMPORT_FUTURE;
+	rc = path ? import_settings_load(&as, &i, &f->err) :
+	     err_set(&f->err, E_USAGE, "no file to import");
 	if (rc == 0)
 		rc = import_file(&i, path, &f->err);
 	import_settings_free(as);
-	return rc;
-}
-
-int freshet_plan(struct freshet *f, const struct freshet_plan_options *options,
-                 int (*each)(void *arg, const struct freshet_page *page), void *arg)
-{
-	struct resume_opts ro = {
-		.policy = options->policy ? options->policy : DEFAULT_POLICY,
-		.seed = options->seed,
-		.cycle_seconds = options->cycle_seconds ? options->cycle_seconds : DAY_SECONDS,
-	};
-	struct resumed r;
-	unsigned aim, weight;
-	int rc = find_choice(options->aim, AIM_CHOICES, AIM_DEFAULT, &aim, &f->err);
-
-	if (rc == 0)
-		rc = find_choice(options->weight, WEIGHT_CHOICES, "none", &weight, &f->err);
-	if (rc < 0)
-		return rc;
-	ro.aim = (enum aim)aim;
-	ro.weight = (enum weight_by)weight;
-	rc = resume(&r, f->store, &ro, &f->err);
-	r.engine.ceiling.usual = true;  /* as `freshet plan` has it */
-	if (rc == 0)
-		rc = dry_cycle(&r, clock_or(options->now), options->budget, &f->err);
-	for (size_t i = 0; rc == 0 && i < r.engine.cycle.n_seen; i++) {
-		const struct seen *s = &r.engine.cycle.seen[i];
-		struct freshet_page page = {
-			.url = pages_url(&r.has.loaded.pages, s->page), .score = (double)s->score,
-			.probability = (double)s->probability, .reason = reason_name(s->reason),
-		};
-
-		if (each(arg, &page))
-			break;
-	}
-	resume_release(&r);
-	return rc;
-}
-
-static int begin_cycle(struct freshet *f, int64_t now)
-{
-	uint32_t number, ended;
-	int rc = keep_lock(f->folder, &f->lock, &f->err);
-
-	if (rc < 0)
-		return rc;
-	rc = store_begin(f->store, &f->err);
-	if (rc == 0)
-		rc = keep_next_cycle(f->store, &number, &ended, &f->err);
-	if (rc < 0) {
-		store_rollback(f->store);
-		let_go(f);
-		return rc;
-	}
-	f->cycle = (struct store_cycle){ .number = number, .time = now, .open = true,
-	                                 .policy = { "told", 4 } };
-	return 0;
-}
-
-int freshet_tell(struct freshet *f, const struct freshet_told *told)
-{
-	struct kept_visit v = {
-		.time = clock_or(told->time), .outcome = (enum outcome)told->outcome,
-		.score = (float)told->score,
-		.probability = told->probability > 0 ? (float)told->probability : NAN,
-	};
-	enum outcome o = OUTCOME_FAILED;
-	struct buf url;
-	int rc;
-
-	if ((unsigned)told->outcome > FRESHET_FAILED)
-		return err_set(&f->err, E_USAGE, "%d is no outcome", (int)told->outcome);
-	buf_init(&url, URL_SIZE_MAX);
-	rc = url_canonical(told->url, strlen(told->url), &url, &f->err);
-	if (rc == 0 && !f->cycle.open)
-		rc = begin_cycle(f, v.time);
-	v.cycle = f->cycle.number;
-	if (rc == 0)
-		rc = store_page_add(f->store, (struct text){ url.data, url.size }, v.time, &v.page,
-		                    &f->err);
-	if (rc >= 0 && !keep_once(&f->had, v.page, v.outcome))
-		rc = err_set(&f->err, E_USAGE, "%s: was told of before in this cycle", told->url);
-	if (rc >= 0)
-		rc = keep_visit(f->store, &v, CONFIRMATIONS, &o, &f->err);
-	buf_release(&url);
-	if (rc < 0)
-		return rc;
-	f->cycle.downloads++;
-	f->cycle.changed += o == OUTCOME_CHANGED;
-	f->cycle.same += o == OUTCOME_SAME;
-	f->cycle.gone += o == OUTCOME_GONE;
-	f->cycle.failed += o == OUTCOME_FAILED;
-	return 0;
-}
-
-int freshet_end_cycle(struct freshet *f)
-{
-	int rc;
-
-	if (!f->cycle.open)
-		return 0;
-	f->cycle.open = false;
-	f->cycle.budget = f->cycle.downloads;
-	rc = store_cycle_put(f->store, &f->cycle, &f->err);
-	if (rc == 0)
-		rc = store_commit(f->store, &f->err);
-	if (rc < 0)
-		store_rollback(f->store);
-	map_clear(&f->had);
-	let_go(f);
-	return rc;
-}
-
-int freshet_replay(struct freshet *f, const char *const *paths, int n_paths,
-                   const struct freshet_replay_options *options, struct freshet_measures *ret)
-{
-	const char *policy = options->policy ? options->policy : DEFAULT_POLICY;
-	struct replay_opts ro = {
-		.cycle_seconds = options->cycle_seconds ? options->cycle_seconds : 14 * DAY_SECONDS,
-		.budget = { options->budget_percent > 0 ? options->budget_percent : 2, true },
-	};
-	struct option_list specs = { .v = &policy, .n = 1 };
-	struct trace_report report = { 0 };
-	struct replay_run run = { 0 };
-	struct replay r = { 0 };
-	struct history h;
-	unsigned needs = 0, aim;
-	int rc = find_choice(options->aim, AIM_CHOICES, AIM_DEFAULT, &aim, &f->err);
-
-	if (rc < 0)
-		return rc;
-	ro.aim = (enum aim)aim;
-	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, WANT_LINKS);
-	if ((rc = policy_list_needs(&specs, &needs, &f->err)) == 0 &&
-	    (rc = trace_load(&h, paths, (size_t)n_paths, &report, &f->err)) == 0 &&
-	    (rc = replay_open(&r, &h, &ro, needs, &f->err)) == 0) {
-		replay_run(&r, policy, options->seed, &run);
-		rc = run.code;
-		f->err = rc < 0 ? run.err : f->err;
-	}
-	if (rc == 0) {
-#define MEAN(field) replay_mean(&run, offsetof(struct cycle_measure, field))
-		*ret = (struct freshet_measures){
-			.pages = r.n_repository, .cycles = r.n_cycles, .budget = r.budget,
-			.change_ratio = MEAN(change_ratio),
-			.change_ratio_cycle = MEAN(change_ratio_cycle),
-			.weighted_change_ratio = MEAN(weighted_change_ratio),
-			.freshness = MEAN(freshness), .age_days = MEAN(age_days),
-			.freshness_time = run.time.freshness, .age_time_days = run.time.age_days,
-			.max_unvisited_days = replay_max(&run, offsetof(struct cycle_measure,
-			                                               max_unvisited_days)),
-		};
-#undef MEAN
-	}
-	replay_run_release(&run);
-	replay_close(&r);
-	history_release(&h);
-	return rc;
+	return api_end(f, rc < 0 ? rc : 0);
 }

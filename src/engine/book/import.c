@@ -57,6 +57,12 @@ int import_commit(struct import *i, struct err *err)
 	return rc;
 }
 
+int import_show(struct import *i, uint64_t n_done, struct err *err)
+{
+	return i->progress && i->progress(i->arg, n_done) ?
+	       err_set(err, E_STOP, "the import was stopped; what it had read is kept") : 0;
+}
+
 /* By URL; of the same one in the order of the list, as the pool has it. */
 static int compare_urls(const void *pa, const void *pb, void *pool)
 {
@@ -236,10 +242,10 @@ static int import_urls(struct import *i, struct input *in, const char *path, str
 		}
 		if (b.urls.n >= BATCH_URLS || b.pool.size >= BATCH_BYTES) {
 			rc = write_batch(i, &b, &why);
+			if (rc >= 0)
+				rc = import_show(i, n, &why);
 			if (rc < 0)
 				break;
-			if (i->progress)
-				i->progress(i->arg, n);
 		}
 	}
 	/* what was read before the file failed us is kept */
@@ -290,8 +296,8 @@ static int end_batch(struct archiving *a, struct err *err)
 	a->open = false;
 	a->in_batch = 0;
 	a->touched.n = 0;
-	if (a->i->progress)
-		a->i->progress(a->i->arg, a->i->stats.n_captures + a->i->stats.n_doubles);
+	if (rc >= 0)
+		rc = import_show(a->i, a->i->stats.n_captures + a->i->stats.n_doubles, err);
 	return rc < 0 ? rc : 0;
 }
 

@@ -40,8 +40,8 @@ struct import {
 	const char *word_list;          /* of indexes; NULL: words.txt beside them */
 	/* Called for each thing lost: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
-	/* Called now and then; may be NULL. */
-	void (*progress)(void *arg, uint64_t n_done);
+	/* Called after each batch; true: stop, with E_STOP.  May be NULL. */
+	bool (*progress)(void *arg, uint64_t n_done);
 	void *arg;
 	bool weigh;                     /* import_url(): the page counts so much */
 	double weight;
@@ -77,6 +77,8 @@ MUST_CHECK int import_link(const char *page, size_t page_size, const char *link,
 bool import_is_bvgraph(const char *path);
 MUST_CHECK int import_bvgraph(struct import *i, const char *path, struct err *err);
 
+/* After a batch: 0, or E_STOP if whoever watches says so. */
+MUST_CHECK int import_show(struct import *i, uint64_t n_done, struct err *err);
 /* End a batch: what was counted until now is kept. */
 MUST_CHECK int import_commit(struct import *i, struct err *err);
 

@@ -93,9 +93,9 @@ static int add_nodes(struct graphing *g, const char *path, struct err *err)
 		rc = add_node(g, v, path, err);
 		if (rc >= 0 && (v + 1) % BATCH_PAGES == 0 &&
 		    (rc = import_commit(g->i, err)) == 0) {
-			if (g->i->progress)
-				g->i->progress(g->i->arg, v + 1);
 			rc = store_begin(g->i->store, err);
+			if (rc == 0)
+				rc = import_show(g->i, v + 1, err);
 		}
 	}
 	if (rc >= 0)

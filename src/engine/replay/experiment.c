@@ -146,7 +146,7 @@ static void run_job(void *arg, size_t i)
 	pthread_mutex_unlock(&jobs->lock);
 }
 
-static void cycle_done(void *arg)
+static bool cycle_done(void *arg)
 {
 	struct jobs *jobs = arg;
 	const struct experiment *x = jobs->x;
@@ -155,6 +155,7 @@ static void cycle_done(void *arg)
 	jobs->done(jobs->arg, ++jobs->n_done,
 	           x->n_results * x->n_seeds * (size_t)x->replay->n_cycles);
 	pthread_mutex_unlock(&jobs->lock);
+	return false;
 }
 
 static struct estimate over_seeds(const struct policy_result *p, uint32_t n, size_t offset,

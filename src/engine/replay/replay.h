@@ -61,7 +61,8 @@ struct replay_opts {
 	/* Called after each cycle, by whatever thread runs it; or NULL. */
 	void (*each_cycle)(void *arg, const struct replay_cycle *c);
 	void *each_arg;
-	void (*cycle_done)(void *arg);  /* so, too: for a progress line; or NULL */
+	/* So, too, for a progress line; true: stop, with E_STOP.  Or NULL. */
+	bool (*cycle_done)(void *arg);
 	void *done_arg;
 };
 

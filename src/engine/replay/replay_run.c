@@ -230,8 +230,8 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		m->total_seconds = engine_seconds() - from;
 		ret->plan_seconds += m->plan_seconds;
 		ret->total_seconds += m->total_seconds;
-		if (r->opts.cycle_done)
-			r->opts.cycle_done(r->opts.done_arg);
+		if (r->opts.cycle_done && r->opts.cycle_done(r->opts.done_arg))
+			return err_set(err, E_STOP, "the replay was stopped");
 	}
 	move_clock(run, r->end);
 	measure_time(run, r->start + (int64_t)r->n_cycles * r->opts.cycle_seconds, r->end);

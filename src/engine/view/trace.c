@@ -36,9 +36,10 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 {
 	struct loader *l = arg;
 
-	if (l->stats->n_records % PROGRESS_RECORDS == 0 && l->report->progress)
-		l->report->progress(l->report->arg, l->done + input_raw_position(l->reader->in),
-		                    l->total);
+	if (l->stats->n_records % PROGRESS_RECORDS == 0 && l->report->progress &&
+	    l->report->progress(l->report->arg, l->done + input_raw_position(l->reader->in),
+	                        l->total))
+		return err_set(err, E_STOP, "the reading was stopped");
 	return history_add(l->h, r, err);
 }
 
@@ -196,8 +197,8 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 		rc = is_repository(paths[i], store, sizeof store) ?
 		     load_repository(&l, store, err) : archive_read(&reader, paths[i], err);
 		l.done += file_size(paths[i]);
-		if (report->progress)
-			report->progress(report->arg, l.done, l.total);
+		if (rc == 0 && report->progress && report->progress(report->arg, l.done, l.total))
+			rc = err_set(err, E_STOP, "the reading was stopped");
 	}
 	report->n_records = reader.stats.n_records;
 	report->n_bad = reader.stats.n_bad;

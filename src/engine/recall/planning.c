@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* planning.c - from a repository to a plan, and why; see planning.h. */
+#include "engine/recall/planning.h"
+
+#include <math.h>
+
+int planning_open(struct planning *p, struct store *s, const struct planning_opts *opts,
+                  struct err *err)
+{
+	int rc;
+
+	p->opts = *opts;
+	p->store = s;
+	rc = resume(&p->r, s, &opts->resume, err);
+	if (rc < 0)
+		return rc;
+	rc = guarantee_cycles(opts->max_age, opts->resume.cycle_seconds,
+	                      &p->r.engine.rules.max_age, err);
+	if (rc < 0)
+		return rc;
+	p->r.engine.ceiling.share = opts->site_share;
+	p->r.engine.ceiling.usual = opts->resume.goal == GOAL_CHANGED;
+	p->r.engine.retry.share = opts->retry_share;
+	p->budget = (uint32_t)share_of(opts->budget, p->r.has.loaded.n_here);
+	return 0;
+}
+
+int planning_make(struct planning *p, struct err *err)
+{
+	return dry_cycle(&p->r, p->opts.now, p->budget, err);
+}
+
+void planning_release(struct planning *p)
+{
+	resume_release(&p->r);
+	arena_release(&p->keep);
+}
+
+static const char *keep_text(struct arena *keep, const char *s)
+{
+	return s ? arena_strndup(keep, s, strlen(s)) : NULL;
+}
+
+static void find_page(struct explanation *x, const struct engine *e)
+{
+	x->n = e->cycle.n_seen;
+	for (size_t i = 0; i < x->n && !x->seen; i++) {
+		if (e->cycle.seen[i].page == x->page.number) {
+			x->seen = &e->cycle.seen[i];
+			x->rank = i + 1;
+		}
+	}
+}
+
+/* A plan of every page.  With all of the budget auto would choose another policy, so it is
+ * made by the one that was chosen. */
+static int plan_all(struct planning *p, struct err *err)
+{
+	struct resume_opts ro = p->opts.resume;
+	uint32_t max_age = p->r.engine.rules.max_age;
+	int rc;
+
+	ro.policy = keep_text(&p->keep, policy_chosen(p->r.policy));
+	resume_release(&p->r);
+	rc = resume(&p->r, p->store, &ro, err);
+	if (rc < 0)
+		return rc;
+	p->r.engine.rules.max_age = max_age;
+	p->r.engine.retry.share = (struct share){ 100, true };
+	return dry_cycle(&p->r, p->opts.now, p->r.has.loaded.n_here, err);
+}
+
+int planning_explain(struct planning *p, struct explanation *ret, struct err *err)
+{
+	struct explanation x = { .page = ret->page };
+	int rc = failing_page(p->store, x.page.number, &x.failing, err);
+
+	if (rc == 0 && x.failing.times)
+		x.failing.until = failing_rest(&p->r, x.page.number, p->opts.now);
+	if (rc == 0)
+		rc = planning_make(p, err);
+	if (rc < 0)
+		return rc;
+	x.why = keep_text(&p->keep, policy_explain(p->r.policy));
+	find_page(&x, &p->r.engine);
+	if (!x.seen) {
+		rc = plan_all(p, err);
+		if (rc < 0)
+			return rc;
+		find_page(&x, &p->r.engine);
+		x.late = true;
+	}
+	/* in a plan of everything each page is sure to come: that says nothing */
+	x.probability = x.seen && !x.late ? (double)x.seen->probability : (double)NAN;
+	x.cycles = p->budget ? (uint32_t)((x.rank + p->budget - 1) / p->budget) : 0;
+	if (x.late && x.cycles < 2)
+		x.cycles = 2;
+	*ret = x;
+	return 0;
+}
