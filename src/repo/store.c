@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c - picks the backend by scheme and passes calls on; see store.h. */
+/* store.c - chooses the backend by the scheme of the URL, and forwards calls; see
+ * store.h. */
 #include "repo/store.h"
 
 #include <string.h>

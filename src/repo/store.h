@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store.h - the lasting memory of a repository, whatever database holds it.
+ * store.h - the tables of a repository, whatever database holds them.  README.md in this
+ * folder draws them.
  *
- * Rows in, rows out: pages, captures, visits, cycles, settings.  No SQL crosses
- * this line, and nothing here is more than a table with a key can do, so another
- * database is another backend (store_backend.h) and nothing else.
+ * Rows go in and come out: pages, captures, visits, cycles, settings.  No SQL appears
+ * above this header.  It asks for nothing that a table with a key cannot do.  So a new
+ * database is a new backend (store_backend.h), and no other file changes.
  *
- * A page's number is dense, from 0, and for ever: planning works on arrays by
- * that number (engine/view/load.h), the store only feeds and keeps them.
+ * Page numbers are dense, start at 0 and never change.  Planning works on arrays indexed
+ * by them (engine/view/load.h).
  *
- * Writes happen between store_begin() and store_commit().  What a committed
- * batch wrote survives a crash of the program; an open batch is as if it had
- * never been.  Strings in rows that a scan delivers live until it goes on, those of a row
- * that was got until the next get, begin or commit.
+ * Write between store_begin() and store_commit().  A committed batch survives a crash of
+ * the program; an open batch is lost as a whole.  Strings in a scanned row are valid
+ * until the callback returns.  Strings in a row from a get are valid until the next get,
+ * begin or commit.
  */
 #ifndef REPO_STORE_H
 #define REPO_STORE_H
@@ -29,12 +30,12 @@
 
 struct store;
 
-struct text { const char *s; size_t size; };    /* s == NULL: nothing */
+struct text { const char *s; size_t size; };    /* s == NULL: no text */
 
 enum store_page_state { STORE_PAGE_HERE, STORE_PAGE_GONE, STORE_PAGE_LEFT };
 const char *store_state_name(unsigned state);   /* here, gone, left */
 
-#define STORE_FAIL_GONE 0x10000u       /* in store_page.fails: the page was not there */
+#define STORE_FAIL_GONE 0x10000u       /* unit of the upper half of store_page.fails */
 
 struct store_page {
 	uint32_t number;
@@ -42,13 +43,15 @@ struct store_page {
 	int64_t added;
 	int64_t last_visit, last_change;        /* 0: never */
 	uint32_t visits, changes;
-	uint32_t fails;                 /* in a row, and of them, times STORE_FAIL_GONE, 404 */
+	uint32_t fails;                 /* two counters.  fails % STORE_FAIL_GONE: failed visits in
+	                                 * a row; fails / STORE_FAIL_GONE: "gone" answers among
+	                                 * them */
 	uint8_t state;                  /* enum store_page_state */
-	uint64_t capture;               /* newest good one, 0: none */
-	int64_t hint;                   /* sitemap lastmod, 0: none */
-	int64_t hint_seen;              /* when it was read */
-	uint32_t found;                 /* in which cycle discovery added it; 0: put under care */
-	double weight;                  /* how much it counts, as given; 1: as any other */
+	uint64_t capture;               /* id of the newest good capture; 0: none */
+	int64_t hint;                   /* lastmod date of the sitemap; 0: none */
+	int64_t hint_seen;              /* when that sitemap was read */
+	uint32_t found;                 /* cycle in which discovery added it; 0: the user did */
+	double weight;                  /* importance, given by the user; 1: the usual one */
 };
 
 #define STORE_WEIGHT_MAX 1e9
@@ -62,12 +65,12 @@ struct store_capture {
 	struct text mime, digest, prose, tags, title, etag, modified;
 	bool has_simhash;
 	uint64_t simhash;
-	int64_t length, bytes_text, words, images, tables, emails, outlinks;    /* -1: not told */
-	struct text links, terms;       /* shared between captures that have the same */
-	struct text robots;             /* what it asks of robots: web/rules/robots_tag.h */
-	struct text target;             /* URL that answered, if redirects led elsewhere */
-	struct text file;               /* WARC file, and where in it */
-	int64_t offset, size;
+	int64_t length, bytes_text, words, images, tables, emails, outlinks;    /* -1: unknown */
+	struct text links, terms;       /* equal texts of several captures are stored once */
+	struct text robots;             /* its rules for robots: web/rules/robots_tag.h */
+	struct text target;             /* URL that answered after redirects */
+	struct text file;               /* WARC file */
+	int64_t offset, size;           /* of the record in that file, bytes */
 };
 
 #define STORE_OUTCOME_LAST 4            /* of the engine's numbers: none is larger */
@@ -80,14 +83,14 @@ struct store_visit {
 	uint8_t outcome;                /* as the engine numbers them */
 	uint8_t reason;
 	uint8_t cause;                  /* enum cause, if it failed or was blocked */
-	uint32_t extra;                 /* requests beyond the first, of a blocked one all */
+	uint32_t extra;                 /* requests after the first; of a blocked visit all */
 	int32_t status;
 	bool hit;
 	float score, probability;       /* NAN: unknown */
 	uint64_t capture;               /* 0: none was kept */
-	uint32_t order;                 /* in the cycle, as told, from 1; 0: the next */
-	uint32_t place;                 /* in the cycle, as planned, from 1; 0: unplanned */
-	uint8_t goal;                   /* read only: that of its cycle */
+	uint32_t order;                 /* in the cycle, as told, from 1; 0: append */
+	uint32_t place;                 /* in the cycle, as planned, from 1; 0: not planned */
+	uint8_t goal;                   /* of its cycle; only read, never written */
 };
 
 struct store_cycle {
@@ -102,18 +105,18 @@ struct store_cycle {
 	double seconds_plan, seconds_total;
 };
 
-/* How often a site's lastmod dates were right (web/rules/lastmod.h), when its sitemaps were
- * read last (0: never), and how far its validators are doubted (web/rules/validator.h). */
+/* How often a site's lastmod dates were right (web/rules/lastmod.h), when its sitemaps
+ * were last read (0: never), and the doubt in its validators (web/rules/validator.h). */
 struct store_hint { uint32_t checks, hits, told; int64_t read; uint32_t doubt; };
 
 /* The robots.txt of an origin ("https://host:port"). */
 struct store_robots {
-	int64_t time;                   /* when it was had; 0: never */
-	int32_t status;                 /* then */
-	bool cut;                       /* there was more of it */
+	int64_t time;                   /* last successful fetch; 0: never */
+	int32_t status;                 /* of that fetch */
+	bool cut;                       /* body is only the first part of the file */
 	struct text body;
-	int64_t tried;                  /* when it was asked for last */
-	int64_t failing;                /* since when it cannot be had; 0: it can */
+	int64_t tried;                  /* last attempt */
+	int64_t failing;                /* first failure since then; 0: the last attempt worked */
 };
 
 /* A page that another crawler has been offered, of the cycle that is open.  Times are 0
@@ -132,8 +135,9 @@ struct store_lease {
 enum store_lease_state { STORE_LEASE_OUT, STORE_LEASE_TOLD, STORE_LEASE_RELEASED,
                          STORE_LEASE_LAPSED };
 
-/* A request for a page: of which cycle, what for, the page's place in the cycle.  Or that
- * its answer was read, though no batch with it is safe so far. */
+/* read false: a request for a page is about to be sent.  read true: its answer was read,
+ * but is in no committed batch.  order: the page's place in the plan (store_visit.place).
+ * */
 struct store_sent { uint32_t cycle, page, order; uint8_t reason; bool read; };
 
 struct store_counts {
@@ -141,24 +145,25 @@ struct store_counts {
 	int64_t first_capture, last_capture;    /* 0: none */
 };
 
-/* To read: also what cannot be written to, and all as it is at the first read, whatever
- * others write meanwhile. */
+/* STORE_READ also opens a database without write permission.  All reads then see the
+ * state at the first read, whatever others write meanwhile. */
 enum store_mode { STORE_EXISTING, STORE_CREATE, STORE_READ };
 
 /* "sqlite:PATH" or a plain path. */
 MUST_CHECK int store_open(struct store **ret, const char *url, enum store_mode mode,
                           struct err *err);
-void store_close(struct store *s);      /* NULL is fine; drops an open batch */
+void store_close(struct store *s);      /* s may be NULL; an open batch is lost */
 
-/* What is read until store_thaw() is of one moment: the pages that visits and captures
- * speak of are those that a scan of the pages delivers.  Within a batch, nothing. */
+/* All reads until store_thaw() see one moment: a page named by a visit or a capture is
+ * then in the scan of the pages.  No effect within a batch. */
 MUST_CHECK int store_freeze(struct store *s, struct err *err);
 void store_thaw(struct store *s);
 MUST_CHECK int store_begin(struct store *s, struct err *err);
 MUST_CHECK int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);
 
-/* Add a page unless its URL is there; its number in either case.  1: it is new. */
+/* Add a page unless its URL is known; returns its number either way.  1: new, 0: known.
+ * */
 MUST_CHECK int store_page_add(struct store *s, struct text url, int64_t added,
                               uint32_t *ret_number, struct err *err);
 /* 1: found; 0: not there. */
@@ -166,30 +171,29 @@ MUST_CHECK int store_page_find(struct store *s, struct text url, struct store_pa
                                struct err *err);
 MUST_CHECK int store_page_get(struct store *s, uint32_t number, struct store_page *ret,
                               struct err *err);
-/* How much a page counts: from 0 to STORE_WEIGHT_MAX. */
+/* Set the weight of a page: 0 to STORE_WEIGHT_MAX. */
 MUST_CHECK int store_page_weigh(struct store *s, uint32_t number, double weight,
                                 struct err *err);
-/* Everything but number, url, added and weight. */
+/* Writes all fields but number, url, added and weight. */
 MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, struct err *err);
-/* 1: added, id is set; 0: the page has a capture of that second already.  Links
- * and terms equal to ones already kept take no room. */
+/* 1: added, id is set; 0: the page already has a capture of that second.  Links and terms
+ * equal to stored ones take no space. */
 MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
-/* Of captures of one page in one second the one of the highest rank stays: a page before
- * a revisit, then a redirect, a page that is gone, and what says nothing of it.  Of
- * equals it is the first that came. */
+/* A page has one capture a second: that of the highest rank.  From high to low: a page, a
+ * revisit, a redirect, a page that is gone, any other answer.  Among equals the first. */
 unsigned store_capture_rank(int status, bool revisit);
-/* As store_capture_add(), but by this rule; 2: it took the place, and the id, of
- * another. */
+/* As store_capture_add(), but a higher rank replaces the capture of that second and takes
+ * its id: then it returns 2. */
 MUST_CHECK int store_capture_put(struct store *s, struct store_capture *c, struct err *err);
 MUST_CHECK int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret,
                                  struct err *err);
-/* What headers say of content that did not change: the validators to ask with next
- * time, and what is asked of robots.  A text that is nothing is forgotten. */
+/* New headers for unchanged content: validators for the next request, and rules for
+ * robots. A text with s == NULL removes the old one. */
 MUST_CHECK int store_capture_refresh(struct store *s, uint64_t id, struct text etag,
                                      struct text modified, struct text robots,
                                      struct err *err);
 MUST_CHECK int store_visit_add(struct store *s, const struct store_visit *v, struct err *err);
-/* Drop the imported visits (cycle 0) of a page. */
+/* Delete the imported visits (cycle 0) of a page. */
 MUST_CHECK int store_visits_forget(struct store *s, uint32_t page, struct err *err);
 /* Insert or replace by number. */
 MUST_CHECK int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *err);
@@ -204,16 +208,16 @@ MUST_CHECK int store_hint_get(struct store *s, struct text site, struct store_hi
                               struct err *err);
 MUST_CHECK int store_hint_put(struct store *s, struct text site, const struct store_hint *h,
                               struct err *err);
-/* 1: found, body lives until the next get; 0: not there.  Those not asked for since a
- * moment can be dropped. */
+/* 1: found, body is valid until the next get; 0: not there. */
 MUST_CHECK int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
                                 struct err *err);
 MUST_CHECK int store_robots_put(struct store *s, struct text origin,
                                 const struct store_robots *r, struct err *err);
 MUST_CHECK int store_robots_size(struct store *s, uint64_t *ret, struct err *err); /* bodies */
+/* Delete those last tried before this time. */
 MUST_CHECK int store_robots_forget(struct store *s, int64_t before, struct err *err);
-/* The word list that the numbers in `terms` mean: dense, from 0.  A word is never
- * changed. */
+/* The words that the numbers in `terms` stand for: dense, from 0.  A word never changes.
+ * */
 MUST_CHECK int store_word_add(struct store *s, uint32_t number, struct text word,
                               struct err *err);
 
@@ -229,11 +233,11 @@ typedef int store_lease_each(void *arg, const struct store_lease *l, struct err 
 typedef int store_sent_each(void *arg, const struct store_sent *sent, struct err *err);
 
 MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err);
-/* Of one page, or of all (STORE_NONE): by page, then time. */
+/* Captures of one page, or of all (STORE_NONE), by page, then time. */
 MUST_CHECK int store_captures(struct store *s, uint32_t page, store_capture_each *each,
                               void *arg, struct err *err);
-/* Of one page or all, of cycles >= from and < to, in the order written, or by
- * their places where these were given (cycles rise in both). */
+/* Visits of one page, or of all (STORE_NONE), in cycles >= from and < to; by cycle, then
+ * order. */
 MUST_CHECK int store_visits(struct store *s, uint32_t page, uint32_t from, uint32_t to,
                             store_visit_each *each, void *arg, struct err *err);
 MUST_CHECK int store_cycles(struct store *s, store_cycle_each *each, void *arg,
@@ -243,25 +247,27 @@ MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each
 MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
                               struct err *err);
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
-/* The rounds of a cycle: each was planned after so many events (told, released, lapsed).  By
- * number, from 1. */
+/* The rounds of a cycle, numbered from 1.  after: events (answers told, offers given
+ * back, offers lapsed) before the round was planned. */
 MUST_CHECK int store_round_add(struct store *s, uint32_t cycle, uint32_t number,
                                uint32_t after, struct err *err);
 MUST_CHECK int store_rounds(struct store *s, uint32_t cycle, store_round_each *each, void *arg,
                             struct err *err);
-/* Insert or replace by cycle and place; read by place; forget all but those of a cycle. */
+/* Insert or replace by cycle and place; scan a cycle by place; delete those of all cycles
+ * but one. */
 MUST_CHECK int store_lease_put(struct store *s, const struct store_lease *l, struct err *err);
 MUST_CHECK int store_leases(struct store *s, uint32_t cycle, store_lease_each *each, void *arg,
                             struct err *err);
 MUST_CHECK int store_leases_forget(struct store *s, uint32_t but_cycle, struct err *err);
-/* Requests that are about to be made, safe at once and apart from the batch: what was under
- * way when a program ended is known to the next.  They are read in their order (a last one
- * that is not whole is none), and forgotten all together. */
+/* The journal of requests.  An entry is safe when store_sent_add() returns, whatever
+ * becomes of the open batch.  So after a crash the next run knows which pages were
+ * requested. store_sent() reads in the order written and ignores an unfinished last
+ * entry; store_sent_clear() deletes all. */
 MUST_CHECK int store_sent_add(struct store *s, const struct store_sent *sent, size_t n,
                               struct err *err);
 MUST_CHECK int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *err);
 MUST_CHECK int store_sent_clear(struct store *s, struct err *err);
-/* Integrity of the tables; E_STORE says what is wrong. */
+/* Check all tables; E_STORE says what is wrong. */
 MUST_CHECK int store_check(struct store *s, struct err *err);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_backend.h - what a database must offer to be a store.  One backend is
- * one family of files, store_NAME*.c, and one line in stores.def.
+ * store_backend.h - what a database must implement to be a store.  One backend is
+ * one family of files, store_NAME*.c, and one line in stores.def.  store.h says what each
+ * function does.  Calls come from one thread at a time.
  */
 #ifndef REPO_STORE_BACKEND_H
 #define REPO_STORE_BACKEND_H

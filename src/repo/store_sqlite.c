@@ -2,12 +2,12 @@
 /*
  * store_sqlite.c - the embedded store: connection, schema, batches, settings.
  *
- * WAL with synchronous=NORMAL: a commit survives a crash of the program, and a
- * crash of the machine leaves a whole older state.  Pages are found by a 64-bit
- * hash of their URL, an index a quarter the size of one on the text; URLs that
- * share a hash are told apart by comparing them.
+ * WAL with synchronous=NORMAL: a commit survives a crash of the program.  After a crash
+ * of the machine the tables may be older, but they are consistent.  Pages are found by a
+ * 64-bit hash of their URL: that index has a quarter of the size of an index on the text.
+ * URLs with the same hash are compared.
  *
- * Rows keep ids from 1, page numbers from 0: number = id - 1.
+ * Row ids start at 1, page numbers at 0: number = id - 1.
  */
 #include "repo/store_sqlite.h"
 
@@ -20,7 +20,7 @@
 #include "base/mem.h"
 
 #define CACHE_KIB "131072"      /* page cache: 128 MiB */
-#define CELL_SIZE_MAX (256 << 20)        /* of a text: far above all that we write */
+#define CELL_SIZE_MAX (256 << 20) /* bytes of a text: far more than we ever write */
 #define BUSY_MS 30000            /* a cycle pauses every 5 s: engine/crawl/crawl_keep.c */
 
 static const char *const sql_texts[] = {
@@ -71,7 +71,7 @@ static const char *const migrations[STORE_SCHEMA] = {
 	" tried INTEGER NOT NULL, failing INTEGER NOT NULL);"
 	"ALTER TABLE captures ADD COLUMN robots TEXT;"
 	"ALTER TABLE hints ADD COLUMN doubt INTEGER NOT NULL DEFAULT 0;"
-	/* cycles that nobody can go on with any more */
+	/* cycles that cannot be resumed any more */
 	"UPDATE cycles SET open = 0 WHERE policy = 'told' OR"
 	" number < (SELECT max(number) FROM cycles);",
 	"ALTER TABLE bodies RENAME TO bodies_by_key;"
@@ -81,10 +81,11 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"DROP TABLE bodies_by_key;",
 	"ALTER TABLE visits ADD COLUMN cause INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE visits ADD COLUMN extra INTEGER NOT NULL DEFAULT 0;"
-	/* failed or blocked, and there was an answer: CAUSE_STATUS */
+	/* failed or blocked with an answer: CAUSE_STATUS */
 	"UPDATE visits SET cause = 1 WHERE outcome >= 3 AND status > 0;"
 	"ALTER TABLE pages ADD COLUMN weight REAL NOT NULL DEFAULT 1;"
-	/* the id of a visit is its cycle and its order in it, so a cycle is found by id */
+	/* visits.id = (cycle << 32) + order, so the visits of a cycle are a range of ids
+	 * */
 	"UPDATE OR IGNORE visits SET id = (cycle << 32) + id WHERE id >> 32 <> cycle;"
 	"ALTER TABLE visits ADD COLUMN place INTEGER NOT NULL DEFAULT 0;"
 	"CREATE TABLE rounds (cycle INTEGER NOT NULL, number INTEGER NOT NULL,"
@@ -176,7 +177,7 @@ static int schema_version(struct store_sqlite *s, int *ret, struct err *err)
 	return 0;
 }
 
-/* One version up, unless another program has just done it. */
+/* Migrate one version up, unless another program has done so meanwhile. */
 static int migrate_once(struct store_sqlite *s, int version, struct err *err)
 {
 	char done[64];
@@ -227,7 +228,7 @@ static void sqlite_close(struct store *base)
 
 extern const struct store_ops store_sqlite_ops;
 
-/* From the first read on, all is seen as it is then. */
+/* A transaction of reads: all see the state at the first read. */
 static int sqlite_freeze(struct store *base, struct err *err)
 {
 	struct store_sqlite *s = self(base);
@@ -249,11 +250,11 @@ static void sqlite_thaw(struct store *base)
 }
 
 /*
- * A database that we may not write to, or whose folder we may not: on a read-only disk,
- * or of another user.  If nobody has it open there is no log, and it is read as it lies
- * there.  If somebody has, we read log and index that lie beside it.
+ * Open a database without write permission for it or its folder: on a read-only disk, or
+ * of another user.  If no program has it open, there is no log: open it as immutable.  If
+ * one has, read its log and index, too.
  */
-static int open_closed(struct store_sqlite *s, struct err *err)
+static int open_read_only(struct store_sqlite *s, struct err *err)
 {
 	char log[sizeof s->path + 8];
 	struct buf uri;
@@ -285,8 +286,8 @@ static int open_closed(struct store_sqlite *s, struct err *err)
 	return rc == SQLITE_OK ? 0 : sql_error(s, err);
 }
 
-/* May we write to the database, and make its log beside it? */
-static bool is_closed(const char *path)
+/* True: we may not write to the database, or not create its log in the same folder. */
+static bool is_read_only(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char folder[4096] = ".";
@@ -296,7 +297,7 @@ static bool is_closed(const char *path)
 	return access(path, W_OK) || access(folder, W_OK);
 }
 
-/* The tables may be anybody's: no code in them runs, and no size in them is believed. */
+/* The file may come from anywhere: run no code in it, and trust no size in it. */
 static int distrust(struct store_sqlite *s, struct err *err)
 {
 	static const struct { int what, most; } limits[] = {
@@ -321,7 +322,7 @@ static int open_database(struct store_sqlite *s, enum store_mode mode, struct er
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
 		(mode == STORE_CREATE ? SQLITE_OPEN_CREATE : 0);
-	bool there = access(s->path, F_OK) == 0, closed = there && is_closed(s->path);
+	bool there = access(s->path, F_OK) == 0, closed = there && is_read_only(s->path);
 	int rc = 0;
 
 	if (mode != STORE_CREATE && !there)
@@ -332,7 +333,7 @@ static int open_database(struct store_sqlite *s, enum store_mode mode, struct er
 		return err_set(err, E_STORE, "%s: read-only for you (nothing can be written there): "
 		               "commands that only read work", s->path);
 	if (closed)
-		rc = open_closed(s, err);
+		rc = open_read_only(s, err);
 	else if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
 		rc = sql_error(s, err);
 	if (rc < 0)
@@ -369,8 +370,8 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 	return 0;
 }
 
-/* A row that somebody got is still being read, as SQLite sees it: of the tables as they
- * were then.  Who has written since would keep us from writing. */
+/* An unreset SELECT holds an old snapshot; after another program's commit, writing from
+ * that snapshot fails with BUSY. */
 static void end_reads(struct store_sqlite *s)
 {
 	sqlite3_reset(s->statements[SQL_PAGE_GET]);
@@ -403,7 +404,7 @@ static int sqlite_commit(struct store *base, struct err *err)
 	sqlite3_stmt *q = sql_get(s, SQL_COMMIT, err);
 	int rc;
 
-	end_reads(s);           /* before, or the log could not be taken into the file */
+	end_reads(s);           /* first: an open read would block the checkpoint */
 	rc = q ? sql_run(s, q, err) : E_STORE;
 	if (rc == 0)
 		s->in_batch = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite.h - inside of the SQLite backend; nothing else includes it. */
+/* store_sqlite.h - internals of the SQLite backend; only its own files include this. */
 #ifndef REPO_STORE_SQLITE_H
 #define REPO_STORE_SQLITE_H
 
@@ -19,17 +19,17 @@ struct store_sqlite {
 	struct store base;
 	sqlite3 *db;
 	sqlite3_stmt *statements[N_SQL];
-	uint32_t n_pages;               /* known while a batch is open */
+	uint32_t n_pages;               /* valid while a batch is open */
 	bool in_batch;
-	bool frozen, reads_only;        /* a transaction of reads is open; always */
+	bool frozen, reads_only;        /* a read transaction is open; reads_only: always */
 	uint64_t n_added;               /* calls of page_add */
-	uint64_t *filter;               /* of the keys there are, or NULL; see _pages.c */
+	uint64_t *filter;               /* Bloom filter of page keys, or NULL; see _pages.c */
 	uint64_t filter_words, filter_keys;
 	int64_t data_version;           /* of the database when the filter was made */
-	char last_file[512];            /* WARC name last used, and its row */
+	char last_file[512];            /* cache: last WARC name, and its row id */
 	int64_t last_file_id;
-	struct buf robots;              /* body of the last one that was asked for */
-	int sent;                       /* descriptor of the file of what was sent, or -1 */
+	struct buf robots;              /* body of the last robots.txt read */
+	int sent;                       /* descriptor of the journal of requests, or -1 */
 	char path[4096];
 };
 
@@ -38,28 +38,28 @@ static inline struct store_sqlite *self(struct store *s)
 	return (struct store_sqlite *)s;
 }
 
-/* A prepared statement, reset and without bindings; NULL with err filled. */
+/* A prepared statement, reset and without bindings; NULL on error, with err set. */
 sqlite3_stmt *sql_get(struct store_sqlite *s, enum sql which, struct err *err);
-/* Run a statement that delivers no row. */
+/* Run a statement that returns no row. */
 int sql_run(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
-/* SQLITE_ROW: 1, SQLITE_DONE: 0, else the error. */
+/* 1: a row; 0: done; negative: error. */
 int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 int sql_error(struct store_sqlite *s, struct err *err);
 void sql_bind_text(sqlite3_stmt *q, int i, struct text t);      /* NULL if nothing */
 struct text sql_text(sqlite3_stmt *q, int column);
 
 /*
- * A row that is being read (store_sqlite_row.c).  Each of these looks at a cell and
- * returns what it holds; one that makes no sense is an error in rc, E_STORE, and err says
- * where it is.  The row must then not be used.
+ * The row that is being read (store_sqlite_row.c).  Each function below checks one cell
+ * and returns its value.  A cell out of range sets rc to E_STORE, and err names table,
+ * row and column.  The caller must check rc before it uses the row.
  */
 struct sql_row {
 	struct store_sqlite *s;
 	sqlite3_stmt *q;
 	const char *table;
-	int key_column;                 /* that says which row it is, */
-	struct text key;                /* unless this does */
-	int64_t n_pages;                /* there are so many; -1: nobody has looked */
+	int key_column;                 /* names the row in messages, */
+	struct text key;                /* unless this text is set */
+	int64_t n_pages;                /* pages in the store; -1: not yet read */
 	int rc;
 	struct err *err;
 };
@@ -83,14 +83,14 @@ struct text sql_text_or_null(struct sql_row *r, int column);
 struct text sql_url(struct sql_row *r, int column);             /* canonical */
 struct text sql_url_or_null(struct sql_row *r, int column);
 
-/* How many pages there are; within a scan, as it sees them. */
+/* Number of pages; within a scan, as the scan sees them. */
 int sqlite_last_page(struct store_sqlite *s, int64_t *ret, struct err *err);
 
-/* Another program may have added pages: forget what was known of them. */
+/* Drop the filter if another program has written to the database. */
 int sqlite_filter_check(struct store_sqlite *s, struct err *err);
 
 int sqlite_settings(struct store *, store_setting_each *, void *, struct err *);
-/* The parts of the vtable that live in the other files. */
+/* Functions of store_ops that are in the other files. */
 int sqlite_check(struct store *, struct err *);
 int sqlite_page_add(struct store *, struct text, int64_t, uint32_t *, struct err *);
 int sqlite_page_find(struct store *, struct text, struct store_page *, struct err *);

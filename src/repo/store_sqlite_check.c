@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_check.c - a look at everything: the file as SQLite sees it, and every row as
- * its readers will; see store_sqlite_row.c. */
+/* store_sqlite_check.c - check everything: SQLite's own integrity check, then every row
+ * with the checks of store_sqlite_row.c. */
 #include <string.h>
 
 #include "repo/store_sqlite.h"
@@ -41,7 +41,7 @@ static int see_setting(void *arg, const char *key, const char *value, struct err
 	return 0;
 }
 
-/* The rows of a table that are only ever got one by one, by a text. */
+/* Check a table that has no scan: get each row by its key, a text. */
 static int check_keys(struct store_sqlite *s, enum sql which, const char *table,
                       struct err *err)
 {

@@ -2,10 +2,10 @@
 /*
  * store_sqlite_history.c - captures, visits and cycles; see store_sqlite.c.
  *
- * Links and terms of a capture are long and mostly equal to those of the capture
- * before, so their texts are kept once, under a 64-bit hash.  New ones go to the end
- * of their table, and only its index is in the hashes' order: a table in that order
- * had some place in its middle written anew for every text, at twice the time.
+ * Links and terms of a capture are long and mostly equal to those of the previous
+ * capture. So each text is stored once, in `bodies`, found by a 64-bit hash.  Rows are
+ * appended, and only the index is ordered by hash: a table ordered by hash took twice the
+ * time, since every insert rewrote a page in its middle.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "repo/store_sqlite.h"
 
-/* Bind the key of a shared text, keeping the text if it is new. */
+/* Bind the key of a shared text; store the text if it is new. */
 static int bind_body(struct store_sqlite *s, sqlite3_stmt *q, int i, struct text body,
                      struct err *err)
 {
@@ -77,7 +77,7 @@ static void bind_number(sqlite3_stmt *q, int i, int64_t v)
 		sqlite3_bind_int64(q, i, v);
 }
 
-/* id 0: a new one */
+/* id 0: choose a new id */
 static int insert_capture(struct store_sqlite *s, struct store_capture *c, int64_t id,
                           struct err *err)
 {
@@ -252,9 +252,9 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	bind_real(q, 8, (double)v->score);
 	bind_real(q, 9, (double)v->probability);
 	sqlite3_bind_int64(q, 10, (int64_t)v->capture);
-	/* A cycle's visits have numbers of its own: others (imports) must not take those
-	 * that it needs when it is gone on with. */
-	if (v->order)           /* else the next of the cycle */
+	/* Each cycle has its own range of ids, so imports cannot take an id that a
+	 * resumed cycle needs. */
+	if (v->order)           /* else SQL takes the next id of the cycle */
 		sqlite3_bind_int64(q, 11, ((int64_t)v->cycle << 32) + v->order);
 	else
 		sqlite3_bind_null(q, 11);
@@ -318,7 +318,7 @@ static void read_visit(struct sql_row *r, struct store_visit *v)
 	v->order = id >> 32 == v->cycle ? (uint32_t)id : 0;
 }
 
-/* Ids begin with the cycle, so that its visits lie together. */
+/* The first id of a cycle's range: visits.id = (cycle << 32) + order. */
 static int64_t first_id(uint32_t cycle)
 {
 	return cycle <= INT32_MAX ? (int64_t)cycle << 32 : INT64_MAX;
@@ -329,7 +329,7 @@ int sqlite_visits(struct store *base, uint32_t page, uint32_t from, uint32_t to,
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, page == STORE_NONE ? SQL_VISIT_SCAN : SQL_VISIT_PAGE, err);
-	uint32_t cycle = 0;             /* the one before; imported history has no goal */
+	uint32_t cycle = 0;             /* of the previous row; imported visits have no goal */
 	uint8_t goal = 0;
 	struct sql_row r = { .s = s, .q = q, .table = "visits", .key_column = 10, .n_pages = -1,
 	                     .err = err };
@@ -391,7 +391,7 @@ int sqlite_cycles(struct store *base, store_cycle_each *each, void *arg, struct 
 	for (uint32_t n = 1; rc == 0 && (rc = sql_step(s, q, err)) > 0; n++) {
 		struct sql_row r = { .s = s, .q = q, .table = "cycles", .err = err };
 		struct store_cycle c = {
-			/* none is left out: whoever looks back has an array of them */
+			/* numbers have no gaps: callers index arrays by them */
 			.number = (uint32_t)sql_int(&r, 0, n, n, "number of the next cycle"),
 			.time = sql_time(&r, 1), .open = sql_flag(&r, 2),
 			.policy = sql_text_there(&r, 3), .seed = (uint64_t)sql_any(&r, 4),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_open.c - the cycle that is open: its rounds, and what other crawlers have of
- * it. */
+/* store_sqlite_open.c - the open cycle: its rounds, and the leases of other crawlers. */
 #include "repo/store_sqlite.h"
 
 int sqlite_round_add(struct store *base, uint32_t cycle, uint32_t number, uint32_t after,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_pages.c - pages, the trust in sites' dates, words; see store_sqlite.c. */
+/* store_sqlite_pages.c - pages, hints of sites, robots.txt, words; see store_sqlite.c. */
 #include <string.h>
 
 #include "base/map.h"
@@ -7,15 +7,15 @@
 #include "base/mem.h"
 #include "repo/store_sqlite.h"
 
-#define FILTER_BITS 12          /* a key */
-#define FILTER_FROM 1000        /* pages added before it is worth its while */
+#define FILTER_BITS 12          /* per key */
+#define FILTER_FROM 1000        /* pages added by an import before the filter is made */
 
 static int64_t url_key(struct text url)
 {
 	return (int64_t)hash_bytes(url.s, url.size, 0);
 }
 
-/* 1 and the row's id, 0, or an error. */
+/* 1: found, *ret is the row id; 0: not there; negative: error. */
 static int find_id(struct store_sqlite *s, struct text url, int64_t *ret, struct err *err)
 {
 	sqlite3_stmt *q = sql_get(s, SQL_PAGE_BY_KEY, err);
@@ -40,9 +40,9 @@ static int find_id(struct store_sqlite *s, struct text url, int64_t *ret, struct
 }
 
 /*
- * Nearly every URL of a large import is new.  A Bloom filter over the keys of all
- * pages (4 bits in one word, 12 bits a key: about 1 in 60 asks in vain) spares the look-up of
- * those; it is made when an import turns out to be large, and forgotten when
+ * Nearly every URL of a large import is new.  A Bloom filter over the keys of all pages
+ * (4 bits in one word, 12 bits a key) saves their look-up; about 1 look-up in 60 is
+ * needless. The filter is made when an import turns out to be large, and dropped when
  * another program has written.
  */
 static uint64_t filter_bits(int64_t key)
@@ -79,7 +79,7 @@ int sqlite_filter_check(struct store_sqlite *s, struct err *err)
 	return 0;
 }
 
-/* Make it, for twice the pages there are. */
+/* Make the filter, with room for twice the pages of the store. */
 static int filter_make(struct store_sqlite *s, struct err *err)
 {
 	uint64_t words = 1024;
@@ -105,7 +105,7 @@ static int filter_make(struct store_sqlite *s, struct err *err)
 	return rc;
 }
 
-/* Can the key be there?  False only if it is not. */
+/* May the key be in the table?  False: it certainly is not. */
 static int may_have(struct store_sqlite *s, int64_t key, bool *ret, struct err *err)
 {
 	int rc = 0;
@@ -206,7 +206,7 @@ int sqlite_page_get(struct store *base, uint32_t number, struct store_page *ret,
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, (int64_t)number + 1);
 	rc = sql_step(s, q, err);
-	if (rc > 0 && read_page(s, q, ret, err) < 0)    /* url lives until the next get */
+	if (rc > 0 && read_page(s, q, ret, err) < 0)    /* url is valid until the next get */
 		rc = E_STORE;
 	return rc;
 }

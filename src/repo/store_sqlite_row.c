@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_row.c - the cells of a row, each looked at before it is believed.
+ * store_sqlite_row.c - check every cell of a row before it is used.
  *
- * SQLite lets any cell hold anything, and a repository may come from anywhere.  Whoever
- * reads rows above this line counts on numbers in their range, pages that there are,
- * times that can be written down, and URLs in canonical form; so a cell that is none of
- * it ends the scan with E_STORE, and the message names table, row and column.
+ * SQLite allows any value in any cell, and a repository may come from anywhere.  Code
+ * above the store relies on numbers in their range, pages that exist, times that can be
+ * formatted, and canonical URLs.  A cell that breaks this ends the scan with E_STORE; the
+ * message names table, row and column.
  */
 #include "repo/store_sqlite.h"
 
@@ -23,7 +23,7 @@ static const char *const type_names[] = {
 	[SQLITE_BLOB] = "bytes", [SQLITE_NULL] = "nothing",
 };
 
-/* What the cell holds, for a message. */
+/* The value of the cell, for a message. */
 static const char *shown(struct sql_row *r, int column, char *out, size_t size)
 {
 	int type = sqlite3_column_type(r->q, column);
@@ -129,7 +129,7 @@ double sql_weight(struct sql_row *r, int column)
 	return v;
 }
 
-/* A score that another crawler told may be anything. */
+/* Another crawler may tell any score. */
 float sql_score(struct sql_row *r, int column)
 {
 	int type = sqlite3_column_type(r->q, column);
@@ -144,7 +144,7 @@ float sql_chance(struct sql_row *r, int column)
 {
 	float v = sql_score(r, column);
 
-	if (v < 0 || v > 1.001f)        /* what was added up may pass 1 by a little */
+	if (v < 0 || v > 1.001f)        /* a sum may exceed 1 by rounding */
 		sql_row_bad(r, column, "probability");
 	return v > 1 ? 1 : v;
 }

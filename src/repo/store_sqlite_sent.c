@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_sent.c - requests that are about to be made, in a file beside the database.
+ * store_sqlite_sent.c - the journal of requests, a file beside the database.
  *
- * They must be safe before they go out, while a batch of answers is open.  To commit that
- * batch each time would sync the archive each time.  So a group of them is one write() to
- * the end of PATH-sent, a line each: CYCLE PLACE PAGE REASON READ.  What was written survives the
- * end of the program, whatever ended it; of a machine that fails, the last lines may be
- * lost, as the last batches may be.  The file is gone when nothing is under way.
+ * A request must be recorded before it is sent, while a batch of answers is open.  To
+ * commit that batch for each request would sync the archive each time.  So a group of
+ * requests is one write() to the end of PATH-sent, one line each: CYCLE PLACE PAGE REASON
+ * READ (README.md explains the fields).  The lines survive any end of the program.  After
+ * a crash of the machine the last lines may be lost, as the last batches may be.  The
+ * file is deleted when no request is under way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 
 #include "repo/store_sqlite.h"
 
-#define LINE_MAX_SIZE 64        /* five numbers of 32 bits have less */
+#define LINE_MAX_SIZE 64        /* bytes; five numbers of 32 bits are shorter */
 
 static void sent_path(const struct store_sqlite *s, char out[sizeof s->path + 8])
 {
@@ -61,8 +62,8 @@ int sqlite_sent_add(struct store *base, const struct store_sent *sent, size_t n,
 	return rc;
 }
 
-/* 1: a whole line of numbers that can be; 0: the end, or a line that was not finished;
- * else it is no file of ours. */
+/* 1: a valid line; 0: the end, or an unfinished last line; negative: the file is damaged.
+ * */
 static int read_line(FILE *in, const char *path, struct store_sent *ret, struct err *err)
 {
 	char line[LINE_MAX_SIZE];
