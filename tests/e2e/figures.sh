@@ -70,7 +70,7 @@ PY
 
 # the same numbers as plain replay gives
 f world.cdxj --cycle 8w --budget 8.3% --observe cycle --seeds 2 --policy neighbour:by=dir,d=2 --json >plain.json
-f world.cdxj --cycle 2w --budget 5% --seeds 2 --policy tide --json >tide.json
+f world.cdxj --cycle 2w --budget 5% --seeds 2 --policy tide --aim changes --json >tide.json
 f world.cdxj --cycle 2w --budget 8.3% --observe cycle --seeds 1 --policy random --json >cycles.json
 f world.cdxj --figures paper1:fig9 --seeds 1 --json >one.json
 f world.cdxj --cycle 2w --budget 8.3% --end 20221203 --seeds 1 --search --policy cluster:weights=geo --policy site --json >search.json

@@ -21,7 +21,8 @@ struct progress {
 	bool left_known;                /* is it set? */
 	double started, shown;
 	bool on;
-	/* Set before progress_start(), which leaves them: called instead of the line; true: stop. */
+	/* Set, or zero, before the first progress_start(), which leaves them: called instead of
+	 * the line; true: stop. */
 	bool (*watch)(void *arg, const char *what, uint64_t done, uint64_t total);
 	void *arg;
 	bool stopped;

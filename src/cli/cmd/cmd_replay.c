@@ -210,7 +210,7 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
 {
 	/* lines of visits stand in the order of the runs */
 	unsigned threads = o->visits ? 1 : o->threads ? (unsigned)o->threads : pool_threads();
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct experiment x = { 0 };
 	struct replay r;
 	struct replay_search search = { 0 };
@@ -383,7 +383,7 @@ static int run_recorded(struct cli *cli, const struct replay_cli_opts *o,
                         const struct option_list *specs, int n_args, char **args,
                         struct err *err)
 {
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct trace_report report = { .report = log_warn_text, .progress = progress_bytes,
 	                               .arg = &progress };
 	struct history h = { 0 };

@@ -57,7 +57,7 @@ static int choose(struct figures *f, const char *which, struct err *err)
 static int load_history(struct figures *f, int n_args, char **args, struct err *err)
 {
 	const char *name = f->ask->detect ? f->ask->detect : f->paper->detect;
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct trace_report report = { .report = log_warn_text, .progress = progress_bytes,
 	                               .arg = &progress };
 	struct detector detect;

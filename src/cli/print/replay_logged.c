@@ -125,7 +125,7 @@ int replay_logged(struct cli *cli, const char *repository, const struct option_l
 {
 	struct off_policy_run *runs = mem_zalloc(specs->n, sizeof *runs);
 	struct store *store = NULL;
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct json j;
 	char path[4096];
 	int rc = 0;
