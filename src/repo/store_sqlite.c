@@ -101,6 +101,7 @@ int sql_error(struct store_sqlite *s, struct err *err)
 	int code = sqlite3_errcode(s->db);
 	const char *todo = code == SQLITE_BUSY ? " (another freshet is writing to it)" :
 	                   code == SQLITE_FULL ? " (make room on the disk)" :
+	                   code == SQLITE_IOERR ? " (is the disk full, or failing?)" :
 	                   code == SQLITE_READONLY ? " (nothing can be written there)" :
 	                   code == SQLITE_CORRUPT || code == SQLITE_NOTADB ?
 	                   " (damaged, or no freshet repository)" : "";
@@ -286,6 +287,13 @@ static int open_read_only(struct store_sqlite *s, struct err *err)
 	return rc == SQLITE_OK ? 0 : sql_error(s, err);
 }
 
+/* Where a disk is full we may write, but cannot: the index of the log finds no room. */
+static bool has_no_room(struct store_sqlite *s)
+{
+	return sqlite3_exec(s->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) != SQLITE_OK &&
+		(sqlite3_errcode(s->db) == SQLITE_IOERR || sqlite3_errcode(s->db) == SQLITE_FULL);
+}
+
 /* True: we may not write to the database, or not create its log in the same folder. */
 static bool is_read_only(const char *path)
 {
@@ -336,6 +344,12 @@ static int open_database(struct store_sqlite *s, enum store_mode mode, struct er
 		rc = open_read_only(s, err);
 	else if (sqlite3_open_v2(s->path, &s->db, flags, NULL) != SQLITE_OK)
 		rc = sql_error(s, err);
+	if (rc == 0 && there && !closed && mode == STORE_READ && has_no_room(s)) {
+		sqlite3_close(s->db);
+		s->db = NULL;
+		closed = true;
+		rc = open_read_only(s, err);
+	}
 	if (rc < 0)
 		return rc;
 	sqlite3_busy_timeout(s->db, BUSY_MS);

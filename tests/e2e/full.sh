@@ -62,4 +62,12 @@ if mkdir small && mount -t tmpfs -o size=2m none small 2> /dev/null; then
 	mount -o remount,size=60m small
 	expect 0 "$FRESHET" -C small/r import more
 	[ "$(pages small/r)" = 60000 ] || fail "pages: $(pages small/r)"
+	# no byte is left: who reads can still do so, who writes is told
+	dd if=/dev/zero of=small/rest bs=1k 2> /dev/null || true
+	[ "$(pages small/r)" = 60000 ] || fail "not to be read on a full disk"
+	expect 0 "$FRESHET" -C small/r show http://b.example/7-a-name-that-takes-some-room
+	expect 5 "$FRESHET" -C small/r add http://c.example/
+	grep -q 'disk full' err || fail "no word of the disk: $(cat err)"
+	rm small/rest
+	expect 0 "$FRESHET" -C small/r add http://c.example/
 fi
