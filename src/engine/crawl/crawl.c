@@ -343,6 +343,7 @@ static void release(struct crawl *c)
 	vec_release(&c->reserved);
 	vec_release(&c->read);
 	crawl_left_release(c);
+	crawl_quiet_release(c);
 	buf_release(&c->robots_text);
 	free(c->doubt);
 	crawl_free_readers(c);

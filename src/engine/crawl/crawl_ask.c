@@ -20,11 +20,23 @@
 #define WAIT_SHARE 0.1          /* of the time since the first page was asked for, */
 #define WAIT_FREE 0.2           /* and so many seconds */
 #define WAIT_MOST 30            /* seconds at a time */
-#define WINDOW 4096             /* pages at the fetcher at a time */
+#define WINDOW 4096             /* pages at the fetcher at a time, without those that wait for */
+#define WINDOW_QUIET 65536      /* quiet hosts; with them */
 
-bool crawl_has_room(const struct crawl *c, size_t pending)
+/* Of so many pages, those that do not wait for a quiet host.  With one connection order is
+ * all: there a page that takes long is waited for. */
+static size_t count_moving(struct crawl *c, size_t pages, double now)
 {
-	return pending < (c->opts->fetch.connections == 1 ? 1 : WINDOW);
+	size_t quiet = c->opts->fetch.connections == 1 ? 0 : crawl_quiet_pages(c, now);
+
+	return pages > quiet ? pages - quiet : 0;
+}
+
+bool crawl_has_room(struct crawl *c, size_t pending)
+{
+	if (c->opts->fetch.connections == 1)
+		return !pending;
+	return pending < WINDOW_QUIET && count_moving(c, pending, crawl_seconds()) < WINDOW;
 }
 
 static bool is_impatient(const struct crawl *c, double now)
@@ -38,7 +50,7 @@ static bool is_impatient(const struct crawl *c, double now)
 bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
 {
 	double now = crawl_seconds();
-	bool idle = fetch_pending(c->fetch) < c->opts->fetch.connections;
+	bool idle = count_moving(c, fetch_pending(c->fetch), now) < c->opts->fetch.connections;
 	struct asking a = { .want = 1, .queue_only = !idle, .impatient = is_impatient(c, now) };
 	size_t n;
 

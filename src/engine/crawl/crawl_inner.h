@@ -74,6 +74,16 @@ struct crawl_left {
 	double answer_seconds, began, shown;
 };
 
+/* Pages at the fetcher by host: see crawl_quiet.c. */
+struct quiet_host { uint32_t site, pages; double since; bool is_quiet; };
+
+struct crawl_quiet {
+	VEC(struct quiet_host) hosts;
+	uint32_t *at;                   /* by site: its place in hosts, from 1; 0: it has none */
+	size_t pages;                   /* of the hosts that are quiet, */
+	double looked;                  /* then */
+};
+
 struct crawl {
 	struct store *store;
 	const struct crawl_opts *opts;
@@ -91,6 +101,7 @@ struct crawl {
 	struct err sent_err;            /* the first that failed */
 	bool stop_said;
 	struct crawl_left left;
+	struct crawl_quiet quiet;
 	VEC(struct store_sent) read;    /* answers that were, and are not known to be */
 	bool apart;                     /* requests made now are not of the budget */
 	bool count_words;
@@ -187,12 +198,20 @@ static inline double crawl_seconds(void)
 }
 
 /* In crawl_ask.c: the next page to fetch; false: there is none now.  Is there
- * room for it beside so many?  What the engine planned is kept with a batch, and read by the next start. */
+ * room for it beside so many?  What the engine planned is kept with a batch, and read by the
+ * next start. */
 bool crawl_ask(struct crawl *c, uint32_t *ret_lease);
-bool crawl_has_room(const struct crawl *c, size_t pending);
+bool crawl_has_room(struct crawl *c, size_t pending);
 MUST_CHECK int crawl_rounds_save(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err);
 void crawl_made_release(struct crawl_made *m);
+
+/* In crawl_quiet.c: a page goes to the fetcher, and comes out; how many there wait for a
+ * host that is quiet. */
+void crawl_quiet_asked(struct crawl *c, uint32_t lease);
+void crawl_quiet_answered(struct crawl *c, uint32_t lease);
+size_t crawl_quiet_pages(struct crawl *c, double now);
+void crawl_quiet_release(struct crawl *c);
 
 struct crawl_copy *crawl_copy_new(const struct store_capture *row);
 

@@ -25,7 +25,7 @@
 /* May another page be handed over?  A little of the budget is held back for the
  * redirects of those under way, as many as there have been so far and one; the
  * last page goes when nobody can need it any more. */
-static bool may_ask(const struct crawl *c)
+static bool may_ask(struct crawl *c)
 {
 	uint64_t pending = crawl_pending(c), reserve = 1;
 	uint64_t waiting = fetch_pending(c->fetch) - c->under_way;
@@ -125,8 +125,10 @@ static int ask_page(struct crawl *c, uint32_t lease, struct err *err)
 		q.etag = send && etag.size ? etag.data : NULL;
 		q.last_modified = send && modified.size ? modified.data : NULL;
 	}
-	if (rc >= 0)
+	if (rc >= 0) {
 		fetch_add(c->fetch, &q);
+		crawl_quiet_asked(c, lease);
+	}
 	buf_release(&etag);
 	buf_release(&modified);
 	return rc < 0 ? rc : 0;
@@ -162,6 +164,7 @@ static bool take_outcome(struct crawl *c, double wait)
 
 	if (fetch_next(c->fetch, wait, &r) != FETCH_GOT)
 		return false;
+	crawl_quiet_answered(c, r->site);
 	if (!settle_cost(c, r)) {
 		c->begun -= r->error == FETCH_STOPPED && r->requests;
 		c->report->late += r->error == FETCH_STOPPED && !crawl_stopped(c);

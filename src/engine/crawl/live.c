@@ -118,7 +118,10 @@ void live_free_slot(struct live *l, uint32_t slot)
 
 void live_drop(struct crawl *c, uint32_t slot)
 {
-	engine_drop(&c->resumed->engine, c->live->slots.v[slot].lease);
+	uint32_t lease = c->live->slots.v[slot].lease;
+
+	engine_drop(&c->resumed->engine, lease);
+	crawl_quiet_answered(c, lease);
 	live_free_slot(c->live, slot);
 }
 
@@ -135,10 +138,11 @@ static void ask_page(struct crawl *c, uint32_t lease)
 	*s = (struct live_slot){ .lease = lease, .next = LIVE_NONE, .asked = q.method,
 	                         .second_opinion = q.second_opinion };
 	fetch_add(c->fetch, &q);
+	crawl_quiet_asked(c, lease);
 	c->spent++;
 }
 
-static bool may_ask(const struct crawl *c)
+static bool may_ask(struct crawl *c)
 {
 	const struct live *l = c->live;
 

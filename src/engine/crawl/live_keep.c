@@ -162,6 +162,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	c->report->answered += s->answer.status > 0 || s->answer.redirects;
 	c->in_batch++;
 	crawl_sent_read(c, s->lease);
+	crawl_quiet_answered(c, s->lease);
 	live_free_slot(l, slot);
 	show_progress(c);
 	return 0;
