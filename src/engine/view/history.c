@@ -364,6 +364,21 @@ static void join_revisits(struct history *h)
 	h->captures.n = kept;
 }
 
+/* Of captures of one page in one second the page stays, and not the failure. */
+static void drop_outranked(struct history *h)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < h->failures.n; i++) {
+		const struct history_failure *f = &h->failures.v[i];
+		int64_t at = history_at(h, f->page, f->time, false);
+
+		if (at < 0 || h->captures.v[at].time != f->time)
+			h->failures.v[kept++] = *f;
+	}
+	h->failures.n = kept;
+}
+
 int history_finish(struct history *h, struct err *err)
 {
 	uint32_t *number;
@@ -404,6 +419,7 @@ int history_finish(struct history *h, struct err *err)
 		if (!c->links && !c->gone && i && c[-1].page == c->page && c[-1].key == c->key)
 			c->links = c[-1].links;
 	}
+	drop_outranked(h);
 	return 0;
 }
 
