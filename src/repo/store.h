@@ -155,7 +155,8 @@ MUST_CHECK int store_open(struct store **ret, const char *url, enum store_mode m
 void store_close(struct store *s);      /* s may be NULL; an open batch is lost */
 
 /* All reads until store_thaw() see one moment: a page named by a visit or a capture is
- * then in the scan of the pages.  No effect within a batch. */
+ * then in the scan of the pages.  No effect within a batch.  After
+ * store_thaw() rows that were got are gone, and what others have written since is seen. */
 MUST_CHECK int store_freeze(struct store *s, struct err *err);
 void store_thaw(struct store *s);
 MUST_CHECK int store_begin(struct store *s, struct err *err);

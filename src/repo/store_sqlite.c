@@ -241,10 +241,19 @@ static int sqlite_freeze(struct store *base, struct err *err)
 	return rc;
 }
 
+/* An unreset SELECT holds an old snapshot: we would not see another program's commit, and
+ * writing from that snapshot fails with BUSY. */
+static void end_reads(struct store_sqlite *s)
+{
+	sqlite3_reset(s->statements[SQL_PAGE_GET]);
+	sqlite3_reset(s->statements[SQL_CAPTURE_GET]);
+}
+
 static void sqlite_thaw(struct store *base)
 {
 	struct store_sqlite *s = self(base);
 
+	end_reads(s);
 	if (s->frozen && !s->reads_only)
 		sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
 	s->frozen = s->reads_only;
@@ -382,14 +391,6 @@ static int sqlite_open(struct store **ret, const char *path, enum store_mode mod
 	s->reads_only = mode == STORE_READ;
 	*ret = &s->base;
 	return 0;
-}
-
-/* An unreset SELECT holds an old snapshot; after another program's commit, writing from
- * that snapshot fails with BUSY. */
-static void end_reads(struct store_sqlite *s)
-{
-	sqlite3_reset(s->statements[SQL_PAGE_GET]);
-	sqlite3_reset(s->statements[SQL_CAPTURE_GET]);
 }
 
 static int sqlite_begin(struct store *base, struct err *err)

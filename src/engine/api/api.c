@@ -52,6 +52,8 @@ int api_begin(struct freshet *f, enum api_need need)
 int api_end(struct freshet *f, int rc)
 {
 	f->busy = false;
+	if (f->store)
+		store_thaw(f->store);   /* the next call sees what others have written */
 	if (rc >= 0) {
 		f->err = (struct err){ 0 };
 		return rc;

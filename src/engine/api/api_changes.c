@@ -111,8 +111,10 @@ int freshet_changes(struct freshet *f, const char *cursor,
 
 	if (rc < 0)
 		return rc;
-	rc = each ? read_cursor(&c, cursor) :
+	rc = each ? store_freeze(f->store, &f->err) :
 	     err_set(&f->err, E_USAGE, "nobody takes the changes");
+	if (rc == 0)
+		rc = read_cursor(&c, cursor);
 	if (rc == 0)            /* cycle 0 is imported history */
 		rc = store_visits(f->store, STORE_NONE, c.cycle ? c.cycle : 1, UINT32_MAX, see_visit,
 		                  &c, &f->err);

@@ -133,10 +133,9 @@ static void start(struct progress *p, const char *unit, uint64_t total)
 		progress_start(p, "recalling", unit, total);
 }
 
-static void shown(struct progress *p, uint64_t done)
+static int shown(struct progress *p, uint64_t done, struct err *err)
 {
-	if (p)
-		progress_set(p, done);
+	return p && progress_set(p, done) ? err_set(err, E_STOP, "the recalling was stopped") : 0;
 }
 
 /* ---- imported visits ---- */
@@ -203,15 +202,16 @@ static int compare_told(const void *pa, const void *pb)
 }
 
 /* Tell the visits held: those of whole cycles. */
-static void tell_part(struct importing *m)
+static int tell_part(struct importing *m, struct err *err)
 {
 	struct recalling *r = m->r;
 	struct engine *e = r->e;
 	const struct told *v = r->told.v;
 	size_t n = r->told.n;
+	int rc = 0;
 
 	qsort(r->told.v, n, sizeof *r->told.v, compare_told);
-	for (size_t i = 0, from; i < n; set_found(e, v + from, i - from)) {
+	for (size_t i = 0, from; i < n && rc == 0; set_found(e, v + from, i - from)) {
 		uint32_t cycle = cycle_of(m, v[i].time), told;
 
 		r->seen.n = r->n_first = 0;
@@ -228,9 +228,10 @@ static void tell_part(struct importing *m)
 		engine_recall(e, m->begin + (int64_t)cycle * m->length, told, r->seen.v, r->seen.n);
 		r->ret->n_told += told;
 		r->ret->n_imported_cycles = cycle - m->before;
-		shown(r->opts->progress, m->n_told + i);
+		rc = shown(r->opts->progress, m->n_told + i, err);
 	}
 	m->n_told += n;
+	return rc;
 }
 
 /* More than may be held: so many cycles at a time as fit. */
@@ -245,7 +246,7 @@ static int tell_in_parts(struct importing *m, struct err *err)
 			sum += m->count[m->to++];
 		m->r->told.n = 0;
 		if (sum && (rc = store_visits(m->r->store, STORE_NONE, 0, 1, read_part, m, err)) == 0)
-			tell_part(m);
+			rc = tell_part(m, err);
 	}
 	return rc;
 }
@@ -265,8 +266,7 @@ static int tell_imported(struct recalling *r, struct err *err)
 		m.length = span / RECALL_CYCLES_MAX + 1;
 	if (m.n > m.held)
 		return tell_in_parts(&m, err);
-	tell_part(&m);
-	return 0;
+	return tell_part(&m, err);
 }
 
 /* ---- own cycles ---- */
@@ -312,7 +312,8 @@ static int tell_own(struct recalling *r, struct err *err)
 		rc = store_visits(r->store, STORE_NONE, cycle, cycle + 1, read_visit, r, err);
 		if (rc == 0)
 			tell_cycle(r, &r->cycles.v[cycle - 1]);
-		shown(r->opts->progress, cycle);
+		if (rc == 0)
+			rc = shown(r->opts->progress, cycle, err);
 	}
 	r->ret->n_own_cycles = (uint32_t)r->cycles.n;
 	return rc;

@@ -69,11 +69,10 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct linking *l = arg;
 
-	(void)err;
 	if (c->page != l->page)
 		resolve_links(l);
-	if (l->progress)
-		progress_set(l->progress, c->page);
+	if (l->progress && progress_set(l->progress, c->page))
+		return err_set(err, E_STOP, "the reading of links was stopped");
 	if ((c->status >= 300 && c->status != 304) ||   /* where a redirect leads is no link */
 	    c->time >= l->until)
 		return 0;
