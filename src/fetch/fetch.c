@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch.c - the loop: who may go, what came, what is told.
+ * fetch.c - the loop of the fetcher: start requests, take answers, return outcomes.
  *
- * fetch_next() gives back the last outcome's memory, lets polite choose jobs
- * while there are connections, works the wire, and hands out what is done.  The
- * content coding is undone at the moment of handing out, or by the caller
- * (fetch_decode), so that only those decoded bodies exist that are looked at.
+ * fetch_next() frees the memory of the last outcome, lets polite choose jobs while
+ * connections are free, runs the wire, and returns a job that is done.  The content
+ * coding is undone when an outcome is returned, or by the caller (fetch_decode).  So few
+ * decoded bodies are in memory.
  */
 #include "fetch/fetch_inner.h"
 
@@ -17,8 +17,8 @@
 
 #include "warc/http.h"
 
-#define HANDED_AT_ONCE 16       /* outcomes between two looks at the wire */
-#define KEEP_URL 256            /* larger buffers are given back after use */
+#define HANDED_AT_ONCE 16       /* outcomes returned before the wire is polled again */
+#define KEEP_URL 256            /* bytes; larger buffers are freed after use */
 #define KEEP_DECODED (1 << 20)
 
 static const char *const error_names[] = {
@@ -66,21 +66,21 @@ void fetch_free(struct fetch *f)
 	if (!f)
 		return;
 	if (f->wire)
-		wire_stop(f->wire);     /* it looks at what belongs to jobs */
+		wire_stop(f->wire);             /* first: the wire uses memory of jobs */
 	for (size_t i = 0; i < f->jobs.n; i++) {
 		if (f->jobs.v[i]->live)
 			job_free(f, f->jobs.v[i]);
 		buf_release(&f->jobs.v[i]->url);
 		free(f->jobs.v[i]);
 	}
-	for (size_t i = 0; i < f->places.n; i++) {
-		free(f->places.v[i].pins);
-		free(f->places.v[i].why);
+	for (size_t i = 0; i < f->hosts.n; i++) {
+		free(f->hosts.v[i].pins);
+		free(f->hosts.v[i].why);
 	}
 	for (size_t i = 0; i < f->origins.n; i++)
 		origin_release(&f->origins.v[i]);
 	vec_release(&f->jobs);
-	vec_release(&f->places);
+	vec_release(&f->hosts);
 	vec_release(&f->origins);
 	vec_release(&f->sent);
 	strtab_release(&f->origin_names);
@@ -110,7 +110,7 @@ struct job *job_new(struct fetch *f)
 	return j;
 }
 
-/* Keeps only the buffer of the URL. */
+/* Frees all but the buffer of the URL. */
 void job_free(struct fetch *f, struct job *j)
 {
 	struct buf url = j->url;
@@ -167,15 +167,15 @@ void job_done(struct fetch *f, struct job *j, enum fetch_error error, const char
 	f->n_done++;
 }
 
-bool job_place(struct fetch *f, struct job *j, double now, bool first)
+bool job_queue(struct fetch *f, struct job *j, double now, bool first)
 {
 	struct url_parts *p = &j->parts;
 	uint32_t host;
 
 	url_split(j->url.data, j->url.size, p);
 	host = polite_host(f->polite, j->url.data + p->host, p->host_end - p->host);
-	while (f->places.n <= host)
-		vec_push(&f->places, ((struct place){ .parked = { NONE, NONE } }));
+	while (f->hosts.n <= host)
+		vec_push(&f->hosts, ((struct host){ .parked = { NONE, NONE } }));
 	j->host = host;
 	j->pins_tried = 0;
 	if (gate_refuses_port(p->port)) {
@@ -205,8 +205,8 @@ void fetch_again(struct fetch *f, const struct fetch_options *options)
 	f->opt.cycle_seconds = options->cycle_seconds;
 	f->opt.host_seconds = options->host_seconds;
 	f->cycle = span_begin(options->cycle_seconds, wire_now());
-	for (size_t i = 0; i < f->places.n; i++)
-		f->places.v[i].part = (struct span){ 0 };
+	for (size_t i = 0; i < f->hosts.n; i++)
+		f->hosts.v[i].part = (struct span){ 0 };
 	f->stopped = false;
 	f->stats = (struct fetch_stats){ 0 };
 	for (size_t i = 0; f->opt.robots_load && i < f->origins.n; i++)
@@ -242,7 +242,7 @@ void fetch_add(struct fetch *f, const struct fetch_request *r)
 	else if (f->stopped)
 		job_done(f, j, FETCH_STOPPED, NULL);
 	else
-		job_place(f, j, wire_now(), r->next);
+		job_queue(f, j, wire_now(), r->next);
 }
 
 /* ---- the loop ---- */
@@ -290,7 +290,7 @@ static void round_of_work(struct fetch *f, double seconds)
 	give_back(f, now);
 	choose(f, now);
 	give_back(f, now);
-	/* hosts that may be asked wait for a connection, not for their moment */
+	/* if all connections are in use, hosts wait for a connection, not for a time */
 	wait = is_full(f) ? -1 : polite_wait(f->polite, now);
 	if (wait < 0 || wait > seconds)
 		wait = seconds;
@@ -303,7 +303,7 @@ static void round_of_work(struct fetch *f, double seconds)
 	while ((t = wire_finished(f->wire)))
 		job_answered(f, f->jobs.v[t->owner], t, now);
 	while (resolve_take(f->resolve, &answer))
-		place_resolved(f, &answer, now);
+		host_resolved(f, &answer, now);
 	choose(f, now);
 }
 
@@ -321,7 +321,7 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err)
 	if (!r->body_size ||
 	    !fetch_header(r->head, r->head_size, "Content-Encoding", &value, &size))
 		return;
-	if (memchr(value, ',', size)) { /* layers serve no page, only bombs */
+	if (memchr(value, ',', size)) { /* several codings: no page needs them, only bombs */
 		r->undecodable = true;
 		return;
 	}
@@ -438,7 +438,7 @@ unsigned fetch_active(const struct fetch *f)
 
 size_t fetch_known(const struct fetch *f)
 {
-	return f->places.n + f->origins.n;
+	return f->hosts.n + f->origins.n;
 }
 
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret)

@@ -2,22 +2,22 @@
 /*
  * fetch.h - pages from the live web, politely and safely.
  *
- * Add requests, then call fetch_next() for outcomes, in any order; add more
- * whenever it suits.  Everything is decided inside fetch_next(); the exchanges go on
- * in a few threads of their own (fetch/wire.h), as does the resolving of names.  The
- * fetcher decides when each host may be asked (fetch/polite.h), obeys robots.txt
- * (fetched by itself, counted apart), follows redirects hop by hop, each hop parsed,
- * checked against the gate and counted, and cuts what is too long, too slow or too
- * large.
+ * Add requests with fetch_add() at any time, and call fetch_next() for outcomes, which
+ * come in any order.  All decisions are made inside fetch_next(), on the caller's thread.
+ * Other threads exchange bytes (fetch/wire.h) and resolve names (fetch/resolve.h).  The
+ * fetcher decides when each host may be asked (fetch/polite.h) and obeys robots.txt,
+ * which it fetches itself and counts separately.  It follows redirects one hop at a time;
+ * each hop is parsed, checked by the gate (fetch/gate.h) and counted.  It cuts answers
+ * that are too long, too slow or too large.
  *
- * An outcome with error == FETCH_OK is an answer: any status but a redirect
- * that was followed, complete, or cut at max_body (truncated says so).  With an
- * error the status may still be there (429 with FETCH_BACKOFF), and a body cut
- * by time or disconnect is kept for the archive but proves nothing about the
- * page.  A 304 is an answer only if validators were sent.
+ * An outcome with error == FETCH_OK is an answer: any status but a followed redirect.  It
+ * is complete, or cut at max_body (then `truncated` says so).  An outcome with an error
+ * may still have a status (429 with FETCH_BACKOFF).  A body cut by time or disconnect is
+ * kept for the archive, but says nothing about the page.  A 304 is an answer only if
+ * validators were sent.
  *
- * No cookies, no credentials, no scheme but http and https; no byte of a URL or
- * validator that could end a header line goes out.
+ * The fetcher sends no cookies and no credentials, uses no scheme but http and https, and
+ * sends no byte of a URL or validator that could end a header line.
  */
 #ifndef FETCH_FETCH_H
 #define FETCH_FETCH_H
@@ -47,66 +47,67 @@ enum fetch_method { FETCH_GET, FETCH_HEAD };
 enum fetch_cut { FETCH_WHOLE, FETCH_CUT_LENGTH, FETCH_CUT_TIME, FETCH_CUT_DISCONNECT };
 const char *fetch_cut_name(enum fetch_cut c);   /* "", "length", "time", ... */
 
-#define FETCH_ADDRESSES_MAX 8   /* of one name; more are not looked at */
+#define FETCH_ADDRESSES_MAX 8           /* of one name; more are ignored */
 
-/* What was learnt of an origin's robots.txt; ages in seconds. */
+/* What is known of an origin's robots.txt; ages in seconds. */
 struct fetch_robots_copy {
-	int status;                     /* of the answer that holds; 0: there never was one */
+	int status;                     /* of the answer in force; 0: there never was one */
 	double age;                     /* of that answer */
 	const char *body;               /* if it is 200: the file, decoded */
 	size_t size;
-	bool cut;                       /* there was more of it */
+	bool cut;                       /* body is only the first part of the file */
 	bool passing;                   /* saved: only a redirect has led there */
-	bool failed;                    /* the last request brought none; saved: only this is
-	                                 * new, status being that of the request, 0: no answer */
+	bool failed;                    /* the last request failed.  In robots_save(): only this
+	                                 * is new; status is that of the request, 0: no answer */
 	double tried;                   /* since that request */
-	double failing;                 /* since the first of those that failed in a row */
+	double failing;                 /* since the first of the failures in a row */
 };
 
-/* A request that is about to be made, for a page as it was added. */
+/* A request that is about to be sent; numbers as in struct fetch_request. */
 struct fetch_sent { uint32_t page, site; };
 
 enum fetch_spend {
-	FETCH_LOOK,     /* would its first be granted?  Asked before robots.txt is */
-	FETCH_FIRST,    /* its turn has come, and all that is needed for it is known */
-	FETCH_MORE,     /* a redirect hop, a second opinion, a retry, robots.txt of another site
-	                 * that a redirect leads to */
+	FETCH_LOOK,     /* would the first request be granted?  Before robots.txt is fetched */
+	FETCH_FIRST,    /* the first request is about to be sent */
+	FETCH_MORE,     /* a redirect hop, a second opinion, a retry, or robots.txt of another
+	                 * site that a redirect leads to */
 };
 
 struct fetch_options {
 	const char *user_agent;         /* "freshet/VERSION (+URL or mail)" */
 	const char *robots_name;        /* product token for robots.txt; "freshet" */
-	bool ignore_robots;             /* for one's own test servers */
+	bool ignore_robots;             /* only for the user's own test servers */
 	const struct gate *gate;        /* NULL: global addresses only */
 	struct polite_options polite;
 	unsigned connections;           /* at a time, over all hosts */
-	unsigned threads;               /* that work on them; 0: by processors */
+	unsigned threads;               /* for the exchanges; 0: by the number of processors */
 	double connect_timeout, head_timeout, whole_timeout;    /* seconds */
-	double cycle_seconds;           /* from fetch_new() or fetch_again() on, and for each */
-	double host_seconds;            /* host from its first request on: see fetch_over(); 0:
-	                                 * without end */
+	double cycle_seconds;           /* from fetch_new() or fetch_again() on; 0: no limit */
+	double host_seconds;            /* for each host, from its first request on; 0: no limit.
+	                                 * See fetch_over() */
 	double slow_seconds;            /* a window of this length with less than */
 	double slow_rate;               /* this many bytes/s ends the transfer */
 	size_t max_head, max_body, max_decoded, max_memory;
 	size_t max_rules;               /* bytes of robots.txt held, of all origins */
 	unsigned max_redirects;
 	unsigned retries;               /* after 429/503, within polite.max_wait */
-	double robots_age, dns_age;     /* seconds that what was learnt stays true */
+	double robots_age, dns_age;     /* seconds until robots.txt and addresses are read again */
 	const char *proxy, *no_proxy;   /* NULL: as the environment says; "": none */
 	const char *ca_file, *ca_path;  /* NULL: libcurl's */
 	bool decode;                    /* undo Content-Encoding */
-	/* May one more request be spent on a page, by its numbers as it was added?  Asked
-	 * before each; a page that is refused its first is done.  NULL: always. */
+	/* May one more request be sent for this page?  Called before each request; a page
+	 * whose first request is refused is done.  NULL: always yes. */
 	bool (*spend)(void *arg, uint32_t page, uint32_t site, enum fetch_spend what);
-	/* Told before requests of pages go out (robots.txt that spend() was asked for, too), of
-	 * all at once that go together.  NULL: nobody wants to know. */
+	/* Called before requests of pages are sent (and robots.txt that spend() was asked
+	 * for), once for all that are sent together.  May be NULL. */
 	void (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
-	/* Asked when the HEAD of a page is about to go out, for more may be known of its
-	 * host than when it was added: GET instead?  NULL: as it was added. */
+	/* Called before the HEAD of a page is sent: may change it to GET, since more may
+	 * be known of the host than when the page was added.  May be NULL. */
 	void (*head)(void *arg, uint32_t page, enum fetch_method *method,
 	             bool *second_opinion);
-	/* Memory of robots.txt beyond this fetcher's: false if there is nothing of an origin
-	 * ("http://host:port"); what is given must live until the next call.  NULL: none. */
+	/* The caller's cache of robots.txt, which outlives the fetcher.  load returns
+	 * false if it has nothing of an origin ("http://host:port"); its copy must stay
+	 * valid until the next call.  May be NULL. */
 	bool (*robots_load)(void *arg, const char *origin, size_t size,
 	                    struct fetch_robots_copy *ret);
 	void (*robots_save)(void *arg, const char *origin, size_t size,
@@ -129,24 +130,24 @@ struct fetch_options {
 	.decode = true }
 
 struct fetch_request {
-	uint32_t page, site;            /* the caller's, given back */
+	uint32_t page, site;            /* the caller's numbers, returned in the result */
 	const char *url;
 	enum fetch_method method;
-	bool second_opinion;            /* HEAD that fails is asked again by GET */
-	bool only_robots;               /* it is done when robots.txt is known */
-	bool next;                      /* before all else that waits for its host */
+	bool second_opinion;            /* repeat a HEAD that fails as GET */
+	bool only_robots;               /* stop when robots.txt is known */
+	bool next;                      /* goes first in the queue of its host */
 	const char *etag, *last_modified;       /* verbatim, or NULL */
 };
 
-/* A redirect that was followed: what was asked, and what came. */
+/* A redirect that was followed: request and answer. */
 struct fetch_hop {
 	const char *url;
 	int status;
 	int64_t time;                   /* of the request, by the real clock */
 	const char *ip;
-	const char *head, *body;        /* as received; NULL: too much was held already */
+	const char *head, *body;        /* as received; NULL: HOPS_HELD_MAX was reached */
 	size_t head_size, body_size;
-	bool cut;                       /* there was more of the body */
+	bool cut;                       /* body is only its first part */
 };
 
 struct fetch_result {
@@ -157,10 +158,10 @@ struct fetch_result {
 	const char *url;                /* of the last request: canonical */
 	const struct fetch_hop *hops;   /* redirects before it, in order */
 	size_t n_hops;
-	unsigned requests;              /* made for this page, all of the above */
-	unsigned robots;                /* besides: for robots.txt, asked of spend() */
-	unsigned unused;                /* granted by spend() and not made: the way ended */
-	bool begun;                     /* its first was granted */
+	unsigned requests;              /* sent for this page, hops included */
+	unsigned robots;                /* not in `requests`: for robots.txt, granted by spend() */
+	unsigned unused;                /* granted by spend() and not sent */
+	bool begun;                     /* its first request was granted */
 	int status;                     /* 0: no answer */
 	int head_status;                /* of the HEAD that this GET is the second opinion on */
 	const char *head;               /* status line and headers, as received */
@@ -191,58 +192,60 @@ struct fetch_stats {
 
 MUST_CHECK int fetch_new(struct fetch **ret, const struct fetch_options *options,
                          struct err *err);
-void fetch_free(struct fetch *f);               /* NULL is fine */
+void fetch_free(struct fetch *f);       /* f may be NULL */
 
-/* Nothing is pending: begin anew with these options, of which only spend, arg, seed, decode
- * and the times of the cycle and of hosts may differ.  What is known of hosts stays (robots.txt is looked up again, if there
- * is a memory of it: its clock may have moved); the statistics do not. */
+/* Start again with new options; nothing may be pending.  Only spend, arg, seed, decode,
+ * cycle_seconds and host_seconds may differ.  Knowledge of hosts stays, the statistics
+ * are reset.  robots.txt is read again from the caller's cache, if there is one, since
+ * the caller's clock may have moved. */
 void fetch_again(struct fetch *f, const struct fetch_options *options);
 
-/* Always taken; what is wrong with it comes out as its outcome. */
+/* Never fails: an invalid request has its error in the outcome. */
 void fetch_add(struct fetch *f, const struct fetch_request *r);
 
 enum fetch_next { FETCH_IDLE, FETCH_GOT, FETCH_LATER };
-/* FETCH_GOT: *ret holds until the next call.  FETCH_IDLE: nothing was added
- * that has not come out.  FETCH_LATER: nothing within `seconds` (< 0: wait). */
+/* FETCH_GOT: *ret is valid until the next call.  FETCH_IDLE: no request is pending.
+ * FETCH_LATER: no outcome within `seconds` (< 0: wait without limit). */
 enum fetch_next fetch_next(struct fetch *f, double seconds,
                            const struct fetch_result **ret);
-/* Keep all that the last outcome points to, but for what fetch decoded, until
- * fetch_drop(): the outcome itself is the caller's to copy.  It may be read by
- * other threads meanwhile.  What is held counts in max_memory. */
+/* Keep the memory that the last outcome points to until fetch_drop(), except `decoded`.
+ * The caller copies the struct itself.  Other threads may read the memory.  It counts in
+ * max_memory. */
 uint32_t fetch_hold(struct fetch *f);
 void fetch_drop(struct fetch *f, uint32_t held);
-/* Undo the Content-Encoding of an outcome fetched with decode = false: as
- * fetch_next() does it otherwise.  `out` (its maximum is that of the decoded
- * body) and *err must live as long as *r. */
+/* Undo the Content-Encoding of an outcome fetched with decode = false, as fetch_next()
+ * does with decode = true.  The limit of `out` limits the decoded body.  `out` and *err
+ * must live as long as *r. */
 void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
-/* Requests in flight finish; all others come out as FETCH_STOPPED.  Redirects
- * are no longer followed, nothing is tried again. */
+/* Requests in flight finish; all others end with FETCH_STOPPED.  Redirects are no longer
+ * followed, and nothing is retried. */
 void fetch_stop(struct fetch *f);
-/* The time of the cycle is (almost) over.  Then what waits comes out as FETCH_STOPPED, as
- * it does for a host whose time is over; what was begun is cut, with FETCH_TIMEOUT, at the
- * end of the time, and held against the page but not the host. */
+/* True in the last part of cycle_seconds (fetch_span.c).  Waiting pages then end with
+ * FETCH_STOPPED, as they do when the time of their host is over.  Pages that have begun
+ * are cut with FETCH_TIMEOUT at the end of the time; that counts against the page, not
+ * the host. */
 bool fetch_over(const struct fetch *f);
-size_t fetch_pending(const struct fetch *f);    /* added and not come out */
+size_t fetch_pending(const struct fetch *f);    /* added, without outcome so far */
 unsigned fetch_active(const struct fetch *f);   /* requests under way */
-/* The pause that is kept between requests to the host of a canonical URL; and must its
- * robots.txt be asked for first? */
+/* Seconds between requests to the host of a canonical URL; *ret_robots: its robots.txt
+ * must be fetched first. */
 double fetch_pause(const struct fetch *f, const char *url, size_t size, bool *ret_robots);
 size_t fetch_known(const struct fetch *f);      /* hosts and origins it remembers */
 void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
 
-/* Hosts that are to be left alone, with the seconds they still want; and such a host
- * that an earlier start knew of. */
+/* Call each() for every host that rests, with the seconds left. */
 void fetch_rests(const struct fetch *f, void (*each)(void *arg, const char *host,
                                                      double seconds), void *arg);
+/* Let a host rest for so many seconds: an earlier run knew of it. */
 void fetch_rest(struct fetch *f, const char *host, size_t size, double seconds);
 
-/* The rules of robots.txt for a canonical URL, as far as they are known now; NULL:
- * there are none.  May it be fetched?  Not before they are known. */
+/* The rules of robots.txt for a canonical URL, if they are known now; NULL: none known.
+ * The second function: may the URL be fetched?  False while the rules are unknown. */
 struct robots;
 const struct robots *fetch_robots(const struct fetch *f, const char *url, size_t size);
 bool fetch_allows(const struct fetch *f, const char *url, size_t size);
 
-/* Append the request that was made for a URL, as it went out by HTTP/1.1. */
+/* Append the request that was sent for a URL, as HTTP/1.1 text. */
 void fetch_request_text(const struct fetch_options *o, const char *url,
                         enum fetch_method method, const char *etag,
                         const char *last_modified, struct buf *out);

@@ -2,9 +2,9 @@
 /*
  * fetch_inner.h - what fetch.c, fetch_job.c and fetch_robots.c share.
  *
- * A job is one page (or one robots.txt) on its way through hops.  It is always
- * in exactly one place: a queue of polite, on the wire, parked at a place until
- * its name is resolved, parked at an origin until robots.txt is known, or done.
+ * A job is one page (or one robots.txt) with all its hops.  It is always in exactly one
+ * of: a queue of polite, the wire, the list of a host until its name is resolved, the
+ * list of an origin until robots.txt is known, or the list of done jobs.
  */
 #ifndef FETCH_FETCH_INNER_H
 #define FETCH_FETCH_INNER_H
@@ -18,8 +18,8 @@
 #include "web/url/url.h"
 
 #define NONE UINT32_MAX
-#define HOP_BODY_MAX (16 << 10) /* of a redirect, kept for the archive */
-#define HOPS_HELD_MAX (16 << 20)        /* of all redirects of pages under way */
+#define HOP_BODY_MAX (16 << 10)         /* bytes of a redirect's body, for the archive */
+#define HOPS_HELD_MAX (16 << 20)        /* bytes of all redirects of pending pages */
 
 struct list { uint32_t first, last; };          /* of jobs */
 
@@ -31,23 +31,23 @@ struct pin {
 	uint32_t address;               /* its number in polite */
 };
 
-/* From ask_until on nothing new is asked, at `until` what is under way is cut. */
+/* From ask_until on no request is sent; at `until` transfers are cut. */
 struct span { double ask_until, until; };
 #define SPAN_OVER "the time of the cycle, or of its host in it, was over"
 
-/* A host, by its number in polite; robots.txt and ports come on top. */
-struct place {
+/* A host and its addresses; index: its number in polite. */
+struct host {
 	enum known known;
-	double until;                   /* true that long */
+	double until;                   /* the answer is valid until then */
 	enum fetch_error error;         /* of resolving, or FETCH_OK */
 	char *why;
 	struct pin *pins;
-	unsigned n_pins, pin;           /* the one in use: polite knows it */
-	struct span part;               /* of the cycle; until is 0 before its first request */
+	unsigned n_pins, pin;           /* pin: the one in use, also known to polite */
+	struct span part;               /* its time in the cycle; until 0: not asked yet */
 	struct list parked;
 };
 
-/* scheme://host[:port]: what one robots.txt speaks for. */
+/* scheme://host[:port]: has one robots.txt. */
 struct origin {
 	enum known known;
 	double until;
@@ -55,7 +55,7 @@ struct origin {
 	char *why;
 	struct robots *rules;           /* NULL: everything is allowed */
 	bool failing;
-	double failing_since;           /* by wire_now(), or before it began */
+	double failing_since;           /* by wire_now(); may be before this fetcher began */
 	struct list parked;
 };
 
@@ -68,12 +68,12 @@ struct job {
 	char *etag, *last_modified;
 	struct buf url;                 /* canonical, of the next or last request */
 	struct url_parts parts;
-	uint32_t host, origin;          /* robots: origin it is fetched for */
-	uint32_t payer;                 /* robots: the page whose budget it is of, or NONE */
+	uint32_t host, origin;          /* of a robots.txt: the origin it is fetched for */
+	uint32_t payer;                 /* of a robots.txt: job whose budget pays, or NONE */
 	VEC(struct fetch_hop) hops;
 	unsigned requests, robots, tries;
-	unsigned granted;               /* beyond the first: spend() allowed them, not made yet */
-	unsigned pin, pins_tried;       /* the last it went to; how many */
+	unsigned granted;               /* requests after the first, granted by spend(), not sent yet */
+	unsigned pin, pins_tried;       /* last address tried; how many were tried */
 	int64_t time;
 	uint64_t bytes;
 	struct transfer *transfer;      /* of the last answer, when done */
@@ -89,19 +89,19 @@ struct fetch {
 	struct resolve *resolve;
 	struct proxy proxy;
 	struct strtab origin_names;
-	VEC(struct place) places;
+	VEC(struct host) hosts;
 	VEC(struct origin) origins;
 	VEC(struct job *) jobs;
 	uint32_t free_job;
 	struct list done;
 	size_t n_done, n_pending;
-	unsigned n_handed;              /* outcomes since the last look at the wire */
+	unsigned n_handed;              /* outcomes since the wire was last polled */
 	size_t hops_held;               /* bytes */
 	size_t rules_held;              /* bytes of origins' rules */
 	bool stopped;
 	struct span cycle;
 	uint64_t draws;
-	VEC(struct fetch_sent) sent;    /* on their way to the wire, and not told of */
+	VEC(struct fetch_sent) sent;    /* started, and not yet reported by opt.sent() */
 	struct job *delivered;
 	struct buf decoded;
 	struct err decode_err;
@@ -113,17 +113,19 @@ struct fetch {
 struct job *job_new(struct fetch *f);
 void job_free(struct fetch *f, struct job *j);
 void list_push(struct fetch *f, struct list *l, struct job *j);
-/* NULL: nothing to say. */
+/* fmt NULL: no message. */
 void job_done(struct fetch *f, struct job *j, enum fetch_error error, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Set the URL (canonical) and find host and origin; false: job is done. */
-bool job_place(struct fetch *f, struct job *j, double now, bool first);
+/* Find host and origin of j->url and queue the job, `first` or last; false: job is done.
+ * */
+bool job_queue(struct fetch *f, struct job *j, double now, bool first);
 
 /* fetch_job.c */
 void job_dispatch(struct fetch *f, struct job *j, double now);
 void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now);
-void place_resolved(struct fetch *f, const struct resolve_answer *a, double now);
-/* Follow the Location of an answer: 1 on its way, 0 not a redirect, or done. */
+void host_resolved(struct fetch *f, const struct resolve_answer *a, double now);
+/* Follow the Location of an answer.  True: the job is queued again; false: the answer is
+ * no redirect, or the job is done. */
 bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now);
 
 /* fetch_span.c */
@@ -131,10 +133,10 @@ struct span span_begin(double seconds, double now);
 void span_start_host(struct fetch *f, uint32_t host, double now);
 double job_until(const struct fetch *f, const struct job *j);
 bool job_is_late(const struct fetch *f, const struct job *j, double now);
-void job_give_up(struct fetch *f, struct job *j);       /* it is late; it is in no queue */
+void job_give_up(struct fetch *f, struct job *j);       /* its time is over; the job is in no queue */
 
 /* fetch_robots.c */
-/* May the job go on?  Otherwise it is parked or done. */
+/* May the job continue?  If not, it is parked or done. */
 bool robots_ask(struct fetch *f, struct job *j, double now);
 /* The page that pays for the next request of a robots.txt job, or NONE. */
 uint32_t robots_payer(const struct fetch *f, const struct job *j);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_job.c - one job's turn: checks before the request, sense of the answer.
+ * fetch_job.c - one request of a job: checks before it, meaning of the answer.
  *
- * Before: robots.txt of the origin must be known and allow it; the name must be
- * resolved and every address of it pass the gate (one that does not refuses the
- * host, whatever the others are), or, behind a proxy, the name itself must look
- * public.  The connection then goes to one of the checked addresses; if that one
- * cannot be reached, the job queues again for the next, at that address' pace.
+ * Before: robots.txt of the origin must be known and allow the URL.  The name must be
+ * resolved, and every address must pass the gate; one bad address refuses the host.
+ * Behind a proxy the name itself must look public.  The connection goes to one of the
+ * checked addresses.  If that one cannot be reached, the job is queued again for the next
+ * address, at the pace of that address.
  *
- * After: 429 and 503 put the host to rest; redirects go on as a new hop, from
- * the first line again; HEAD that failed may be asked again by GET.
+ * After: 429 and 503 put the host to rest.  A redirect is a new hop and repeats all
+ * checks. A HEAD that failed may be repeated as GET.
  */
 #include "fetch/fetch_inner.h"
 
@@ -22,7 +22,7 @@
 #include "base/when.h"
 #include "web/rules/robots.h"
 
-#define DNS_FAILED_AGE 60       /* seconds a failed lookup is remembered */
+#define DNS_FAILED_AGE 60       /* seconds until a failed lookup is tried again */
 
 /* ---- before ---- */
 
@@ -40,27 +40,27 @@ static void host_name(const struct job *j, char out[URL_HOST_MAX + 3])
 	out[n] = '\0';
 }
 
-static void place_set(struct place *p, enum fetch_error error, const char *why)
+static void host_set_error(struct host *p, enum fetch_error error, const char *why)
 {
 	p->error = error;
 	free(p->why);
 	p->why = why ? mem_strdup(why) : NULL;
 }
 
-/* The host is asked at this address from now on, and at its pace. */
-static void place_use(struct fetch *f, uint32_t host, unsigned pin)
+/* Use this address of the host from now on, at the pace of the address. */
+static void host_use_address(struct fetch *f, uint32_t host, unsigned pin)
 {
-	struct place *p = &f->places.v[host];
+	struct host *p = &f->hosts.v[host];
 
 	p->pin = pin;
 	polite_set_address(f->polite, host, p->pins[pin].address);
 }
 
-/* Check all addresses, keep them as text, tell polite where the host is. */
-static void place_addresses(struct fetch *f, uint32_t host, const struct sockaddr_storage *a,
+/* Check all addresses, store them as text, tell polite the first one. */
+static void host_set_addresses(struct fetch *f, uint32_t host, const struct sockaddr_storage *a,
                             int n)
 {
-	struct place *p = &f->places.v[host];
+	struct host *p = &f->hosts.v[host];
 
 	free(p->pins);
 	p->pins = mem_zalloc((size_t)n, sizeof *p->pins);
@@ -75,7 +75,7 @@ static void place_addresses(struct fetch *f, uint32_t host, const struct sockadd
 		gate_text(sa, text);
 		if (why) {
 			snprintf(line, sizeof line, "%s: %s", text, why);
-			place_set(p, FETCH_GATE, line);
+			host_set_error(p, FETCH_GATE, line);
 			return;
 		}
 		pin = &p->pins[p->n_pins++];
@@ -83,21 +83,21 @@ static void place_addresses(struct fetch *f, uint32_t host, const struct sockadd
 		         sa->sa_family == AF_INET6 ? "[%.45s]" : "%s", text);
 		pin->address = polite_address(f->polite, party, gate_party(sa, party));
 	}
-	place_set(p, FETCH_OK, NULL);
-	place_use(f, host, 0);
+	host_set_error(p, FETCH_OK, NULL);
+	host_use_address(f, host, 0);
 }
 
-void place_resolved(struct fetch *f, const struct resolve_answer *a, double now)
+void host_resolved(struct fetch *f, const struct resolve_answer *a, double now)
 {
-	struct place *p = &f->places.v[a->tag];
+	struct host *p = &f->hosts.v[a->tag];
 	struct list parked = p->parked;
 
 	p->known = KNOWN;
 	p->until = now + (a->n > 0 ? f->opt.dns_age : DNS_FAILED_AGE);
 	if (a->n > 0)
-		place_addresses(f, a->tag, a->addresses, a->n);
+		host_set_addresses(f, a->tag, a->addresses, a->n);
 	else
-		place_set(p, FETCH_DNS, a->why);
+		host_set_error(p, FETCH_DNS, a->why);
 	p->parked = (struct list){ NONE, NONE };
 	while (parked.first != NONE) {
 		struct job *j = f->jobs.v[parked.first];
@@ -107,10 +107,10 @@ void place_resolved(struct fetch *f, const struct resolve_answer *a, double now)
 	}
 }
 
-/* Is it known where the host is?  Otherwise the job is parked. */
-static bool place_ask(struct fetch *f, struct job *j, double now)
+/* Is the host resolved?  If not, the job is parked or queued. */
+static bool host_is_resolved(struct fetch *f, struct job *j, double now)
 {
-	struct place *p = &f->places.v[j->host];
+	struct host *p = &f->hosts.v[j->host];
 	char name[URL_HOST_MAX + 3];
 	struct sockaddr_storage literal;
 
@@ -121,9 +121,9 @@ static bool place_ask(struct fetch *f, struct job *j, double now)
 		p->known = KNOWN;
 		p->until = now + f->opt.dns_age;
 		polite_cancel(f->polite, j->host);
-		place_addresses(f, j->host, &literal, 1);
+		host_set_addresses(f, j->host, &literal, 1);
 		polite_add_first(f->polite, j->host, j->number, now);
-		return false;           /* its turn comes under the address' rule */
+		return false;           /* queued again: now the pace of the address applies, too */
 	}
 	if (p->known != KNOWN) {
 		polite_cancel(f->polite, j->host);
@@ -137,10 +137,10 @@ static bool place_ask(struct fetch *f, struct job *j, double now)
 	return true;
 }
 
-/* May the host be asked?  Otherwise the job is done. */
-static bool place_allows(struct fetch *f, struct job *j)
+/* May the host be asked?  If not, the job is done. */
+static bool host_allows(struct fetch *f, struct job *j)
 {
-	const struct place *p = &f->places.v[j->host];
+	const struct host *p = &f->hosts.v[j->host];
 
 	if (p->error == FETCH_OK)
 		return true;
@@ -159,7 +159,7 @@ static bool may_spend(struct fetch *f, struct job *j, enum fetch_spend what)
 	return true;
 }
 
-/* May the job go on to its first request, or to robots.txt for it?  Else it is done. */
+/* May the job send its first request, or fetch robots.txt for it?  If not, it is done. */
 static bool may_begin(struct fetch *f, struct job *j, enum fetch_spend what)
 {
 	if (j->begun || may_spend(f, j, what)) {
@@ -171,15 +171,14 @@ static bool may_begin(struct fetch *f, struct job *j, enum fetch_spend what)
 	return false;
 }
 
-/* Whoever wants to know is told that a request of the page is about to be made. */
+/* Note, for opt.sent(), that a request of this page is about to be sent. */
 static void tell_sent(struct fetch *f, const struct job *page)
 {
 	if (f->opt.sent && !page->only_robots)
 		vec_push(&f->sent, ((struct fetch_sent){ page->page, page->site }));
 }
 
-/* Count the request that is about to be made, for the page that pays; false: it is not
- * granted. */
+/* Count the next request on the budget of the page that pays; false: not granted. */
 static bool count_request(struct fetch *f, struct job *j)
 {
 	uint32_t payer = j->is_robots ? robots_payer(f, j) : NONE;
@@ -204,7 +203,7 @@ static bool count_request(struct fetch *f, struct job *j)
 
 void job_dispatch(struct fetch *f, struct job *j, double now)
 {
-	struct place *p;
+	struct host *p;
 	char name[URL_HOST_MAX + 3];
 	struct wire_request r = { .owner = j->number, .url = j->url.data,
 		.origin_size = j->parts.path,
@@ -231,12 +230,12 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		job_done(f, j, FETCH_GATE, "%s: %s", name, why);
 		return;
 	}
-	if ((!r.proxy && !place_ask(f, j, now)) || !may_begin(f, j, FETCH_FIRST))
+	if ((!r.proxy && !host_is_resolved(f, j, now)) || !may_begin(f, j, FETCH_FIRST))
 		return;
 	if (!r.proxy) {
-		if (!place_allows(f, j))
+		if (!host_allows(f, j))
 			return;
-		p = &f->places.v[j->host];
+		p = &f->hosts.v[j->host];
 		j->pin = p->pin;
 		r.pin = p->pins[p->pin].text;
 	}
@@ -244,7 +243,7 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 		f->opt.head(f->opt.arg, j->page, &j->method, &j->second_opinion);
 		r.head_only = j->method == FETCH_HEAD;
 	}
-	/* What we know of the page is about its own URL, not about where it leads. */
+	/* validators belong to the page's own URL, not to a redirect's target */
 	if (!j->is_robots && !j->hops.n) {
 		r.etag = j->etag;
 		r.last_modified = j->last_modified;
@@ -264,7 +263,7 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 
 /* ---- after ---- */
 
-/* Seconds that Retry-After asks for; -1: not there or not understood. */
+/* Seconds of Retry-After; -1: missing or malformed. */
 static double retry_after(const struct transfer *t, int64_t now)
 {
 	const char *v, *d;
@@ -284,7 +283,7 @@ static double retry_after(const struct transfer *t, int64_t now)
 	}
 	if (!when_parse_http(v, n, &when))
 		return -1;
-	/* by the server's own clock, if it tells */
+	/* by the server's own clock, if it sends Date */
 	if (fetch_header(t->head.data, t->head.size, "Date", &d, &d_size))
 		(void)when_parse_http(d, d_size, &now);
 	return when > now ? (double)(when - now) : 0;
@@ -296,8 +295,8 @@ static bool is_failure(enum fetch_error e)
 		e == FETCH_RESET || e == FETCH_PROTOCOL || e == FETCH_DNS;
 }
 
-/* The job goes on: its last answer is no longer wanted, and a waiting job must
- * not hold a transfer. */
+/* Drop the last answer of a job that continues: a waiting job must not hold a transfer.
+ * */
 static void forget_answer(struct fetch *f, struct job *j)
 {
 	if (j->transfer)
@@ -305,7 +304,7 @@ static void forget_answer(struct fetch *f, struct job *j)
 	j->transfer = NULL;
 }
 
-/* The answer of a redirect, in memory of its own; bounded by HOPS_HELD_MAX. */
+/* Copy the answer of a redirect; all copies together are bounded by HOPS_HELD_MAX. */
 static struct fetch_hop keep_hop(struct fetch *f, const struct job *j, const struct transfer *t)
 {
 	struct fetch_hop h = { .url = mem_strdup(j->url.data), .status = t->status,
@@ -368,23 +367,23 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 		buf_clear(&j->url);
 		buf_add(&j->url, to.data, to.size);
 		forget_answer(f, j);
-		job_place(f, j, now, true);     /* what was begun is ended first */
+		job_queue(f, j, now, true);     /* first in the queue: begun jobs go before new ones */
 	}
 	buf_release(&to);
 	return true;
 }
 
-/* Nothing listens at this address; has the host another?  Then no request has
- * been made yet, and polite decides when the next address may be tried. */
+/* The address cannot be reached: queue the job for the host's next address, if there is
+ * one. No request was sent, and polite decides when the next address may be tried. */
 static bool next_pin(struct fetch *f, struct job *j, const struct transfer *t, double now)
 {
-	struct place *p = &f->places.v[j->host];
+	struct host *p = &f->hosts.v[j->host];
 
 	if ((t->error != FETCH_CONNECT && t->error != FETCH_TIMEOUT) || t->received ||
 	    t->connect_seconds > 0 || p->n_pins < 2 || ++j->pins_tried >= p->n_pins)
 		return false;
 	if (j->pin == p->pin)           /* else another job has moved the host */
-		place_use(f, j->host, (p->pin + 1) % p->n_pins);
+		host_use_address(f, j->host, (p->pin + 1) % p->n_pins);
 	polite_cancel(f->polite, j->host);
 	polite_add_first(f->polite, j->host, j->number, now);
 	return true;
@@ -446,7 +445,7 @@ void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now
 	j->bytes += t->received;
 	f->stats.bytes += t->received;
 	if (cut && j->is_robots)
-		t->error = FETCH_STOPPED;       /* it does not count as one that cannot be had */
+		t->error = FETCH_STOPPED;       /* this is no failure of robots.txt */
 	polite_done(f->polite, j->host, now, throttled ? POLITE_THROTTLED : cut ? POLITE_CUT
 		: is_failure(t->error) ? POLITE_FAILED : POLITE_ANSWERED,
 		throttled ? retry_after(t, j->time) : -1, draw);

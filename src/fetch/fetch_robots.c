@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_robots.c - robots.txt of each origin, fetched once and kept for a day.
+ * fetch_robots.c - robots.txt of each origin, fetched once and cached for a day.
  *
- * The first page of an origin whose turn comes gives its turn to robots.txt and
- * is parked, as are those that follow, until the rules are known.  The request
- * goes through the same politeness, gate and caps as any other and may be
- * redirected five times, also to other hosts; its rules bind the origin it was
- * asked for.  It is not of the budget, unless a redirect is what it is wanted for: see
- * robots_payer().  A file that cannot be had closes the origin for a while: with the
- * network's error if there was no answer, as forbidden if the server failed.
- * Rules learnt before bind on when a later request fails; where there are none, a file
- * that could not be had for 30 days counts as absent (RFC 9309 2.3.1.4).
+ * When the first page of an origin has its turn, robots.txt is fetched instead.  That
+ * page and later ones are parked until the rules are known.  The request obeys
+ * politeness, gate and caps as any other.  It may be redirected five times, also to other
+ * hosts; the rules bind the origin that was asked.  It costs no budget, unless a redirect
+ * causes it: see robots_payer().  A robots.txt that cannot be fetched closes the origin
+ * for a while: with the network's error if there was no answer, as forbidden if the
+ * server failed.  Old rules stay in force when a later request fails.  If there are none,
+ * a file that could not be fetched for 30 days counts as absent (RFC 9309 2.3.1.4).
  *
- * The caller may remember for us, from one start to the next (robots_load, robots_save):
- * then each origin is asked once a day, however often we are started.
+ * The caller may cache the files from run to run (robots_load, robots_save).  Then each
+ * origin is asked once a day, however often the program is started.
  */
 #include "fetch/fetch_inner.h"
 
@@ -23,7 +22,7 @@
 #include "warc/http.h"
 #include "web/rules/robots.h"
 
-#define RULES_ALWAYS (16 << 10) /* bytes of one origin's rules that always have room */
+#define RULES_ALWAYS (16 << 10) /* bytes; rules of this size are stored though max_rules is reached */
 #define ROBOTS_FAILED_AGE 600   /* seconds until a failed robots.txt is tried again */
 
 void origin_release(struct origin *o)
@@ -44,13 +43,13 @@ static void ask_for(struct fetch *f, uint32_t number, const struct job *page, do
 	buf_add(&j->url, page->url.data, page->parts.path);
 	buf_str(&j->url, "/robots.txt");
 	f->origins.v[number].known = ASKED;
-	job_place(f, j, now, true);
+	job_queue(f, j, now, true);
 }
 
-/* One robots.txt for each site that has pages to ask for is a number that the caller has
- * chosen.  Redirects lead to as many sites as a server likes: robots.txt of where a page
- * was redirected to, and one that is redirected to another domain itself, are paid for as
- * the hops of a page are, by the page that waits for them. */
+/* The caller's pages have a known number of sites, so their robots.txt files are free.
+ * But redirects lead to as many sites as a server likes.  So two kinds are charged, as
+ * hops are, to the page that waits for them: the robots.txt of a redirect's target, and a
+ * robots.txt that is itself redirected to another domain. */
 uint32_t robots_payer(const struct fetch *f, const struct job *j)
 {
 	const struct origin *o = &f->origins.v[j->origin];
@@ -72,7 +71,7 @@ uint32_t robots_payer(const struct fetch *f, const struct job *j)
 
 static bool remember(struct fetch *f, const struct job *page, double now);
 
-/* Does it ask for a longer pause than we would keep?  Then its pages are not asked. */
+/* Is its Crawl-delay longer than our limit?  Then its pages are not fetched. */
 static bool is_too_slow(const struct fetch *f, const struct origin *o)
 {
 	const struct polite_options *p = &f->opt.polite;
@@ -128,8 +127,8 @@ static void no_rules(struct fetch *f, struct origin *o)
 	o->rules = NULL;
 }
 
-/* False: they are large, and there is no room.  Rules of an ordinary size always have
- * some, or those who send large ones could keep us from all others. */
+/* False: the rules are large and max_rules is reached.  Rules of usual size are always
+ * stored; otherwise servers with large ones could lock out all others. */
 static bool set_rules(struct fetch *f, struct origin *o, const char *data, size_t size,
                       bool cut)
 {
@@ -156,7 +155,7 @@ static void save(struct fetch *f, uint32_t origin, const struct fetch_robots_cop
 		                   strtab_size(&f->origin_names, origin), copy);
 }
 
-/* The rules of an answer, and into memory. */
+/* Parse the rules of an answer, and save them in the caller's cache. */
 static bool learn_rules(struct fetch *f, const struct job *j, const struct transfer *t)
 {
 	struct fetch_robots_copy copy = { .status = 200, .cut = t->cut != FETCH_WHOLE,
@@ -169,7 +168,7 @@ static bool learn_rules(struct fetch *f, const struct job *j, const struct trans
 
 	buf_init(&plain, ROBOTS_SIZE_MAX + 1);
 	if (fetch_header(t->head.data, t->head.size, "Content-Encoding", &value, &n)) {
-		/* what came before the damage or the cap still binds */
+		/* the part before the damage or the cap is in force */
 		copy.cut |= http_decode(&plain, value, n, copy.body, copy.size, NULL) != 0;
 		copy.body = buf_text(&plain);
 		copy.size = plain.size;
@@ -194,7 +193,7 @@ static void failed(struct origin *o, enum fetch_error error, const char *why, do
 	o->why = mem_strdup(why);
 }
 
-/* It was asked for and could not be had; not: we had no time, or no leave, to ask. */
+/* Note that robots.txt could not be fetched, unless we had no time or budget to ask. */
 static void note_failing(struct fetch *f, uint32_t origin, enum fetch_error error, int status,
                          double now)
 {
@@ -209,7 +208,8 @@ static void note_failing(struct fetch *f, uint32_t origin, enum fetch_error erro
 	save(f, origin, &(struct fetch_robots_copy){ .failed = true, .status = status });
 }
 
-/* Is there a copy that is still true?  One that is too old binds if no other can be had. */
+/* Load the caller's copy.  True: it need not be fetched now, since it is recent enough,
+ * or the last attempt failed a short time ago. */
 static bool remember(struct fetch *f, const struct job *page, double now)
 {
 	struct origin *o = &f->origins.v[page->origin];
@@ -242,7 +242,7 @@ static bool remember(struct fetch *f, const struct job *page, double now)
 	return true;
 }
 
-/* What the end of the request means for its origin. */
+/* Set the state of the origin from the end of its robots.txt request. */
 static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
                             enum fetch_error error, double now)
 {
@@ -258,7 +258,7 @@ static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
 		snprintf(why, sizeof why, "status %d", status);
 	else
 		snprintf(why, sizeof why, "%s", t && error ? t->why : j->why ? j->why : "");
-	/* leads nowhere: not available, RFC 9309 2.3.1.2 */
+	/* the redirects end nowhere: "unavailable", RFC 9309 2.3.1.2 */
 	access = nowhere ? ROBOTS_ALLOW_ALL :
 	         robots_policy(status, o->failing ? (int64_t)(now - o->failing_since) : 0);
 	if (!nowhere && (!status || status == 429 || status >= 500)) {
@@ -286,19 +286,19 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 	if (t && error == FETCH_OK && j->hops.n < f->opt.max_redirects &&
 	    job_redirect(f, j, t, now)) {
 		wire_recycle(f->wire, t);
-		return;                 /* on its way, or back here without t */
+		return;                 /* the job continues, or came back here with t == NULL */
 	}
-	o = &f->origins.v[j->origin];   /* a redirect may have moved them */
+	o = &f->origins.v[j->origin];   /* again: a redirect may have moved the array */
 	o->known = KNOWN;
 	o->error = FETCH_OK;
 	o->until = now + f->opt.robots_age;
 	robots_answered(f, j, t, error, now);
-	/* pages of the origin itself are owed the request that a redirect could not pay */
+	/* the page that should pay could not: the next page of the origin asks again */
 	if (error == FETCH_BUDGET && j->payer != NONE)
 		o->known = UNKNOWN;
 	parked = o->parked;
 	o->parked = (struct list){ NONE, NONE };
-	/* Several origins of one host: what any of them asked for stays. */
+	/* a host may have several origins: the Crawl-delay of any of them stays */
 	if (parked.first != NONE && o->rules && o->rules->crawl_delay > 0)
 		polite_set_crawl_delay(f->polite, f->jobs.v[parked.first]->host,
 		                       o->rules->crawl_delay);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_span.c - the time of a cycle, and of a host's part of it.
+ * fetch_span.c - time limits of a cycle, and of each host in it.
  *
- * In the last tenth of its time, at most SPAN_GRACE seconds, nothing new is asked; at its
- * end what is under way is cut.  So what is cut had some time, and one that answers at
- * all is not taken for one that does not.
+ * No request is sent in the last tenth of the time, at most SPAN_GRACE seconds.  At the
+ * end transfers are cut.  So a transfer that is cut had some time, and a host that
+ * answers is not taken for one that does not.
  */
 #include "fetch/fetch_inner.h"
 
@@ -21,7 +21,7 @@ struct span span_begin(double seconds, double now)
 
 void span_start_host(struct fetch *f, uint32_t host, double now)
 {
-	struct span *s = &f->places.v[host].part;
+	struct span *s = &f->hosts.v[host].part;
 
 	if (s->until == 0)
 		*s = span_begin(f->opt.host_seconds, now);
@@ -29,12 +29,12 @@ void span_start_host(struct fetch *f, uint32_t host, double now)
 
 double job_until(const struct fetch *f, const struct job *j)
 {
-	return fmin(f->cycle.until, f->places.v[j->host].part.until);
+	return fmin(f->cycle.until, f->hosts.v[j->host].part.until);
 }
 
 bool job_is_late(const struct fetch *f, const struct job *j, double now)
 {
-	const struct span *part = &f->places.v[j->host].part;
+	const struct span *part = &f->hosts.v[j->host].part;
 
 	return now >= f->cycle.ask_until || (part->until > 0 && now >= part->ask_until);
 }

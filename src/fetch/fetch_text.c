@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_text.c - what goes out of the fetcher besides pages: a request as text, for the
- * archive, and who rests.
+ * fetch_text.c - a request as text, for the archive; and the list of resting hosts.
  *
- * The request is written from what was asked for, in libcurl's order: listening to libcurl for
- * every byte sent would cost each request more, and HTTP/2 has no text.  A test
- * compares it with what a server received.
+ * The text is written from the request, in libcurl's order.  To record every byte that
+ * libcurl sends would cost more, and HTTP/2 has no text.  A test compares the text with
+ * the bytes that a server received.
  */
 #include "fetch/fetch_inner.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate.c - tables of special-purpose networks, and the unwrapping.
+ * gate.c - tables of special-purpose networks; unwrapping of IPv4 addresses.
  *
  * Every address is turned into 16 bytes, IPv4 as ::ffff:a.b.c.d, and looked up
  * in two tables.  IPv4: closed if in the table.  IPv6: open only inside
@@ -96,7 +96,7 @@ static const char *refuses_v4(const uint8_t v4[4])
 	return find_special(closed_v4, sizeof closed_v4 / sizeof *closed_v4, a);
 }
 
-/* The messages of wrapped addresses are constants too: one for each wrapping. */
+/* Messages are constants, so each wrapping has its own. */
 static const char *refuses_wrapped(const uint8_t v4[4], const char *what)
 {
 	return refuses_v4(v4) ? what : NULL;
@@ -216,7 +216,7 @@ bool gate_literal(const char *host, struct sockaddr_storage *ret)
 
 	memset(ret, 0, sizeof *ret);
 	if (size && host[size - 1] == '.' && strchr(host, ':') == NULL)
-		size--;                         /* "127.0.0.1." is one as well */
+		size--;                         /* "127.0.0.1." is an address, too */
 	if (size >= sizeof text || !size)
 		return false;
 	memcpy(text, host, size);
@@ -230,7 +230,7 @@ bool gate_literal(const char *host, struct sockaddr_storage *ret)
 		memmove(text, text + 1, size - 2);
 		text[size - 2] = '\0';
 	}
-	text[strcspn(text, "%")] = '\0';        /* a zone does not change the judgement */
+	text[strcspn(text, "%")] = '\0';        /* a zone ("%eth0") does not matter */
 	if (inet_pton(AF_INET6, text, &s6->sin6_addr) != 1)
 		return false;
 	s6->sin6_family = AF_INET6;

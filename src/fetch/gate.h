@@ -2,11 +2,10 @@
 /*
  * gate.h - which network addresses a crawler may connect to.
  *
- * A URL is written by strangers, so is the DNS behind it and so is every
- * redirect.  The one thing that cannot lie is the address of the socket: all
- * connections pass here.  An address is open if it is global unicast by the
- * IANA special-purpose registries, IPv6 wrappings of IPv4 being judged by what
- * they wrap, or if the user's own list (`--allow-net`) has it.
+ * Strangers write URLs, DNS records and redirects.  Only the address of the socket cannot
+ * lie, so every connection is checked here.  An address is open if it is global unicast
+ * by the IANA special-purpose registries, or if the user's own list (`--allow-net`) has
+ * it. An IPv6 address that wraps an IPv4 address is judged by the address inside.
  *
  * Pure: no resolver, no socket.
  */
@@ -34,8 +33,8 @@ struct gate {                   /* zeroed: only global addresses */
 	size_t n_nets, cap;
 };
 
-/* Add "10.0.0.0/8", "fd00::/8", or one address.  Host bits must be zero, so
- * that a slip of the pen does not open more than was meant. */
+/* Add "10.0.0.0/8", "fd00::/8", or one address.  Host bits must be zero, so that a typing
+ * error does not open more than was meant. */
 MUST_CHECK int gate_allow(struct gate *g, const char *cidr, struct err *err);
 void gate_release(struct gate *g);
 
@@ -47,17 +46,17 @@ const char *gate_refuses(const struct gate *g, const struct sockaddr *sa);
  * for one (127.1, 0x7f.1, 2130706433, [::1])?  Fills *ret if so. */
 bool gate_literal(const char *host, struct sockaddr_storage *ret);
 
-/* Behind a proxy the name is not resolved here: refuse what can be seen from
- * the text, addresses and the names of this machine (localhost). */
+/* Behind a proxy the name is not resolved here.  Refuse what the text shows: addresses,
+ * and names of this machine (localhost). */
 const char *gate_refuses_name(const struct gate *g, const char *host);
 
-/* Ports of other protocols, which a request could be abused to talk to (the list of bad
- * ports of the fetch standard); no allow list opens them. */
+/* Ports of other protocols, which HTTP requests could attack (the "bad ports" of the
+ * Fetch standard).  No allow list opens them. */
 bool gate_refuses_port(unsigned port);
 
-/* Whose address is it, for counting what one party is asked: an IPv4 address stands for
- * itself, also inside NAT64 and 6to4, an IPv6 address for its /64, which is what one
- * machine is given.  Returns the bytes of *out; 0: no internet address. */
+/* The party behind an address, to count requests to one party: the IPv4 address (also
+ * inside NAT64 and 6to4), or the /64 of an IPv6 address, which is what one machine is
+ * given. Returns the size of *out in bytes; 0: not an internet address. */
 #define GATE_PARTY 8
 size_t gate_party(const struct sockaddr *sa, uint8_t out[GATE_PARTY]);
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * polite.c - two heaps of moments, one of hosts and one of addresses.
+ * polite.c - two heaps ordered by time, one of hosts and one of addresses.
  *
- * A host with waiting jobs and a free slot stands in exactly one place: in the
- * host heap under the moment it may be asked again, or, once that has come, in
- * the queue of its address; an address with such a queue and a free slot stands
- * in the address heap.  So a thousand hosts behind one address cost no more
- * than one moment, and a step is O(log hosts).  A host without known address
- * goes straight from the first heap to the caller.
+ * A host with waiting jobs and a free slot is in the host heap until the time when it may
+ * be asked again; then it is in the queue of its address.  An address with such a queue
+ * and a free slot is in the address heap.  So a thousand hosts behind one address have
+ * one entry in the address heap, and a step is O(log hosts).  A host without known
+ * address goes from the host heap directly to the caller.
  *
  * Memory: about 100 bytes a host besides its name, 8 a waiting job.
  */
@@ -19,7 +18,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-enum place { PLACE_NONE, PLACE_HEAP, PLACE_ADDRESS };
+enum waits { NOT_WAITING, WAITS_IN_HEAP, WAITS_AT_ADDRESS };
 
 struct host {
 	double ready;                   /* earliest next start */
@@ -28,15 +27,15 @@ struct host {
 	double last_incident;           /* when the last block ended */
 	uint32_t address, moves_to;     /* moves_to: when its slots are free */
 	uint32_t open, failures, incidents;
-	uint32_t first, last;           /* its jobs, by number of node */
+	uint32_t first, last;           /* its jobs, numbers of nodes */
 	uint32_t next_at_address, next_drained;
-	enum place place;
+	enum waits waits;
 	bool draining, moving;
 };
 
 struct address {
 	double ready;
-	uint32_t open, first, last;     /* hosts whose moment has come */
+	uint32_t open, first, last;     /* queue of hosts that may be asked now */
 };
 
 struct node { uint32_t job, next; };
@@ -76,7 +75,7 @@ void polite_free(struct polite *p)
 	free(p);
 }
 
-/* Heaps have a fixed number of items: move to one of twice the size. */
+/* Heaps have a fixed size: move to one of twice the size. */
 static void heap_fit(struct heap *h, uint32_t n)
 {
 	struct heap bigger;
@@ -128,7 +127,8 @@ static double moment(const struct host *h)
 	return h->ready > h->blocked_until ? h->ready : h->blocked_until;
 }
 
-/* Is the address in the heap exactly if it has someone to serve and a slot? */
+/* Put the address into the heap if it has a waiting host and a free slot; else remove it.
+ * */
 static void list_address(struct polite *p, uint32_t i)
 {
 	struct address *a = &p->addresses.v[i];
@@ -139,20 +139,20 @@ static void list_address(struct polite *p, uint32_t i)
 		heap_remove(&p->address_heap, i);
 }
 
-/* Put a host where it belongs, unless it already waits at its address. */
+/* Put a host into the host heap or take it out, unless it waits at its address. */
 static void list_host(struct polite *p, uint32_t i)
 {
 	struct host *h = &p->hosts.v[i];
 
-	if (h->place == PLACE_ADDRESS)
+	if (h->waits == WAITS_AT_ADDRESS)
 		return;
 	if (h->first != POLITE_NONE && h->open < p->opt.host_connections && !h->draining &&
 	    !h->moving) {
 		heap_set(&p->host_heap, i, -moment(h));
-		h->place = PLACE_HEAP;
+		h->waits = WAITS_IN_HEAP;
 	} else {
 		heap_remove(&p->host_heap, i);
-		h->place = PLACE_NONE;
+		h->waits = NOT_WAITING;
 	}
 }
 
@@ -166,7 +166,7 @@ static uint32_t pop_at_address(struct polite *p, uint32_t address)
 	if (a->first == POLITE_NONE)
 		a->last = POLITE_NONE;
 	h->next_at_address = POLITE_NONE;
-	h->place = PLACE_NONE;
+	h->waits = NOT_WAITING;
 	list_address(p, address);
 	return i;
 }
@@ -181,7 +181,7 @@ static void push_at_address(struct polite *p, uint32_t i)
 	else
 		p->hosts.v[a->last].next_at_address = i;
 	a->last = i;
-	h->place = PLACE_ADDRESS;
+	h->waits = WAITS_AT_ADDRESS;
 	list_address(p, h->address);
 }
 
@@ -195,7 +195,7 @@ void polite_set_address(struct polite *p, uint32_t host, uint32_t address)
 		list_host(p, host);
 		return;
 	}
-	if (h->place == PLACE_ADDRESS) {        /* rare: it moved while it waited */
+	if (h->waits == WAITS_AT_ADDRESS) {        /* rare: it moved while it waited */
 		struct address *a = &p->addresses.v[h->address];
 		uint32_t *link = &a->first, before = POLITE_NONE;
 
@@ -207,7 +207,7 @@ void polite_set_address(struct polite *p, uint32_t host, uint32_t address)
 		if (a->last == host)
 			a->last = before;
 		h->next_at_address = POLITE_NONE;
-		h->place = PLACE_NONE;
+		h->waits = NOT_WAITING;
 		list_address(p, h->address);
 	}
 	h->address = address;
@@ -224,7 +224,7 @@ void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds)
 		seconds = p->opt.max_crawl_delay;
 	if (seconds > h->delay)
 		h->delay = seconds;
-	h->ready += h->delay - old;             /* the pause now running is one, too */
+	h->ready += h->delay - old;             /* the present pause changes, too */
 	list_host(p, host);
 }
 
@@ -320,7 +320,7 @@ bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret
 		struct host *h = &p->hosts.v[i];
 
 		heap_pop(&p->host_heap, &i, &key);
-		h->place = PLACE_NONE;
+		h->waits = NOT_WAITING;
 		if (h->address == POLITE_NONE) {
 			hand_out(p, i, ret_host, ret_job);
 			return true;
@@ -332,7 +332,7 @@ bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret
 		uint32_t host = pop_at_address(p, i);
 		struct host *h = &p->hosts.v[host];
 
-		/* Blocked, emptied or filled up while it stood here? */
+		/* blocked, emptied or filled up while it was queued here? */
 		if (h->first == POLITE_NONE || moment(h) > now || h->draining || h->moving ||
 		    h->open >= p->opt.host_connections) {
 			list_host(p, host);
@@ -375,8 +375,8 @@ void polite_start(struct polite *p, uint32_t host, double now)
 	list_host(p, host);
 }
 
-/* Block the host.  Answers that were under way when the block began belong to
- * the same incident: they may lengthen it by their Retry-After, not escalate. */
+/* Block the host.  Answers to requests sent before the block belong to the same incident:
+ * their Retry-After may lengthen the block, but they do not count as new incidents. */
 static void block(struct polite *p, struct host *h, double now, double retry_after,
                   double draw)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proxy.c - reading the settings and matching no_proxy; see proxy.h. */
+/* proxy.c - read the settings, match no_proxy; see proxy.h. */
 #include "fetch/proxy.h"
 
 #include <arpa/inet.h>

@@ -2,8 +2,8 @@
 /*
  * proxy.h - which proxy, if any, a URL goes through.
  *
- * The rules are those of libcurl, decided here so that the fetcher and libcurl
- * cannot disagree about whether a name is to be resolved: an explicit proxy, or
+ * The rules are those of libcurl.  They are applied here, so that the fetcher and libcurl
+ * cannot disagree on whether to resolve a name: an explicit proxy, or
  * http_proxy (lower case only: HTTP_PROXY can be set by a CGI request),
  * https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY; no_proxy and NO_PROXY list
  * hosts, domains and networks that are asked directly, "*" all.  Proxies are

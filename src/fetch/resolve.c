@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.c - a queue of questions, a queue of answers, a lock around both.
+ * resolve.c - a queue of questions, a queue of answers, one lock for both.
  *
  * Threads start with the first question (up to RESOLVE_THREADS, one for each
  * question that finds none idle), so a fetcher behind a proxy has none.
@@ -52,8 +52,8 @@ static struct question *pop(struct queue *q)
 	return x;
 }
 
-/* All addresses, not just those this machine could reach: the gate wants to
- * see every one. */
+/* All addresses, not only those that this machine can reach: the gate checks every one.
+ * */
 static void ask_system(struct question *x)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.h - names to addresses without stopping the transfers.
+ * resolve.h - resolve names while transfers continue.
  *
- * The system's resolver blocks, so a few threads ask it; answers are taken by
- * the one thread that runs the fetcher, when the descriptor becomes readable.
+ * The system's resolver blocks, so a few threads call it.  The fetcher's thread takes the
+ * answers when the descriptor becomes readable.
  */
 #ifndef FETCH_RESOLVE_H
 #define FETCH_RESOLVE_H
@@ -28,7 +28,7 @@ struct resolve_answer {
 /* lookup as in struct fetch_options; NULL: getaddrinfo(). */
 struct resolve *resolve_new(int (*lookup)(void *arg, const char *host,
                                           struct sockaddr_storage *ret), void *arg);
-void resolve_free(struct resolve *r);           /* waits for lookups under way */
+void resolve_free(struct resolve *r);           /* waits for running lookups */
 int resolve_fd(const struct resolve *r);
 void resolve_ask(struct resolve *r, const char *host, uint32_t tag);
 bool resolve_take(struct resolve *r, struct resolve_answer *ret);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - the threads of the wire, and what goes to and fro.
+ * wire.c - the threads of the wire, and the queues between them and the caller.
  *
- * libcurl costs more processor time a page than everything else about fetching, so
- * it runs in several lanes, each with a thread, a multi handle and an event queue
- * of its own.  All requests to one address (or proxy) take the same lane: there
- * are their connections, and there they are counted.  Who may be asked is decided
- * by the caller as before, in one place.
+ * libcurl needs more processor time than the rest of fetching.  So it runs in several
+ * lanes. A lane has its own thread, multi handle and epoll queue.  All requests to one
+ * address (or proxy) use the same lane: their connections are there, and are counted
+ * there.  The caller alone decides which host may be asked.
  *
- * The caller puts orders and used transfers into a lane's box, the lane puts what
- * has finished into the caller's, many at a time.  A box has a lock, held for a few
- * instructions, and a descriptor that is written to only if the other side sleeps:
- * under load nobody is woken.  A lane calls the caller when nothing more has come in,
- * not for every answer: there are fewer processors than threads.
+ * The caller puts orders and used transfers into a lane's box; the lane puts finished
+ * transfers into the caller's box, many at a time.  A box has a lock, held for a few
+ * instructions, and a descriptor that is written only if the other side sleeps.  So under
+ * load no thread is woken.  A lane wakes the caller when no more answers arrive, not for
+ * each answer: there are fewer processors than threads.
  *
- * Memory: every lane has its share of max_memory (wire_curl.c), and one body more.
+ * Memory: each lane may use its share of max_memory (wire_curl.c) plus one body.
  */
 #include <curl/curl.h>
 #include <pthread.h>
@@ -61,12 +60,12 @@ static void ring(int wake)
 	uint64_t one = 1;
 
 	if (write(wake, &one, sizeof one) < 0)
-		return;                 /* full: it has not been heard yet */
+		return;                 /* the counter is full: the other side will wake up anyway */
 }
 
 /* ---- a lane's thread ---- */
 
-/* Returns whether there was something. */
+/* Returns whether any transfer had finished. */
 static bool hand_over(struct wire *w, struct lane *lane)
 {
 	struct transfer *first = NULL, **end = &first, *t;
@@ -102,7 +101,7 @@ static void *run(void *arg)
 	struct station *s = arg;
 	struct order *orders = NULL;
 	size_t n = 0, cap = 0;
-	bool owes = false;              /* the caller a call */
+	bool owes = false;              /* the caller must still be woken */
 
 	wire_memory_keep();
 	for (;;) {
@@ -127,7 +126,7 @@ static void *run(void *arg)
 			next = back->next;
 			lane_recycle(s->lane, back);
 		}
-		if (n)                  /* what has come in unasked, before all that is asked */
+		if (n)                  /* events that were there already, before new orders */
 			lane_work(s->lane, 0);
 		for (size_t i = 0; i < n; i++) {
 			if (orders[i].request.pin)
@@ -311,7 +310,7 @@ void wire_work(struct wire *w, double seconds)
 	if (!w->finished && !w->own && seconds > 0) {
 		w->asleep = true;
 		pthread_mutex_unlock(&w->lock);
-		/* rounded up, or the last millisecond would be spent spinning */
+		/* rounded up, so that the last millisecond is not spent in a loop */
 		(void)epoll_wait(w->epoll, events, 2, (int)(seconds * 1000) + 1);
 		pthread_mutex_lock(&w->lock);
 		w->asleep = false;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.h - single HTTP exchanges, many at a time.  Inside of fetch/.
+ * wire.h - single HTTP exchanges, many at a time.  Private to fetch/.
  *
- * One request, one answer: no redirects, no politeness, no decoding of content.
- * What a transfer must not exceed (time, speed, head, body, memory of all) is
- * kept here.  The address to connect to is chosen by the caller and checked by
- * the gate once more when the socket is made.
+ * One request, one answer: no redirects, no politeness, no decoding of content.  The wire
+ * enforces the limits of a transfer: time, speed, head, body, and memory of all
+ * transfers. The caller chooses the address; the gate checks it again when the socket is
+ * made.
  *
- * The exchanges happen in a few threads.  What a request points to must stay until
- * its transfer has finished, its pin apart.
+ * The exchanges run in a few threads.  Memory that a request points to must stay valid
+ * until its transfer has finished, except `pin`.
  */
 #ifndef FETCH_WIRE_H
 #define FETCH_WIRE_H
@@ -63,14 +63,14 @@ struct transfer {
 
 MUST_CHECK int wire_new(struct wire **ret, const struct fetch_options *options,
                         bool behind_proxy, struct err *err);
-/* Nothing goes on any more; what has not finished never will. */
+/* Stop all threads; unfinished transfers never finish. */
 void wire_stop(struct wire *w);
 void wire_free(struct wire *w);
 /* Another descriptor to wait for. */
 void wire_watch(struct wire *w, int fd);
 void wire_start(struct wire *w, const struct wire_request *r, double now);
-void wire_flush(struct wire *w);        /* what was started or recycled may go */
-/* Wait up to `seconds` until something has finished or fd became readable. */
+void wire_flush(struct wire *w);        /* pass on what was started or recycled */
+/* Wait up to `seconds` until a transfer has finished or fd is readable. */
 void wire_work(struct wire *w, double seconds);
 struct transfer *wire_finished(struct wire *w); /* or NULL */
 void wire_recycle(struct wire *w, struct transfer *t);

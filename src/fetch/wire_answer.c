@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_answer.c - what arrives: heads, bodies, failures; and the last look at
- * an address before a socket is opened to it.
+ * wire_answer.c - callbacks for heads, bodies and failures; and the last check of an
+ * address before its socket is opened.
  *
- * libcurl reads HTTP; what it leaves to its user is done here: caps on the head
- * (all heads of an answer together, trailers too) and the body, lengths that
- * contradict each other, the memory of all transfers (see wire_curl.c).
+ * libcurl parses HTTP.  Here we add: limits for the head (all heads of an answer
+ * together, with trailers) and the body, a check for contradicting lengths, and the
+ * memory limit of all transfers (see wire_curl.c).
  */
 #include "fetch/wire_inner.h"
 
@@ -37,8 +37,8 @@ void wire_fail(struct transfer *t, enum fetch_error error, const char *why)
 	snprintf(t->why, sizeof t->why, "%s", why);
 }
 
-/* Memory for the body, once there is one: what was used last is in the caches.  Room
- * at once, as far as a length may be believed. */
+/* Get a buffer for the body: the last one used, which is in the processor's cache.
+ * Reserve the announced length, up to a limit. */
 static void prepare_body(struct transfer *t)
 {
 	struct lane *w = t->lane;
@@ -56,8 +56,8 @@ static bool is_named(const char *data, size_t n, const char *name)
 	return n > size && data[size] == ':' && !strncasecmp(data, name, size);
 }
 
-/* Two lengths that differ, or one that is no number: nobody knows where such an
- * answer ends, and libcurl would believe the last. */
+/* Refuse two different lengths, or one that is no number: the end of such an answer is
+ * unknown, and libcurl would use the last one. */
 static bool length_line(struct transfer *t, const char *data, size_t n)
 {
 	const size_t skip = strlen("Content-Length:");
@@ -78,8 +78,8 @@ static bool length_line(struct transfer *t, const char *data, size_t n)
 	return true;
 }
 
-/* A line that begins with a blank goes on with the one before.  Behind the status line
- * there is none, and what says where the answer ends must not go on: readers differ. */
+/* A line that begins with a blank continues the previous header.  Refuse it after the
+ * status line, and for headers that say where the answer ends: parsers differ on it. */
 static const char *bad_fold(struct transfer *t, const char *data, size_t n)
 {
 	bool folded = data[0] == ' ' || data[0] == '\t', framing = t->in_framing;
@@ -103,13 +103,13 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 
 	(void)one;
 	t->received += n;
-	t->head_bytes += n;             /* of all heads: 1xx ones have no end by themselves */
+	t->head_bytes += n;             /* of all heads: there may be any number of 1xx heads */
 	if (t->head_bytes > t->lane->opt.max_head) {
 		wire_fail(t, FETCH_TOO_LARGE, "headers without end");
 		return 0;
 	}
 	if (t->head_done && !t->body.size && n > 5 && !memcmp(data, "HTTP/", 5)) {
-		buf_clear(&t->head);    /* what came before was 1xx, or of a proxy */
+		buf_clear(&t->head);    /* the head before was a 1xx, or of a proxy */
 		t->head_done = false;
 		t->length = -1;
 	}
@@ -165,7 +165,7 @@ static size_t on_body(char *data, size_t one, size_t n, void *arg)
 	return n;
 }
 
-/* A socket is new, or about to be closed: the event queue does not have it. */
+/* A socket was opened, or will be closed: epoll does not watch it. */
 static void note_socket(struct lane *w, int fd, bool is_ours)
 {
 	while (w->sockets.n <= (size_t)fd)
@@ -231,7 +231,7 @@ void wire_set_error(struct transfer *t, int curl_code)
 		wire_fail(t, FETCH_CONNECT, why);
 	else if (c == CURLE_OPERATION_TIMEDOUT)
 		wire_fail(t, FETCH_TIMEOUT, "no connection in time");
-	else if (c == CURLE_BAD_FUNCTION_ARGUMENT)      /* what libcurl calls it */
+	else if (c == CURLE_BAD_FUNCTION_ARGUMENT)      /* libcurl's code for this */
 		wire_fail(t, FETCH_PROTOCOL, t->head.size == t->status_line ?
 		          "the head begins with a blank" : "a header line without a name");
 	else if (c == CURLE_OUT_OF_MEMORY && !t->head_done)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_ask.c - what libcurl is told before an exchange.
+ * wire_ask.c - set libcurl's options for an exchange.
  *
- * Each exchange has an easy handle of its own, a copy of the lane's model, which has the
- * options that never change: nothing of an answer reaches the next.  (libcurl before 8.1.0
- * kept a pointer to the last header of the answer before, and a head that begins with a
- * blank made it write there: its issue 11101.)  A copy costs about a microsecond.  The
- * multi handle keeps the connections alive between exchanges;
- * CURLOPT_CONNECT_TO pins each to the address that was checked, and the open-socket
- * callback asks the gate about the address that the kernel will really be given,
- * unless it is that of the proxy, which the user has chosen.
+ * Each exchange has its own easy handle, a copy of the lane's model, which has the
+ * options that never change.  So no state of an answer reaches the next.  (libcurl before
+ * 8.1.0 kept a pointer to the last header of the previous answer, and a head that begins
+ * with a blank made it write there: its issue 11101.)  A copy costs about 1 us.  The
+ * multi handle keeps connections open between exchanges.  CURLOPT_CONNECT_TO pins each to
+ * the checked address. The open-socket callback asks the gate about the address that the
+ * kernel gets, unless it is the proxy's, which the user has chosen.
  *
- * At tens of thousands of pages a second libcurl's own work is what counts, and a
- * third of it was putting text together byte by byte.  So the origin of a URL is parsed
- * here, into a handle that libcurl only copies, and again only if the transfer asked
- * another origin before (one that asked the same is preferred); what comes behind the
- * origin is its CURLOPT_REQUEST_TARGET, sent as it is.  User-Agent is one of our
- * headers, which are copied once and not twice; only proxies need it as an option, for
- * CONNECT.  And after each exchange libcurl looks through all the addresses it remembers
- * for old ones: they are pinned, one look in PRUNE_EVERY exchanges will do.
+ * At tens of thousands of pages a second libcurl's own work dominates, and a third of it
+ * was joining text byte by byte.  So the origin of a URL is parsed here, into a handle
+ * that libcurl only copies, and only if the transfer asked another origin before (one
+ * that asked the same is preferred).  The rest of the URL is CURLOPT_REQUEST_TARGET, sent
+ * as it is. User-Agent is in our header list, which is copied once instead of twice; only
+ * proxies need it as an option, for CONNECT.  After each exchange libcurl would search
+ * its address cache for old entries; ours are pinned, so one search in PRUNE_EVERY
+ * exchanges is enough.
  */
 #include "fetch/wire_inner.h"
 
@@ -32,9 +31,9 @@
 #define DNS_AGE 60L             /* seconds that libcurl remembers a proxy's address */
 #define PRUNE_EVERY 1024
 #define LOOK_AT 32              /* idle transfers */
-#define RECEIVE_SIZE 65535L     /* and a byte of libcurl: a class of wire_memory.c */
+#define RECEIVE_SIZE 65535L     /* bytes; with libcurl's one more a size class of wire_memory.c */
 
-/* What every handle is told. */
+/* A handle with the options of all requests. */
 static CURL *new_model(struct lane *w)
 {
 	const struct fetch_options *o = &w->opt;
@@ -131,7 +130,7 @@ static struct curl_slist *add_header(struct curl_slist *l, const char *name, con
 	return l;
 }
 
-/* Those of every request, behind a proxy without the first: see above. */
+/* The headers of every request; behind a proxy without the first (see above). */
 static void set_headers(struct lane *w, struct transfer *t, const struct wire_request *r)
 {
 	struct curl_slist *own = NULL, *common = r->proxy ? w->headers->next : w->headers;
@@ -172,8 +171,8 @@ static void set_way(struct lane *w, struct transfer *t, const struct wire_reques
 		curl_easy_setopt(t->easy, CURLOPT_CONNECT_TO, t->pins);
 }
 
-/* libcurl gets the origin as URL and the rest, byte for byte, as what to ask for.  Only
- * for a proxy it must know all of it. */
+/* libcurl gets only the origin as URL; the rest is the request target, byte for byte.
+ * For a proxy it needs the whole URL. */
 static size_t url_size(const struct wire_request *r)
 {
 	return r->proxy ? strlen(r->url) : r->origin_size;
@@ -199,7 +198,7 @@ static const char *set_url(struct transfer *t, const struct wire_request *r, uin
 			return curl_url_strerror(bad);
 		}
 	}
-	/* Not read, but while it is missing libcurl makes one of the parts. */
+	/* not used, but without it libcurl would join the parts */
 	curl_easy_setopt(t->easy, CURLOPT_URL, t->asked.data);
 	return NULL;
 }

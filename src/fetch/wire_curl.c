@@ -2,13 +2,13 @@
 /*
  * wire_curl.c - the exchanges of one lane, by libcurl's multi interface on epoll.
  *
- * Deadlines are ours: a sweep over the active transfers, ten times a second, so
- * that "no connection", "no head in time", "too slow" and "too long" are told apart,
- * the part received is kept, and libcurl has no timers to keep for every exchange.
+ * Deadlines are ours: ten times a second we check all active transfers.  So we can tell
+ * "no connection", "no head in time", "too slow" and "too long" apart and keep the part
+ * that was received, and libcurl needs no timers.
  *
- * Memory: heads and bodies of all transfers together stay under max_memory plus
- * one body.  Past it, transfers are paused as they receive, all but the one that
- * came first to that point; when memory is given back the others go on.
+ * Memory: heads and bodies of all transfers together stay under max_memory plus one body.
+ * At that limit transfers are paused when they receive data, all but the first to reach
+ * it. When memory is freed the others continue.
  */
 #include "fetch/wire_inner.h"
 
@@ -22,10 +22,10 @@
 
 #include "base/mem.h"
 
-#define SWEEP 0.1               /* seconds between looks at the deadlines */
+#define SWEEP 0.1               /* seconds between checks of the deadlines */
 #define EVENTS 256
 #define STRAY_MAX (1 << 30)     /* bytes: more than any socket holds */
-#define KEEP_BODY (64 << 10)    /* larger buffers are given back after use */
+#define KEEP_BODY (64 << 10)    /* bytes; larger buffers are freed after use */
 
 double wire_now(void)
 {
@@ -37,9 +37,9 @@ double wire_now(void)
 
 /* ---- what libcurl calls ---- */
 
-/* libcurl asks for a socket to be watched with every exchange and not any more at
- * its end.  One that stays open is left in the queue instead, and taken out only if
- * it reports something while nobody waits for it: its peer closed it. */
+/* libcurl wants a socket watched from the start to the end of every exchange.  We leave
+ * open sockets in epoll instead, and remove one only if it reports an event while no
+ * exchange uses it: its peer has closed it. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
 	struct lane *w = arg;
@@ -70,10 +70,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *kn
 	return 0;
 }
 
-/* An event that nobody waits for: take the socket out.  Its peer hung up, or says what
- * nobody asked for.  libcurl 7.88 would take that for the answer to the next request; so
- * end the connection, and libcurl finds it dead.  TLS has messages of its own at such
- * times, and is left alone. */
+/* An event on an idle socket: remove the socket from epoll.  Its peer hung up, or sent
+ * data without a request.  libcurl 7.88 would take such data for the next answer.  So
+ * shut the connection down; libcurl then finds it dead.  TLS may send messages on idle
+ * connections, so TLS sockets stay open. */
 static bool is_stray(struct lane *w, int fd)
 {
 	struct lane_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
@@ -83,7 +83,7 @@ static bool is_stray(struct lane *w, int fd)
 		return false;
 	epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
 	s->watched = 0;
-	if (s->is_plain && !w->n_paused) {      /* who is paused does not wait either */
+	if (s->is_plain && !w->n_paused) {      /* a paused transfer does not wait for events, either */
 		shutdown(fd, SHUT_RDWR);
 		(void)!recv(fd, NULL, STRAY_MAX, MSG_TRUNC | MSG_DONTWAIT); /* dropped */
 	}
@@ -241,7 +241,7 @@ static void complete(struct lane *w, struct transfer *t, CURLcode c)
 	finish(w, t);
 }
 
-/* The request has gone out or is about to: TLS and proxies are behind it. */
+/* TLS and proxy are done: the request was sent, or will be sent next. */
 static bool is_connected(const struct transfer *t)
 {
 	curl_off_t ready = 0;
@@ -250,7 +250,7 @@ static bool is_connected(const struct transfer *t)
 	return ready > 0;
 }
 
-/* Deadlines.  A paused transfer is ours to hurry, not the server's. */
+/* Check the deadlines.  A paused transfer is slow because of us, not of the server. */
 static const char *too_late(const struct lane *w, struct transfer *t, double now)
 {
 	const struct fetch_options *o = &w->opt;
@@ -307,7 +307,7 @@ void lane_work(struct lane *w, double seconds)
 		wait = w->timer > now ? w->timer - now : 0;
 	if (w->finished)
 		wait = 0;
-	/* rounded up, or the last millisecond would be spent spinning */
+	/* rounded up, so that the last millisecond is not spent in a loop */
 	n = epoll_wait(w->epoll, events, EVENTS, wait <= 0 ? 0 : (int)(wait * 1000) + 1);
 	now = wire_now();
 	if (w->timer >= 0 && w->timer <= now) {
@@ -375,8 +375,8 @@ void lane_recycle(struct lane *w, struct transfer *t)
 			continue;
 		t->paused = false;
 		w->n_paused--;
-		/* What was held back is delivered at once; if that is the end of it,
-		 * libcurl tells only us. */
+		/* this delivers held data at once; if the transfer ends here, only the
+		 * return value says so */
 		c = curl_easy_pause(t->easy, CURLPAUSE_CONT);
 		if (c != CURLE_OK)
 			complete(w, t, c);

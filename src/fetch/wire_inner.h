@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_inner.h - what wire.c (the threads), wire_curl.c (one lane's loop), wire_ask.c
- * (what libcurl is told), wire_answer.c (what it calls while an answer arrives) and
- * wire_memory.c (the memory it takes) share.
+ * wire_inner.h - shared by wire.c (threads), wire_curl.c (the loop of a lane), wire_ask.c
+ * (options of a request), wire_answer.c (callbacks of an answer) and wire_memory.c
+ * (memory for libcurl).
  *
- * A lane is used by one thread at a time: its own, once that runs.
+ * A lane is used by one thread at a time: by its own thread, once that runs.
  */
 #ifndef FETCH_WIRE_INNER_H
 #define FETCH_WIRE_INNER_H
@@ -14,7 +14,7 @@
 
 struct curl_slist;
 
-/* A socket of ours, by its number: what the event queue looks for, and libcurl. */
+/* A socket, by its number: events that epoll watches, and events that libcurl wants. */
 struct lane_socket { bool is_ours, is_plain; uint32_t watched, wanted; };
 
 struct lane {
@@ -24,11 +24,11 @@ struct lane {
 	uint64_t n_asked;
 	unsigned n_transfers, max_transfers;
 	int epoll, watched;
-	double timer;                   /* when libcurl wants to be called; < 0: not */
+	double timer;                   /* when libcurl wants to be called; < 0: never */
 	double swept;
 	struct transfer *active, *idle, *finished, **finished_end, *elder;
 	unsigned n_active, n_paused;
-	VEC(struct buf) spare;          /* bodies to be filled again, the last is warm */
+	VEC(struct buf) spare;          /* free body buffers; the last was used last */
 	size_t memory;
 	_Atomic size_t memory_peak;     /* read by others */
 	_Atomic uint64_t n_connections;
@@ -38,20 +38,20 @@ struct lane {
 /* wire_curl.c */
 MUST_CHECK int lane_new(struct lane **ret, const struct fetch_options *options,
                         bool behind_proxy, struct err *err);
-/* Transfers that have finished are no longer the lane's to free. */
+/* Does not free transfers that have finished: they belong to the caller. */
 void lane_free(struct lane *w);
-/* Another descriptor to wake up for, each time that it is written to. */
+/* Wake up each time this descriptor is written to. */
 void lane_watch(struct lane *w, int fd);
 void lane_start(struct lane *w, const struct wire_request *r, double now);
-/* Work for up to `seconds`, less if something finished or fd was written to. */
+/* Run for up to `seconds`; return early if a transfer finished or fd was written to. */
 void lane_work(struct lane *w, double seconds);
 struct transfer *lane_finished(struct lane *w); /* or NULL */
 void lane_recycle(struct lane *w, struct transfer *t);
 
 /* wire_memory.c */
-/* In place of curl_global_init(). */
+/* Call it instead of curl_global_init(). */
 MUST_CHECK int wire_memory_init(void);
-/* From here to the other, this thread keeps what libcurl gives back. */
+/* Between these two calls this thread caches the memory that libcurl frees. */
 void wire_memory_keep(void);
 void wire_memory_release(void);
 
@@ -59,20 +59,19 @@ void wire_memory_release(void);
 void wire_ask_init(struct lane *w);
 void wire_ask_release(struct lane *w);
 void lane_free_transfer(struct transfer *t);
-/* A transfer for the request: one that asked the same host before, if there is. */
+/* A transfer for the request; preferably one that asked the same origin before. */
 struct transfer *wire_ask_take(struct lane *w, const struct wire_request *r);
-/* Tell libcurl what to ask for; NULL, or why it will not. */
+/* Set the options of the request; NULL, or libcurl's error text. */
 MUST_CHECK const char *wire_ask(struct lane *w, struct transfer *t,
                                 const struct wire_request *r);
 
 /* wire_answer.c */
-/* What libcurl calls when something arrives, by a lane's model of handles; and for which
- * transfer, by its own handle. */
+/* Set the callbacks in the lane's model handle; then the transfer in its own handle. */
 void wire_answer_model(struct lane *w, void *easy);
 void wire_answer_setup(struct transfer *t);
-/* The first failure counts. */
+/* Keeps the first failure of a transfer. */
 void wire_fail(struct transfer *t, enum fetch_error error, const char *why);
-/* What a CURLcode means, with what we know ourselves. */
+/* Set the error from a CURLcode and our own knowledge of the transfer. */
 void wire_set_error(struct transfer *t, int curl_code);
 
 #endif

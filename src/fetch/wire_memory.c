@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_memory.c - memory for libcurl: what a lane gave back is taken again.
+ * wire_memory.c - an allocator for libcurl: each lane caches the memory that it frees.
  *
- * libcurl takes and gives back some seventy pieces for every exchange, the receive
- * buffer of 64 KiB among them, and most of them pass by what the C library keeps for a
- * thread (seven pieces of a size, none zeroed, none over 1 KiB).  Here every piece has a
- * class of sizes, and a lane's thread keeps lists of free ones, one a class, with no
- * lock and no search.  Other threads (libcurl's resolver, whoever ends the wire) go
- * straight to the C library; a piece may be taken in one thread and given back in
- * another.
+ * libcurl allocates and frees some seventy pieces for every exchange, among them the
+ * receive buffer of 64 KiB.  Most of them miss the C library's cache of a thread (seven
+ * pieces of a size, none zeroed, none over 1 KiB).  Here every piece has a size class,
+ * and a lane's thread has a list of free pieces for each class, without locks or search.
+ * Other threads (libcurl's resolver, the thread that ends the wire) use the C library.  A
+ * piece may be allocated in one thread and freed in another.
  *
- * Cost: 16 bytes a piece, sizes rounded up to 64 bytes below 1 KiB and to powers of two
- * above.  What is kept is at most what was in use at one time, and no more than KEEP of
- * a class.  A piece says whether it is in use, and that is believed before its size: memory
- * used after it was given back ends the program.  libcurl's functions have no argument of ours, hence the thread's variable.
- * Under AddressSanitizer nothing of this is used: it shall see every piece.
+ * Cost: 16 bytes a piece; sizes are rounded up to 64 bytes below 1 KiB and to powers of
+ * two above.  The cache holds at most what was in use at one time, and no more than KEEP
+ * pieces of a class.  A piece has a mark "in use", which is checked before its size is
+ * used: a double free or a realloc after free ends the program.  libcurl's functions have
+ * no argument for us, hence the thread-local variable.  AddressSanitizer builds do not
+ * use any of this.
  */
 #include "fetch/wire_inner.h"
 
@@ -32,17 +32,17 @@
 enum { IN_USE = 0x75736564, GIVEN_BACK = 0x66726565 };
 
 struct piece {
-	alignas(16) uint32_t class;     /* N_CLASSES: larger than all */
+	alignas(16) uint32_t class;     /* N_CLASSES: larger than every class */
 	uint32_t state;
-	union { size_t size; struct piece *next; } u;   /* in use; given back */
+	union { size_t size; struct piece *next; } u;   /* size while in use; next while free */
 };
 
 struct kept { struct piece *first; unsigned n; };
 
 static _Thread_local struct kept *own;  /* by class; NULL: not a lane's thread */
 
-/* The piece that libcurl means.  One that it gave back before has no size any more, and
- * goes on being used by nobody: better to end here than to write into another's memory. */
+/* The piece of this memory.  If it was freed before, end the program: going on could
+ * write into other memory. */
 static struct piece *piece_of(void *memory)
 {
 	struct piece *p = (struct piece *)memory - 1;
