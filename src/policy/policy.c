@@ -82,8 +82,8 @@ const char *policy_chosen(const struct policy *p)
 }
 
 static const struct { const char *name, *text; } reasons[] = {
-#define REASON(code, name, text) { name, text },
-#include "policy/reasons.def"
+#define REASON(code, number, name, text) [number] = { name, text },
+#include "base/reasons.def"
 #undef REASON
 };
 

@@ -21,13 +21,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/numbers.h"
 #include "base/option.h"
 #include "policy/view.h"
-
-enum outcome {
-	OUTCOME_SAME, OUTCOME_CHANGED, OUTCOME_GONE, OUTCOME_FAILED,
-	OUTCOME_BLOCKED         /* the page was not requested; costs no budget */
-};
 
 enum policy_needs {
 	NEED_LINKS    = 1 << 0,
@@ -38,13 +34,6 @@ enum policy_needs {
 	NEED_SIZES    = 1 << 5,
 	NEED_WORDS    = 1 << 6, /* words of our copies, where they were counted */
 	NEED_FUTURE   = 1 << 7, /* replay only: when copies became and will become stale */
-};
-
-enum reason {
-#define REASON(code, name, text) code,
-#include "policy/reasons.def"
-#undef REASON
-	N_REASONS
 };
 
 struct offer {

@@ -17,10 +17,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/numbers.h"
+
 #define PAGE_NONE UINT32_MAX
 #define DIR_NONE UINT32_MAX
 
-enum goal { GOAL_CHANGED, GOAL_ALIVE };
 /* What a download is for, under goal changed: to find a change; to have true copies, as
  * many and as long as possible; or to leave no copy false for long. */
 enum aim { AIM_CHANGES, AIM_FRESHNESS, AIM_AGE };

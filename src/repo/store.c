@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/status.h"
 #include "repo/store_backend.h"
 
 #define STORE(x) extern const struct store_ops store_##x##_ops;
@@ -86,8 +87,8 @@ unsigned store_capture_rank(int status, bool revisit)
 {
 	if (revisit || status == 304)
 		return 3;
-	return status >= 200 && status <= 299 ? 4 : status >= 300 && status <= 399 ? 2 :
-	       status == 404 || status == 410 ? 1 : 0;
+	return status_is_page(status) ? 4 : status_is_redirect(status) ? 2 :
+	       status_is_gone(status) ? 1 : 0;
 }
 
 int store_capture_put(struct store *s, struct store_capture *c, struct err *err)

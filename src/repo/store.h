@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/numbers.h"
 
 #define STORE_SCHEMA 6          /* version of the tables */
 #define STORE_EXTRA_MAX 1000000 /* requests of one visit */
@@ -32,7 +33,6 @@ struct store;
 
 struct text { const char *s; size_t size; };    /* s == NULL: no text */
 
-enum store_page_state { STORE_PAGE_HERE, STORE_PAGE_GONE, STORE_PAGE_LEFT };
 const char *store_state_name(unsigned state);   /* here, gone, left */
 
 #define STORE_FAIL_GONE 0x10000u       /* unit of the upper half of store_page.fails */
@@ -73,15 +73,12 @@ struct store_capture {
 	int64_t offset, size;           /* of the record in that file, bytes */
 };
 
-#define STORE_OUTCOME_LAST 4            /* of the engine's numbers: none is larger */
-#define STORE_GOAL_LAST 1
-
 struct store_visit {
 	uint32_t cycle;                 /* 0: imported history */
 	uint32_t page;
 	int64_t time;
-	uint8_t outcome;                /* as the engine numbers them */
-	uint8_t reason;
+	uint8_t outcome;                /* enum outcome */
+	uint8_t reason;                 /* enum reason */
 	uint8_t cause;                  /* enum cause, if it failed or was blocked */
 	uint32_t extra;                 /* requests after the first; of a blocked visit all */
 	int32_t status;
@@ -97,7 +94,7 @@ struct store_cycle {
 	uint32_t number;                /* 1, 2, ... */
 	int64_t time;
 	bool open;                      /* begun and not ended */
-	uint8_t goal;                   /* as the engine numbers them */
+	uint8_t goal;                   /* enum goal */
 	struct text policy;
 	uint64_t seed;
 	uint32_t budget;
@@ -131,9 +128,6 @@ struct store_lease {
 	                                 * is out, or told */
 	uint8_t state;                  /* enum store_lease_state */
 };
-
-enum store_lease_state { STORE_LEASE_OUT, STORE_LEASE_TOLD, STORE_LEASE_RELEASED,
-                         STORE_LEASE_LAPSED };
 
 /* read false: a request for a page is about to be sent.  read true: its answer was read,
  * but is in no committed batch.  order: the page's place in the plan (store_visit.place).
@@ -180,8 +174,9 @@ MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, st
 /* 1: added, id is set; 0: the page already has a capture of that second.  Links and terms
  * equal to stored ones take no space. */
 MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
-/* A page has one capture a second: that of the highest rank.  From high to low: a page, a
- * revisit, a redirect, a page that is gone, any other answer.  Among equals the first. */
+/* A page has one capture a second: that of the highest rank.  From high to low: a page (200
+ * or 203), a revisit, a redirect, a page that is gone, any other answer.  Among equals the
+ * first. */
 unsigned store_capture_rank(int status, bool revisit);
 /* As store_capture_add(), but a higher rank replaces the capture of that second and takes
  * its id: then it returns 2. */

@@ -279,7 +279,7 @@ int sqlite_visits_forget(struct store *base, uint32_t page, struct err *err)
 
 static uint8_t read_goal(struct sql_row *r, int column)
 {
-	return (uint8_t)sql_int(r, column, 0, STORE_GOAL_LAST, "goal");
+	return (uint8_t)sql_int(r, column, 0, N_GOALS - 1, "goal");
 }
 
 static int cycle_goal(struct store_sqlite *s, uint32_t cycle, uint8_t *ret, struct err *err)
@@ -305,7 +305,7 @@ static void read_visit(struct sql_row *r, struct store_visit *v)
 		.cycle = (uint32_t)sql_int(r, 0, 0, UINT32_MAX - 1, "number of a cycle"),
 		.page = sql_page(r, 1),
 		.time = sql_time(r, 2),
-		.outcome = (uint8_t)sql_int(r, 3, 0, STORE_OUTCOME_LAST, "outcome"),
+		.outcome = (uint8_t)sql_int(r, 3, 0, N_OUTCOMES - 1, "outcome"),
 		.reason = (uint8_t)sql_int(r, 4, 0, UINT8_MAX, "reason"),
 		.status = sql_status(r, 5),
 		.hit = sql_flag(r, 6),

@@ -8,10 +8,11 @@
 
 #include "cli/frame/command.h"
 #include "cli/print/failing_print.h"
+#include "engine/archive/judge.h"
 
 bool visit_is_first(const struct store_visit *v)
 {
-	return v->outcome == OUTCOME_CHANGED && !v->hit;
+	return v->outcome == OUTCOME_CHANGED && judge_was_first(v);
 }
 
 uint32_t cycle_visits(const struct store_cycle *c)

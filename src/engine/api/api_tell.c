@@ -27,7 +27,7 @@ void api_let_go(struct freshet *f)
 static int keep_told(struct freshet *f, struct text url, struct kept_visit *v,
                      struct store_cycle *cycle, unsigned confirmations)
 {
-	enum outcome o = OUTCOME_FAILED;
+	struct verdict kept = { .outcome = OUTCOME_FAILED };
 	uint32_t ended, before;
 	int rc = 0;
 
@@ -45,12 +45,12 @@ static int keep_told(struct freshet *f, struct text url, struct kept_visit *v,
 	if (!keep_once(&f->had, v->page, v->outcome))
 		return err_set(&f->err, E_USAGE, "%.*s: was told of before in this cycle",
 		               (int)url.size, url.s);
-	rc = keep_visit(f->store, v, confirmations, &o, &f->err);
+	rc = keep_visit(f->store, v, confirmations, &kept, &f->err);
 	cycle->budget = ++cycle->downloads;
-	cycle->changed += o == OUTCOME_CHANGED;
-	cycle->same += o == OUTCOME_SAME;
-	cycle->gone += o == OUTCOME_GONE;
-	cycle->failed += o == OUTCOME_FAILED;
+	cycle->changed += kept.outcome == OUTCOME_CHANGED;
+	cycle->same += kept.outcome == OUTCOME_SAME;
+	cycle->gone += kept.outcome == OUTCOME_GONE;
+	cycle->failed += kept.outcome == OUTCOME_FAILED;
 	if (rc == 0)
 		rc = store_cycle_put(f->store, cycle, &f->err);
 	if (rc == 0)

@@ -288,7 +288,7 @@ static int end_batch(struct archiving *a, struct err *err)
 		qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
 	for (size_t k = 0; k < a->touched.n && rc >= 0; k++)
 		if (!k || a->touched.v[k] != a->touched.v[k - 1])
-			rc = settle_page(a->i->store, a->touched.v[k], err);
+			rc = settle_page(a->i->store, a->i->detector, a->touched.v[k], err);
 	if (rc >= 0)
 		rc = import_commit(a->i, err);
 	else

@@ -82,7 +82,9 @@ MUST_CHECK int import_show(struct import *i, uint64_t n_done, struct err *err);
 /* End a batch: what was counted until now is kept. */
 MUST_CHECK int import_commit(struct import *i, struct err *err);
 
-/* Set a page's counters and imported visits right from its captures. */
-MUST_CHECK int settle_page(struct store *s, uint32_t page, struct err *err);
+/* Set a page's counters and imported visits right from its captures.  detect: NULL is by
+ * bytes. */
+MUST_CHECK int settle_page(struct store *s, const struct detector *detect, uint32_t page,
+                           struct err *err);
 
 #endif

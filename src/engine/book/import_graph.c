@@ -81,7 +81,7 @@ static int add_node(struct graphing *g, uint32_t node, const char *path, struct 
 		return rc;
 	g->i->stats.n_captures += rc == 1;
 	g->i->stats.n_doubles += rc == 0;
-	return rc == 1 ? settle_page(g->i->store, c.page, err) : 0;
+	return rc == 1 ? settle_page(g->i->store, g->i->detector, c.page, err) : 0;
 }
 
 static int add_nodes(struct graphing *g, const char *path, struct err *err)

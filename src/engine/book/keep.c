@@ -10,12 +10,9 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/status.h"
 #include "web/rules/lastmod.h"
 #include "web/url/url.h"
-
-/* The store refuses what is larger. */
-_Static_assert(OUTCOME_BLOCKED == STORE_OUTCOME_LAST && GOAL_ALIVE == STORE_GOAL_LAST,
-               "repo/store.h knows the last of them");
 
 int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret, struct err *err)
 {
@@ -90,8 +87,19 @@ bool keep_once(struct map *had, uint32_t page, enum outcome o)
 	return true;
 }
 
+/* Was there something to compare with?  Our copy; or that of the crawler that tells: it
+ * says of a page that it is as before, tells of a change but of no content, or has told
+ * of the page before. */
+static bool was_compared(const struct store_page *p, const struct kept_visit *v,
+                         enum outcome o)
+{
+	if (p->capture || o == OUTCOME_SAME)
+		return true;
+	return o == OUTCOME_CHANGED ? !v->capture || v->capture->revisit : p->visits > 0;
+}
+
 int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
-               enum outcome *ret_outcome, struct err *err)
+               struct verdict *ret, struct err *err)
 {
 	enum outcome o = v->outcome;
 	struct store_page p;
@@ -109,11 +117,8 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	    (rc = check_hint(s, &p, o == OUTCOME_CHANGED, err)) < 0)
 		return rc;
 	o = settle(&p, o, confirmations);
-	/* the first copy of a page is where changes are counted from; one that was never
-	 * there has not gone */
-	first = (v->capture && !v->capture->revisit && !p.capture && o == OUTCOME_CHANGED) ||
-		(o == OUTCOME_GONE && !p.capture && !p.visits);
-	row.hit = !first && (o == OUTCOME_CHANGED || o == OUTCOME_GONE);
+	first = judge_first(o, was_compared(&p, v, o));
+	row.hit = judge_hit(o, first);
 	if (v->capture) {
 		v->capture->page = v->page;
 		v->capture->time = v->time;
@@ -121,7 +126,8 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 		if (rc < 0)
 			return rc;
 		row.capture = v->capture->id;
-		if (rc > 0 && o < OUTCOME_GONE && !v->capture->revisit && v->status < 300)
+		if (rc > 0 && o < OUTCOME_GONE && !v->capture->revisit &&
+		    (!v->status || status_is_page(v->status)))
 			p.capture = v->capture->id;
 	}
 	if (o <= OUTCOME_GONE) {
@@ -141,7 +147,7 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 		row.cause = (uint8_t)(v->cause == CAUSE_NONE && v->status ? CAUSE_STATUS : v->cause);
 	if ((rc = store_page_update(s, &p, err)) < 0 || (rc = store_visit_add(s, &row, err)) < 0)
 		return rc;
-	*ret_outcome = o;
+	*ret = (struct verdict){ .outcome = o, .first = first, .compared = true };
 	return 0;
 }
 

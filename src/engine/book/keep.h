@@ -12,6 +12,7 @@
 #include "base/cause.h"
 #include "base/map.h"
 #include "base/when.h"
+#include "engine/archive/judge.h"
 #include "policy/policy.h"
 #include "repo/store.h"
 
@@ -28,11 +29,11 @@ struct kept_visit {
 	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
 };
 
-/* The outcome as it counts: GONE becomes FAILED until confirmed often enough; a page that
+/* The verdict as it counts: GONE becomes FAILED until confirmed often enough; a page that
  * discovery found and that never was there leaves at once.
  * Call inside a batch. */
 MUST_CHECK int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmations,
-                          enum outcome *ret_outcome, struct err *err);
+                          struct verdict *ret, struct err *err);
 
 /* How far the dates of a page's site are trusted: checked whenever a visit's
  * outcome is known of a page whose date was read since the visit before. */

@@ -137,31 +137,28 @@ static const char *parse_line(struct line *l, const char *s, size_t size)
 	return NULL;
 }
 
-/* What the status and the digest say, given our copy. */
+/* What the status and the digest say, given our copy.  A digest is all that is told of a
+ * content, so every detector goes by it. */
 static int derive_outcome(struct store *s, const struct line *l, const struct store_page *p,
                           enum outcome *ret, struct err *err)
 {
+	const struct detector bytes = { .kind = DETECT_BYTES };
+	struct answer a = { .by = TOLD_BY_CRAWLER, .status = l->status };
+	struct answer copy = { .by = TOLD_BY_OURS, .status = 200 };
+	struct text digest = { l->digest.size ? l->digest.data : NULL, l->digest.size }, none = { 0 };
 	struct store_capture c;
-	int rc;
+	int rc = 0;
 
 	if (l->outcome >= 0) {
 		*ret = (enum outcome)l->outcome;
 		return 0;
 	}
-	*ret = OUTCOME_FAILED;
-	if (l->status == 404 || l->status == 410)
-		*ret = OUTCOME_GONE;
-	else if (l->status == 304)
-		*ret = OUTCOME_SAME;
-	if (l->status < 200 || l->status > 299)
-		return 0;
-	*ret = OUTCOME_CHANGED;
-	if (!p->capture || !l->digest.size)
-		return 0;
-	rc = store_capture_get(s, p->capture, &c, err);
-	if (rc > 0 && c.digest.size == l->digest.size &&
-	    !memcmp(c.digest.s, l->digest.data, c.digest.size))
-		*ret = OUTCOME_SAME;
+	if (judge_kind(l->status, false) == ANSWER_PAGE)
+		a.content = judge_content(&bytes, digest, none, none, NULL);
+	if (p->capture && (rc = store_capture_get(s, p->capture, &c, err)) > 0)
+		copy.content = judge_content(&bytes, c.digest, none, none, NULL);
+	if (rc >= 0)
+		*ret = judge(&bytes, &a, rc > 0 ? &copy : NULL).outcome;
 	return rc < 0 ? rc : 0;
 }
 
@@ -177,8 +174,7 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 	                        .probability = l->probability, .reason = l->reason,
 	                        .cause = l->cause };
 	struct store_page p;
-	enum outcome o;
-	bool first;
+	struct verdict kept;
 	int rc = store_page_add(t->store, url, t->now, &v.page, err);
 
 	if (rc < 0)
@@ -199,16 +195,15 @@ static int keep_line(struct tell *t, struct line *l, const char **ret_why, struc
 		v.time = t->now;
 		t->stats.n_future++;
 	}
-	rc = keep_visit(t->store, &v, t->confirmations, &o, err);
+	rc = keep_visit(t->store, &v, t->confirmations, &kept, err);
 	if (rc < 0)
 		return rc;
 	t->stats.n_lines++;
-	first = v.capture && !p.capture;        /* as a crawl counts: new, and not changed */
-	t->stats.fresh += first && o == OUTCOME_CHANGED;
-	t->stats.changed += !first && o == OUTCOME_CHANGED;
-	t->stats.same += o == OUTCOME_SAME;
-	t->stats.gone += o == OUTCOME_GONE;
-	t->stats.failed += o >= OUTCOME_FAILED;
+	t->stats.fresh += kept.first && kept.outcome == OUTCOME_CHANGED;
+	t->stats.changed += !kept.first && kept.outcome == OUTCOME_CHANGED;
+	t->stats.same += kept.outcome == OUTCOME_SAME;
+	t->stats.gone += kept.outcome == OUTCOME_GONE;
+	t->stats.failed += kept.outcome >= OUTCOME_FAILED;
 	return rc;
 }
 

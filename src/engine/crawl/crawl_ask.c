@@ -17,6 +17,8 @@
  */
 #include "engine/crawl/crawl_inner.h"
 
+#include "engine/archive/judge.h"
+
 #define WAIT_SHARE 0.1          /* of the time since the first page was asked for, */
 #define WAIT_FREE 0.2           /* and so many seconds */
 #define WAIT_MOST 30            /* seconds at a time */
@@ -90,6 +92,7 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 		.offer = { v->page, v->score, v->probability, v->reason },
 		.delivery = { .outcome = m->goal == GOAL_ALIVE ? recall_life(o, v->status) : o,
 			.hit = v->hit, .extra = v->extra,
+			.first = judge_was_first(v),
 			.failure = retry_judge(o, (enum cause)v->cause, v->status) },
 	};
 
@@ -109,22 +112,6 @@ static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err
 	return 0;
 }
 
-/* A page whose only visit this was had no copy before. */
-static int mark_first(struct crawl *c, struct crawl_made *m, struct err *err)
-{
-	int rc = 0;
-
-	for (size_t i = 0; i < m->events.n && rc >= 0; i++) {
-		struct delivery *d = &m->events.v[i].delivery;
-		struct store_page p;
-
-		rc = store_page_get(c->store, m->events.v[i].offer.page, &p, err);
-		d->first = d->outcome < OUTCOME_FAILED && rc > 0 && m->goal != GOAL_ALIVE &&
-			p.visits <= 1;
-	}
-	return rc < 0 ? rc : 0;
-}
-
 int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)
 {
 	uint32_t cycle = c->report->cycle.number;
@@ -133,7 +120,7 @@ int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)
 	if (rc == 0)
 		rc = store_rounds(c->store, cycle, see_round, m, err);
 	c->rounds_kept = (uint32_t)m->planned_after.n;
-	return rc < 0 ? rc : mark_first(c, m, err);
+	return rc;
 }
 
 void crawl_made_release(struct crawl_made *m)

@@ -18,12 +18,13 @@
 #define PAUSE_EVERY 5           /* seconds; and a cycle that takes less has none */
 #define PAUSE_MS 120
 
-static void count(struct crawl *c, const struct fetch_result *r, enum outcome o, bool fresh)
+static void count(struct crawl *c, const struct fetch_result *r, const struct verdict *kept)
 {
 	struct store_cycle *row = &c->report->cycle;
+	enum outcome o = kept->outcome;
 
-	row->fresh += fresh && o == OUTCOME_CHANGED;
-	row->changed += !fresh && o == OUTCOME_CHANGED;
+	row->fresh += kept->first && o == OUTCOME_CHANGED;
+	row->changed += !kept->first && o == OUTCOME_CHANGED;
 	row->same += o == OUTCOME_SAME;
 	row->gone += o == OUTCOME_GONE;
 	row->failed += o == OUTCOME_FAILED;
@@ -111,7 +112,7 @@ int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
 		.score = o->score, .probability = o->probability, .reason = o->reason,
 		.place = lease, .extra = crawl_extra(&a->result),
 	};
-	enum outcome outcome = OUTCOME_FAILED;
+	struct verdict kept = { .outcome = OUTCOME_FAILED };
 	struct store_capture row;
 	int rc = a->rc;
 
@@ -144,16 +145,17 @@ int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
 	if (rc == 0)
 		rc = crawl_validators_check(c, o->page, a, err);
 	if (rc == 0)
-		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
+		rc = keep_visit(c->store, &v, c->opts->confirmations, &kept, err);
 	if (rc == 0)
-		count(c, &a->result, outcome, !a->copy);
-	if (rc == 0 && o->reason == REASON_NEW && a->result.n_hops && outcome == OUTCOME_CHANGED)
+		count(c, &a->result, &kept);
+	if (rc == 0 && o->reason == REASON_NEW && a->result.n_hops &&
+	    kept.outcome == OUTCOME_CHANGED)
 		rc = crawl_discover_alias(c, o->page, &a->result, err);
-	ret->outcome = outcome;
-	ret->hit = outcome == OUTCOME_CHANGED || outcome == OUTCOME_GONE;
-	ret->failure = retry_judge(outcome, v.cause, v.status);
+	ret->outcome = kept.outcome;
+	ret->hit = kept.outcome == OUTCOME_CHANGED || kept.outcome == OUTCOME_GONE;
+	ret->failure = retry_judge(kept.outcome, v.cause, v.status);
 	ret->extra = v.extra;
-	ret->first = !a->copy && outcome < OUTCOME_FAILED;
+	ret->first = kept.first;
 	return rc;
 }
 

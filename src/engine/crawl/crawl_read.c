@@ -6,11 +6,9 @@
  * is done by several threads (base/thread/line.h), each with a reader of its own, while
  * the loop fetches and writes.
  *
- * Judged as replay judges (engine/view/history.c): 2xx and redirects that lead nowhere
- * are states of a living page, compared with our copy by the detector; 304 is
- * "same"; 404 and 410 say that it is gone; everything else says nothing.  An
- * answer that was cut by time or disconnect is archived as truncated, but is a
- * failure.  A page that no request was made for is blocked.
+ * engine/archive/judge.h says what it means.  An answer that was cut by time or disconnect
+ * is archived as truncated, but is a failure.  A page that no request was made for is
+ * blocked.
  */
 #include "engine/crawl/crawl_inner.h"
 
@@ -19,6 +17,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/status.h"
+#include "engine/archive/judge.h"
 #include "web/rules/robots_tag.h"
 
 #define KEEP_MEMORY (64 << 10)  /* larger buffers are given back after use */
@@ -110,25 +110,6 @@ static bool same_text(struct text a, struct slice b)
 	return a.s && b.s && a.size == b.size && !memcmp(a.s, b.s, a.size);
 }
 
-static bool same_content(const struct detector *d, const struct crawl_copy *copy,
-                         const struct record *rec)
-{
-	if (same_text(copy->digest, rec->digest))
-		return true;
-	switch (d->kind) {
-	case DETECT_BYTES:
-		break;
-	case DETECT_TEXT:
-		return same_text(copy->prose, rec->prose);
-	case DETECT_TAGS:
-		return same_text(copy->tags, rec->tags);
-	case DETECT_NEAR:
-		return copy->has_simhash && rec->has_simhash &&
-			(unsigned)__builtin_popcountll(copy->simhash ^ rec->simhash) <= d->bits;
-	}
-	return false;
-}
-
 /* What the analyser found, into the answer's own memory. */
 static void own(struct crawl_reader *t, struct crawl_answer *a)
 {
@@ -199,14 +180,6 @@ static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
 	a->robots_told = true;
 }
 
-/* Is the answer the page, and all of it?  Else it must not take the place of a copy: 206 is
- * a part that nobody asked for, 202 what walls against robots say, 204 and 205 bring
- * nothing, others are no answers to GET; and a redirect that says not where to is none. */
-static bool is_page(int status)
-{
-	return status == 200 || status == 203;
-}
-
 /* Everything that is read out of an answer. */
 static void read_record(struct crawl_reader *t, struct crawl_answer *a,
                         struct warc_digest *payload)
@@ -239,7 +212,7 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		rec->etag = (struct slice){ v, n };
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n) && n)
 		rec->modified = (struct slice){ v, n };
-	if (!is_page(r->status) && r->status != 304)
+	if (!status_is_page(r->status) && r->status != 304)
 		return;
 	in.robots = robots_headers(r->head, r->head_size);
 	/* the same bytes say the same, if they were ever read: of a copy out of an index
@@ -253,19 +226,23 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 	}
 }
 
-static enum outcome judge(const struct detector *d, const struct crawl_answer *a)
+static enum outcome outcome_of(const struct detector *d, const struct crawl_answer *a)
 {
 	const struct fetch_result *r = &a->result;
+	const struct record *rec = &a->record;
+	const struct crawl_copy *c = a->copy;
+	struct answer now = { .by = TOLD_BY_OURS, .status = r->status }, copy = { .status = 200 };
 
 	if (r->error != FETCH_OK)
-		return crawl_is_blocked(r) ? OUTCOME_BLOCKED : OUTCOME_FAILED;
-	if (r->status == 404 || r->status == 410)
-		return OUTCOME_GONE;
-	if (r->status == 304)
-		return a->copy ? OUTCOME_SAME : OUTCOME_FAILED;
-	if (!is_page(r->status))
-		return OUTCOME_FAILED;
-	return a->copy && same_content(d, a->copy, &a->record) ? OUTCOME_SAME : OUTCOME_CHANGED;
+		now.fate = crawl_is_blocked(r) ? ANSWER_BLOCKED : ANSWER_FAILED;
+	if (status_is_page(r->status))
+		now.content = judge_content(d, record_text(rec->digest), record_text(rec->prose),
+		                            record_text(rec->tags),
+		                            rec->has_simhash ? &rec->simhash : NULL);
+	if (c)
+		copy.content = judge_content(d, c->digest, c->prose, c->tags,
+		                             c->has_simhash ? &c->simhash : NULL);
+	return judge(d, &now, c ? &copy : NULL).outcome;
 }
 
 /* The request behind a capture, if requests are kept. */
@@ -365,7 +342,7 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	if (o->fetch.decode)
 		fetch_decode(r, &t->decoded, &a->err);
 	read_record(t, a, &payload);
-	a->outcome = judge(&o->detect, a);
+	a->outcome = outcome_of(&o->detect, a);
 	/* answers about the page, and good pages that were cut */
 	if (a->outcome <= OUTCOME_GONE || (r->status == 200 && r->truncated != FETCH_WHOLE))
 		a->rc = pack(o, t, a, &payload);

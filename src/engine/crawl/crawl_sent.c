@@ -127,7 +127,7 @@ static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
 		.time = now > row->time ? now : row->time, .outcome = OUTCOME_BLOCKED,
 		.score = NAN, .probability = NAN, .cause = CAUSE_LAPSED,
 	};
-	enum outcome outcome;
+	struct verdict kept;
 	int rc;
 
 	l->before = false;
@@ -136,7 +136,7 @@ static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
 		v.outcome = OUTCOME_FAILED;
 	v.extra = requests - (v.outcome == OUTCOME_FAILED);
 	if (rc == 0)
-		rc = keep_visit(c->store, &v, c->opts->confirmations, &outcome, err);
+		rc = keep_visit(c->store, &v, c->opts->confirmations, &kept, err);
 	row->failed += v.outcome == OUTCOME_FAILED;
 	row->blocked += v.outcome == OUTCOME_BLOCKED;
 	return rc;

@@ -20,6 +20,7 @@
 
 #include "base/math/rng.h"
 #include "base/mem.h"
+#include "base/status.h"
 #include "web/url/url.h"
 
 #define TRUSTED 3
@@ -90,7 +91,7 @@ static bool knows_no_head(int status)
 static bool wants_body(const struct fetch_result *r)
 {
 	return r->method == FETCH_HEAD && r->error == FETCH_OK &&
-	       ((r->status == 200 && may_be_text(r)) || knows_no_head(r->status));
+	       ((status_is_page(r->status) && may_be_text(r)) || knows_no_head(r->status));
 }
 
 static void learn_of_head(struct live_host *h, const struct live_slot *s,
@@ -134,7 +135,7 @@ static bool read_text(struct live *l, const struct fetch_result *r,
 	const char *v;
 	size_t n;
 
-	if (r->method != FETCH_GET || r->error != FETCH_OK || r->status != 200)
+	if (r->method != FETCH_GET || r->error != FETCH_OK || !status_is_page(r->status))
 		return false;
 	buf_clear(&l->analyser.type);
 	if (fetch_header(r->head, r->head_size, "Content-Type", &v, &n)) {

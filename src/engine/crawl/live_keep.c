@@ -17,6 +17,7 @@
 
 #include "base/math/hypergeometric.h"
 #include "base/mem.h"
+#include "engine/archive/judge.h"
 
 #define STATE_KEY "state.live"          /* "CYCLE PROBES ROBOTS MIXED" */
 
@@ -111,12 +112,11 @@ static void show_progress(const struct crawl *c)
 static enum outcome outcome_of(const struct live_slot *s, enum liveness_class target,
                                enum fetch_error error)
 {
+	struct answer a = { .by = TOLD_BY_OURS, .status = s->answer.status };
+
 	if (live_forbidden(s, error))
-		return OUTCOME_BLOCKED;
-	if (target == LIVENESS_REAL_200)
-		return OUTCOME_SAME;
-	return target == LIVENESS_NOT_FOUND || target == LIVENESS_SOFT_404 ? OUTCOME_GONE :
-	       OUTCOME_FAILED;
+		a.fate = ANSWER_BLOCKED;
+	return judge_life(&a, target == LIVENESS_SOFT_404);
 }
 
 int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,

@@ -4,12 +4,13 @@
 
 #include <math.h>
 
+#include "base/status.h"
+
 static enum failure judge_status(int32_t status)
 {
-	switch (status) {
-	case 404:                       /* not a failure; other code decides if it is gone */
-	case 410:
+	if (status_is_gone(status))     /* not a failure; other code decides if it is gone */
 		return FAILURE_NO;
+	switch (status) {
 	case 401:
 	case 403:
 	case 451:

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "engine/archive/judge.h"
 #include "repo/store.h"
 #include "web/url/url.h"
 
@@ -51,17 +52,8 @@ void history_release(struct history *h)
 
 static bool record_key(const struct history *h, const struct record *r, uint64_t *ret)
 {
-	struct slice digest = h->detect.kind == DETECT_TEXT ? r->prose :
-	                      h->detect.kind == DETECT_TAGS ? r->tags : r->digest;
-
-	if (h->detect.kind == DETECT_NEAR) {
-		*ret = r->simhash;
-		return r->has_simhash;
-	}
-	if (!digest.s)
-		return false;
-	*ret = hash_bytes(digest.s, digest.size, 0);
-	return true;
+	return judge_mark(&h->detect, record_text(r->digest), record_text(r->prose),
+	                  record_text(r->tags), r->has_simhash ? &r->simhash : NULL, ret);
 }
 
 /* Resolve the space-separated links of a page; the number of the list. */
@@ -95,15 +87,6 @@ static uint32_t add_links(struct history *h, const struct record *r)
 	vec_push(&h->list_first, h->targets.n);
 	buf_release(&url);
 	return list;
-}
-
-/* Is it a state of the page?  A revisit may have no status of its own. */
-static bool is_state(const struct record *r)
-{
-	if (r->revisit && (r->status == 0 || r->status == 304))
-		return true;
-	return (r->status >= 200 && r->status <= 399 && r->status != 304) ||
-	       r->status == 404 || r->status == 410;
 }
 
 /* Remember which capture has a digest, and which revisit asks for one.  Several
@@ -163,12 +146,13 @@ static int add_failure(struct history *h, const struct record *r, struct err *er
 
 int history_add(struct history *h, const struct record *r, struct err *err)
 {
-	struct capture c = { .time = r->time };
+	enum answer_kind kind = judge_kind(r->status, r->revisit);
+	struct capture c = { .time = r->time, .gone = kind == ANSWER_GONE,
+	                     .moved = kind == ANSWER_REDIRECT };
 
-	if (!is_state(r))
+	/* a 304 that is no revisit belongs to the crawler that asked */
+	if (kind == ANSWER_NOTHING || (r->status == 304 && !r->revisit))
 		return add_failure(h, r, err);
-	c.gone = r->status == 404 || r->status == 410;
-	c.moved = r->status >= 300 && r->status <= 399 && r->status != 304;
 	if (!c.gone && !record_key(h, r, &c.key)) {
 		if (!r->revisit) {
 			h->n_no_key++;
@@ -393,7 +377,7 @@ int history_finish(struct history *h, struct err *err)
 		               h->detect.kind == DETECT_BYTES ? "text or tags" : "bytes");
 	if (!h->captures.n && h->n_skipped)
 		return err_set(err, E_PARSE, "no capture of a page in the input: none of %llu records "
-		               "has a status from 200 to 399, 404 or 410",
+		               "has the status of a page, a redirect, or a page that is gone",
 		               (unsigned long long)h->n_skipped);
 	if (!h->captures.n)
 		return err_set(err, E_PARSE, "no capture of a page in the input");
@@ -449,9 +433,7 @@ bool history_same(const struct history *h, uint64_t a, uint64_t b)
 
 	if (x->gone || y->gone)
 		return x->gone == y->gone;
-	if (h->detect.kind == DETECT_NEAR)
-		return (unsigned)__builtin_popcountll(x->key ^ y->key) <= h->detect.bits;
-	return x->key == y->key;
+	return x->moved == y->moved && judge_same_mark(&h->detect, x->key, y->key);
 }
 
 const uint32_t *history_links(const struct history *h, uint64_t capture, size_t *ret_n)

@@ -7,10 +7,10 @@
  * digest's hash, or the simhash for near:BITS), so comparing two captures is
  * comparing two numbers.
  *
- * Statuses: 2xx and 3xx are states of a living page (a redirect is a state like
- * any other, but puts no page into a repository), 404 and 410 say that it is gone.
- * Other 4xx and 5xx say that it could not be had then; they are kept apart, for they are no
- * states.  All else says nothing and is left out.
+ * What a status means engine/archive/judge.h says.  A redirect is a state like any other,
+ * but puts no page into a repository.  4xx and 5xx, but for 404 and 410, say that the page
+ * could not be had then; they are kept apart, for they are no states.  All else says nothing
+ * and is left out.
  *
  * A revisit is the content whose digest it gives, wherever that was captured;
  * without a digest it is the page's capture before.

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/io/input.h"
+#include "base/status.h"
 #include "engine/archive/archive.h"
 #include "policy/policy.h"
 #include "repo/store.h"
@@ -93,7 +94,7 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 static bool is_failure(const struct store_visit *v)
 {
 	return v->outcome == OUTCOME_FAILED && v->goal == GOAL_CHANGED && v->status >= 400 &&
-	       v->status != 404 && v->status != 410;
+	       !status_is_gone(v->status);
 }
 
 static int add_visit(void *arg, const struct store_visit *v, struct err *err)

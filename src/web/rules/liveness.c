@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/math/rng.h"
+#include "base/status.h"
 #include "web/url/url.h"
 
 const char *liveness_name(enum liveness_class c)
@@ -28,9 +29,9 @@ static enum liveness_class classify_end(const struct liveness_answer *a)
 {
 	if (!a->status)
 		return LIVENESS_NO_ANSWER;
-	if (a->status == 404 || a->status == 410)
+	if (status_is_gone(a->status))
 		return LIVENESS_NOT_FOUND;
-	if (a->status == 200)
+	if (status_is_page(a->status))
 		return a->not_found_phrase ? LIVENESS_SOFT_404 : LIVENESS_REAL_200;
 	return LIVENESS_OTHER;          /* a redirect left unfollowed too */
 }

@@ -70,12 +70,12 @@ static void check(const char *line, const char *visits, uint32_t changes, bool g
 	for (int i = (int)strlen(line) - 1; i >= 0; i -= 2)     /* in any order */
 		if (line[i] != '.')
 			add(s, page, i + 1, line[i]);
-	assert_int_equal(settle_page(s, page, NULL), 0);
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
 	for (int i = (int)strlen(line) - 2; i >= 0; i -= 2)
 		if (line[i] != '.')
 			add(s, page, i + 1, line[i]);
-	assert_int_equal(settle_page(s, page, NULL), 0);
-	assert_int_equal(settle_page(s, page, NULL), 0);        /* again: the same */
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);        /* again: the same */
 	assert_int_equal(store_visits(s, page, 0, 1, print_visit, got, NULL), 0);
 	assert_string_equal(got, visits);
 	assert_int_equal(store_page_get(s, page, &p, NULL), 1);
@@ -107,34 +107,105 @@ static void time_lines(void **state)
 	check("a.a", "cs", 0, false, 1);
 }
 
+/* A capture of `digest` whose text is `prose`, or that tells neither. */
+static void add_text(struct store *s, uint32_t page, int day, int status, bool revisit,
+                     const char *digest, const char *prose)
+{
+	struct store_capture c = {
+		.page = page, .time = DAY(day), .length = -1, .bytes_text = -1, .words = -1,
+		.images = -1, .tables = -1, .emails = -1, .outlinks = -1, .offset = -1, .size = -1,
+		.status = status, .revisit = revisit,
+		.digest = { digest, digest ? strlen(digest) : 0 },
+		.prose = { prose, prose ? strlen(prose) : 0 },
+	};
+
+	assert_int_equal(store_capture_add(s, &c, NULL), 1);
+}
+
+/* Imports go by the detector of the repository, as crawls do. */
+static void detectors(void **state)
+{
+	static const struct detector text = { .kind = DETECT_TEXT };
+	struct store *s;
+	uint32_t page;
+
+	(void)state;
+	for (int by_text = 0; by_text < 2; by_text++) {
+		char got[20] = "";
+		struct store_page p;
+
+		s = open_store(&page);
+		add_text(s, page, 1, 200, false, "d1", "t1");
+		add_text(s, page, 2, 200, false, "d2", "t1");   /* other bytes, the same text */
+		add_text(s, page, 3, 200, true, "d2", NULL);    /* the text of what has d2 */
+		add_text(s, page, 4, 200, true, "d1", NULL);
+		add_text(s, page, 5, 200, false, "d3", "t2");
+		add_text(s, page, 6, 304, false, "none", NULL); /* the digest of no bytes */
+		add_text(s, page, 7, 200, false, "d4", NULL);   /* no text: the bytes decide */
+		assert_int_equal(settle_page(s, by_text ? &text : NULL, page, NULL), 0);
+		assert_int_equal(store_visits(s, page, 0, 1, print_visit, got, NULL), 0);
+		assert_string_equal(got, by_text ? "csssCsC" : "cCsCCsC");
+		assert_int_equal(store_page_get(s, page, &p, NULL), 1);
+		assert_int_equal(p.changes, by_text ? 2 : 4);
+		store_close(s);
+	}
+}
+
+/* What is no page does not become our copy, nor a change. */
+static void parts_say_nothing(void **state)
+{
+	static const int nothing[] = { 0, 201, 202, 204, 205, 206, 207, 226, 400, 403, 500 };
+	uint32_t page;
+	struct store *s = open_store(&page);
+	struct store_page p;
+	char got[20] = "";
+	uint64_t copy;
+
+	(void)state;
+	add_text(s, page, 1, 200, false, "d1", NULL);
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
+	assert_int_equal(store_page_get(s, page, &p, NULL), 1);
+	copy = p.capture;
+	for (int i = 0; i < (int)(sizeof nothing / sizeof *nothing); i++)
+		add_text(s, page, 2 + i, nothing[i], false, "part", NULL);
+	add_text(s, page, 50, 203, false, "d1", NULL);
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
+	assert_int_equal(store_visits(s, page, 0, 1, print_visit, got, NULL), 0);
+	assert_string_equal(got, "cs");
+	assert_int_equal(store_page_get(s, page, &p, NULL), 1);
+	assert_int_equal(p.changes, 0);
+	assert_true(p.capture > copy);          /* 203: the newest copy */
+	store_close(s);
+}
+
 /* Older captures that come later do not undo what our own visits know. */
 static void own_visits_count(void **state)
 {
 	struct kept_visit v = { .cycle = 1, .time = DAY(10), .outcome = OUTCOME_GONE,
 	                        .status = 404, .score = NAN, .probability = NAN };
 	struct store_page p;
-	enum outcome o;
+	struct verdict kept;
 	uint32_t page;
 	struct store *s = open_store(&page);
 
 	(void)state;
 	v.page = page;
 	add(s, page, 1, 'a');
-	assert_int_equal(settle_page(s, page, NULL), 0);
-	assert_int_equal(keep_visit(s, &v, 2, &o, NULL), 0);
-	assert_int_equal(o, OUTCOME_FAILED);            /* not believed yet */
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
+	assert_int_equal(keep_visit(s, &v, 2, &kept, NULL), 0);
+	assert_int_equal(kept.outcome, OUTCOME_FAILED);            /* not believed yet */
 	v.time = DAY(11);
-	assert_int_equal(keep_visit(s, &v, 2, &o, NULL), 0);
-	assert_int_equal(o, OUTCOME_GONE);
+	assert_int_equal(keep_visit(s, &v, 2, &kept, NULL), 0);
+	assert_int_equal(kept.outcome, OUTCOME_GONE);
 	add(s, page, 5, 'b');
-	assert_int_equal(settle_page(s, page, NULL), 0);
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
 	assert_int_equal(store_page_get(s, page, &p, NULL), 1);
 	assert_int_equal(p.state, STORE_PAGE_GONE);
 	assert_int_equal(p.visits, 3);
 	assert_int_equal(p.changes, 2);
 	assert_int_equal(p.last_visit, DAY(11));
 	add(s, page, 12, 'b');                          /* somebody saw it later */
-	assert_int_equal(settle_page(s, page, NULL), 0);
+	assert_int_equal(settle_page(s, NULL, page, NULL), 0);
 	assert_int_equal(store_page_get(s, page, &p, NULL), 1);
 	assert_int_equal(p.state, STORE_PAGE_HERE);
 	store_close(s);
@@ -149,19 +220,19 @@ static void first_copies_and_the_past(void **state)
 	struct kept_visit v = { .cycle = 1, .time = DAY(10), .outcome = OUTCOME_CHANGED,
 	                        .status = 200, .score = NAN, .probability = NAN, .capture = &c };
 	struct store_page p;
-	enum outcome o;
+	struct verdict kept;
 	char got[10] = "";
 	struct store *s = open_store(&v.page);
 
 	(void)state;
-	assert_int_equal(keep_visit(s, &v, 1, &o, NULL), 0);
+	assert_int_equal(keep_visit(s, &v, 1, &kept, NULL), 0);
 	v.time = DAY(12);
 	c.digest.s = "d2";
-	assert_int_equal(keep_visit(s, &v, 1, &o, NULL), 0);
+	assert_int_equal(keep_visit(s, &v, 1, &kept, NULL), 0);
 	v.time = DAY(11);
 	v.outcome = OUTCOME_GONE;
 	v.capture = NULL;
-	assert_int_equal(keep_visit(s, &v, 1, &o, NULL), 0);
+	assert_int_equal(keep_visit(s, &v, 1, &kept, NULL), 0);
 	assert_int_equal(store_visits(s, v.page, 1, 2, print_visit, got, NULL), 0);
 	assert_string_equal(got, "cC!");
 	for (int round = 0; round < 2; round++) {
@@ -170,7 +241,7 @@ static void first_copies_and_the_past(void **state)
 		assert_int_equal(p.changes, 2);
 		assert_int_equal(p.state, STORE_PAGE_HERE);
 		assert_int_equal(p.last_visit, DAY(12));
-		assert_int_equal(settle_page(s, v.page, NULL), 0);
+		assert_int_equal(settle_page(s, NULL, v.page, NULL), 0);
 	}
 	store_close(s);
 }
@@ -180,13 +251,14 @@ static void visit(struct store *s, uint32_t page, int day, enum outcome o, int64
 {
 	struct kept_visit v = { .page = page, .cycle = 1, .time = DAY(day), .outcome = o,
 	                        .status = 200, .score = NAN, .probability = NAN };
+	struct verdict kept;
 	struct store_page p;
 
 	assert_int_equal(store_page_get(s, page, &p, NULL), 1);
 	p.hint = hint;
 	p.hint_seen = DAY(hint_seen);
 	assert_int_equal(store_page_update(s, &p, NULL), 0);
-	assert_int_equal(keep_visit(s, &v, 3, &o, NULL), 0);
+	assert_int_equal(keep_visit(s, &v, 3, &kept, NULL), 0);
 }
 
 static void dates_are_checked(void **state)
@@ -217,6 +289,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_lines),
+		cmocka_unit_test(detectors),
+		cmocka_unit_test(parts_say_nothing),
 		cmocka_unit_test(own_visits_count),
 		cmocka_unit_test(first_copies_and_the_past),
 		cmocka_unit_test(dates_are_checked),

@@ -67,6 +67,11 @@ static void build(struct history *h, const struct plain *all)
 	assert_int_equal(history_finish(h, &err), 0);
 }
 
+static bool is_redirect(const struct plain *p)
+{
+	return p->status / 100 == 3;
+}
+
 static const struct plain *naive_at(const struct plain *all, int url, double day, bool nearest)
 {
 	const struct plain *before = NULL, *after = NULL;
@@ -117,7 +122,8 @@ static void finds_what_a_search_finds(void **state)
 			if (last_plain) {
 				bool same = is_gone(p) || is_gone(last_plain) ?
 				            is_gone(p) == is_gone(last_plain) :
-				            p->content == last_plain->content;
+				            p->content == last_plain->content &&
+				            is_redirect(p) == is_redirect(last_plain);
 
 				assert_int_equal(history_same(&h, (uint64_t)at, (uint64_t)last), same);
 			}
