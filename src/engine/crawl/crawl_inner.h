@@ -63,15 +63,20 @@ struct crawl_answer {
 };
 
 /* What is left of what is planned, and how it went so far. */
+struct crawl_pace { uint32_t answers; double seconds; };
+struct crawl_left_host {
+	uint32_t page, requests;        /* one of its pages; how many are to be asked for */
+	struct crawl_pace pace;
+};
 struct crawl_left {
-	VEC(struct left_host) hosts;    /* pages to be asked for, */
-	VEC(uint32_t) pages;            /* one of them, */
+	VEC(struct crawl_left_host) hosts;
 	struct map at;                  /* by site: where in these */
 	VEC(struct left_host) now;
 	uint32_t requests, more;        /* planned; and that later rounds may make */
 	uint32_t n_leases;              /* of the cycle, counted so far */
-	uint32_t told, answers;
-	double answer_seconds, began, shown;
+	uint32_t told;
+	struct crawl_pace pace;         /* of all hosts */
+	double began, shown;
 };
 
 /* Pages at the fetcher by host: see crawl_quiet.c. */

@@ -3,8 +3,10 @@
  * crawl_left.c - how long the cycle still takes, for who watches it.
  *
  * What is planned and not yet answered is counted by host; the pauses are those that the
- * fetcher keeps.  Pages that a later round may ask for are not known: if the budget has
- * room for more, and there are more, they are taken to come at the pace so far.
+ * fetcher keeps, and answers take as long as those of the host took so far (of a host that
+ * has not answered yet: of all hosts).  Pages that a later round may ask for are not known:
+ * if the budget has room for more, and there are more, they are taken to come at the pace
+ * so far.
  */
 #include "engine/crawl/crawl_inner.h"
 #include "engine/crawl/time_left.h"
@@ -34,8 +36,7 @@ void crawl_left_planned(struct crawl *c)
 		if (at == MAP_NONE) {
 			at = (uint32_t)l->hosts.n;
 			map_put(&l->at, site, at);
-			vec_push(&l->hosts, ((struct left_host){ 0 }));
-			vec_push(&l->pages, lease->offer.page);
+			vec_push(&l->hosts, ((struct crawl_left_host){ .page = lease->offer.page }));
 		}
 		l->hosts.v[at].requests++;
 		l->requests++;
@@ -44,6 +45,12 @@ void crawl_left_planned(struct crawl *c)
 		open += view_open(v, i);
 	room = c->budget - (c->spent + l->requests < c->budget ? c->spent + l->requests : c->budget);
 	l->more = open < room ? open : room;
+}
+
+static void pace_add(struct crawl_pace *p, double seconds)
+{
+	p->answers++;
+	p->seconds += seconds;
 }
 
 void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result *r)
@@ -59,8 +66,8 @@ void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result 
 	l->requests--;
 	l->told++;
 	if (r->requests && r->error != FETCH_STOPPED) {
-		l->answers++;
-		l->answer_seconds += r->seconds;
+		pace_add(&l->hosts.v[at].pace, r->seconds);
+		pace_add(&l->pace, r->seconds);
 	}
 }
 
@@ -70,23 +77,25 @@ void crawl_left_show(struct crawl *c)
 	const struct pages *p = &c->resumed->has.loaded.pages;
 	double now = crawl_seconds(), spent = now - l->began, left;
 
-	if (!c->opts->left || now - l->shown < SHOW_EVERY)
+	if (!c->opts->left || !l->hosts.n || now - l->shown < SHOW_EVERY)
 		return;
 	l->shown = now;
 	l->now.n = 0;
 	for (size_t i = 0; i < l->hosts.n; i++) {
-		struct left_host h = l->hosts.v[i];
-		uint32_t page = l->pages.v[i];
+		const struct crawl_left_host *h = &l->hosts.v[i];
+		const struct crawl_pace *pace = h->pace.answers ? &h->pace : &l->pace;
+		struct left_host queue = { .requests = h->requests };
 		bool robots;
 
-		if (!h.requests)
+		if (!h->requests)
 			continue;
-		h.pause = fetch_pause(c->fetch, pages_url(p, page), pages_url_size(p, page), &robots);
-		h.requests += robots;
-		vec_push(&l->now, h);
+		queue.pause = fetch_pause(c->fetch, pages_url(p, h->page),
+		                          pages_url_size(p, h->page), &robots);
+		queue.requests += robots;
+		queue.answer = pace->answers ? pace->seconds / pace->answers : 0;
+		vec_push(&l->now, queue);
 	}
-	left = time_left(l->now.v, l->now.n, l->answers ? l->answer_seconds / l->answers : 0,
-	                 c->opts->fetch.connections);
+	left = time_left(l->now.v, l->now.n, c->opts->fetch.connections);
 	if (l->more && l->told && spent > 0)
 		left = fmax(left, (l->more + l->requests) * spent / l->told);
 	c->opts->left(c->opts->arg, left);
@@ -95,7 +104,6 @@ void crawl_left_show(struct crawl *c)
 void crawl_left_release(struct crawl *c)
 {
 	vec_release(&c->left.hosts);
-	vec_release(&c->left.pages);
 	vec_release(&c->left.now);
 	map_release(&c->left.at);
 }

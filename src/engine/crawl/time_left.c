@@ -2,13 +2,12 @@
 /* time_left.c - the longest queue; see time_left.h. */
 #include "engine/crawl/time_left.h"
 
-double time_left(const struct left_host *hosts, size_t n, double answer,
-                 unsigned connections)
+double time_left(const struct left_host *hosts, size_t n, unsigned connections)
 {
 	double longest = 0, work = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double requests = hosts[i].requests, way;
+		double requests = hosts[i].requests, answer = hosts[i].answer, way;
 
 		if (!hosts[i].requests)
 			continue;

@@ -15,10 +15,10 @@
 struct left_host {
 	uint32_t requests;              /* still to be made, robots.txt included */
 	double pause;                   /* seconds between an answer and the next request */
+	double answer;                  /* seconds that one of its answers takes */
 };
 
-/* answer: seconds that one takes; connections: to all hosts together. */
-double time_left(const struct left_host *hosts, size_t n, double answer,
-                 unsigned connections);
+/* connections: to all hosts together. */
+double time_left(const struct left_host *hosts, size_t n, unsigned connections);
 
 #endif

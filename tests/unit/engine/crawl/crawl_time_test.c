@@ -28,6 +28,7 @@ struct stage {
 	struct origin *origin;
 	struct bed bed;
 	const char *hangs;              /* what paths of the slow host begin with, while it does */
+	unsigned long_answer;           /* milliseconds that answers of /long/ take */
 };
 
 static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -41,6 +42,8 @@ static void answer(void *arg, const struct origin_request *q, struct origin_repl
 			break;
 		usleep(10000);
 	}
+	if (!strncmp(q->path, "/long/", 6))
+		usleep(s->long_answer * 1000);
 	if (!strcmp(q->path, "/robots.txt"))
 		r->status = 404;
 	buf_printf(&r->headers, "Content-Type: text/html\n");
@@ -203,7 +206,13 @@ static void test_rules_that_hang(void **state)
 #define PAUSE 0.2
 #define LONG 18                 /* pages of the host with the longest queue, without robots.txt */
 
-struct watch { struct stage *s; double at[60], left[60], least[60]; size_t n; };
+struct watch {
+	struct stage *s;
+	double each;                    /* seconds that each long page takes, at least */
+	size_t from;                    /* so many were asked for before this is known */
+	double at[60], left[60], least[60];
+	size_t n;
+};
 
 static double seconds(void)
 {
@@ -213,8 +222,8 @@ static double seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The least that the origin knows of: a pause between two of the pages that were not asked
- * for so far. */
+/* The least that the origin knows of: what each of the pages takes that were not asked for
+ * so far. */
 static void note_left(void *arg, double left)
 {
 	struct watch *w = arg;
@@ -228,7 +237,8 @@ static void note_left(void *arg, double left)
 		return;
 	w->at[w->n] = seconds();
 	w->left[w->n] = left;
-	w->least[w->n++] = asked < LONG ? PAUSE * (double)(LONG - asked - 1) : 0;
+	w->least[w->n++] = asked < w->from || asked >= LONG ? 0 :
+		w->each * (double)(LONG - asked - 1);
 }
 
 /* One host has most of the pages, and the budget is for more than there are: the time left
@@ -236,7 +246,7 @@ static void note_left(void *arg, double left)
 static void test_the_time_left(void **state)
 {
 	struct stage s;
-	struct watch w = { .s = &s };
+	struct watch w = { .s = &s, .each = PAUSE };
 	double end;
 
 	(void)state;
@@ -257,6 +267,26 @@ static void test_the_time_left(void **state)
 	teardown(&s);
 }
 
+/* One host needs long for each answer, the others do not: its own answers count. */
+static void test_the_time_left_of_a_slow_host(void **state)
+{
+	struct stage s;
+	struct watch w = { .s = &s, .each = 0.3, .from = 3 };
+
+	(void)state;
+	setup(&s, NULL);
+	s.long_answer = 300;
+	for (int i = 0; i < LONG; i++)
+		bed_add(&s.bed, "http://127.0.1.100:%u/long/%d", origin_port(s.origin), i);
+	s.bed.opts.left = note_left;
+	s.bed.opts.arg = &w;
+	bed_cycle(&s.bed);
+	assert_true(w.n >= 3);          /* 18 answers of 0.3 s: 5.4 s, or more */
+	for (size_t i = 0; i < w.n; i++)
+		assert_true(w.left[i] >= w.least[i] - 1e-6);
+	teardown(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_a_cycle_has_its_time),
 		cmocka_unit_test(test_rules_that_hang),
 		cmocka_unit_test(test_the_time_left),
+		cmocka_unit_test(test_the_time_left_of_a_slow_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
