@@ -136,11 +136,13 @@ static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err 
 	struct engine *e = &c->resumed->engine;
 	int rc;
 
-	if (rep->resumed)
+	if (rep->resumed) {
 		engine_continue(e, rep->cycle.time, c->budget, made->events.v, made->events.n,
 		                made->planned_after.v, made->planned_after.n, c->same_policy);
-	else
+		crawl_rounds_made(c, made);
+	} else {
 		engine_begin(e, rep->cycle.time, c->budget);
+	}
 	rc = made->goal == GOAL_ALIVE ? live_run(c, err) : crawl_pages(c, err);
 	engine_end(e);
 	rep->guarantee_broken = e->cycle.guarantee_broken;

@@ -112,6 +112,17 @@ static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err
 	return 0;
 }
 
+void crawl_rounds_made(struct crawl *c, const struct crawl_made *m)
+{
+	const struct cycle *e = &c->resumed->engine.cycle;
+	uint32_t n = 0;
+
+	while (n < e->planned_after.n && n < m->planned_after.n &&
+	       e->planned_after.v[n] == m->planned_after.v[n])
+		n++;
+	c->rounds_kept = n;
+}
+
 int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)
 {
 	uint32_t cycle = c->report->cycle.number;
@@ -119,7 +130,6 @@ int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)
 
 	if (rc == 0)
 		rc = store_rounds(c->store, cycle, see_round, m, err);
-	c->rounds_kept = (uint32_t)m->planned_after.n;
 	return rc;
 }
 

@@ -204,10 +204,11 @@ static inline double crawl_seconds(void)
 
 /* In crawl_ask.c: the next page to fetch; false: there is none now.  Is there
  * room for it beside so many?  What the engine planned is kept with a batch, and read by the
- * next start. */
+ * next start, which then keeps what it plans otherwise. */
 bool crawl_ask(struct crawl *c, uint32_t *ret_lease);
 bool crawl_has_room(struct crawl *c, size_t pending);
 MUST_CHECK int crawl_rounds_save(struct crawl *c, struct err *err);
+void crawl_rounds_made(struct crawl *c, const struct crawl_made *m);
 MUST_CHECK int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err);
 void crawl_made_release(struct crawl_made *m);
 
