@@ -94,6 +94,7 @@ struct store_cycle {
 	uint32_t number;                /* 1, 2, ... */
 	int64_t time;
 	bool open;                      /* begun and not ended */
+	bool clients;                   /* it was opened for other crawlers */
 	uint8_t goal;                   /* enum goal */
 	struct text policy;
 	uint64_t seed;
@@ -116,17 +117,19 @@ struct store_robots {
 	int64_t failing;                /* first failure since then; 0: the last attempt worked */
 };
 
-/* A page that another crawler has been offered, of the cycle that is open.  Times are 0
- * until they come. */
+/* A page that another crawler has been offered, of the cycle that is open. */
 struct store_lease {
-	uint32_t cycle, place;          /* its number in the cycle, as planned */
+	uint32_t cycle, place;          /* its number in the cycle, as offered, from 1 */
 	uint32_t page;
-	struct text client;             /* who has it */
-	int64_t from, until;            /* offered, and lapses if nothing is told by then */
+	struct text client;             /* who has it; empty: nobody said */
+	int64_t from, until;            /* it may be fetched from then on, and lapses if nothing is
+	                                 * told by then */
 	uint32_t requests;              /* of the budget, held for it */
 	uint32_t order;                 /* of its release or lapse among the cycle's events; 0: it
 	                                 * is out, or told */
 	uint8_t state;                  /* enum store_lease_state */
+	uint8_t reason;                 /* enum reason */
+	float score, probability;       /* NAN: unknown */
 };
 
 /* read false: a request for a page is about to be sent.  read true: its answer was read,

@@ -12,6 +12,7 @@
 #include "repo/store_sqlite.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,7 +94,9 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"CREATE TABLE leases (cycle INTEGER NOT NULL, place INTEGER NOT NULL,"
 	" page INTEGER NOT NULL, client TEXT NOT NULL, since INTEGER NOT NULL,"
 	" until INTEGER NOT NULL, requests INTEGER NOT NULL, event INTEGER NOT NULL,"
-	" state INTEGER NOT NULL, PRIMARY KEY (cycle, place)) WITHOUT ROWID;",
+	" state INTEGER NOT NULL, reason INTEGER NOT NULL, score REAL, probability REAL,"
+	" PRIMARY KEY (cycle, place)) WITHOUT ROWID;"
+	"ALTER TABLE cycles ADD COLUMN clients INTEGER NOT NULL DEFAULT 0;",
 };
 
 int sql_error(struct store_sqlite *s, struct err *err)
@@ -148,6 +151,12 @@ void sql_bind_text(sqlite3_stmt *q, int i, struct text t)
 {
 	if (t.s)
 		sqlite3_bind_text64(q, i, t.s, t.size, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void sql_bind_real(sqlite3_stmt *q, int i, double v)
+{
+	if (!isnan(v))
+		sqlite3_bind_double(q, i, v);
 }
 
 struct text sql_text(sqlite3_stmt *q, int column)

@@ -46,6 +46,7 @@ int sql_run(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 int sql_error(struct store_sqlite *s, struct err *err);
 void sql_bind_text(sqlite3_stmt *q, int i, struct text t);      /* NULL if nothing */
+void sql_bind_real(sqlite3_stmt *q, int i, double v);           /* NULL if not a number */
 struct text sql_text(sqlite3_stmt *q, int column);
 
 /*

@@ -7,7 +7,6 @@
  * appended, and only the index is ordered by hash: a table ordered by hash took twice the
  * time, since every insert rewrote a page in its middle.
  */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -229,12 +228,6 @@ int sqlite_captures(struct store *base, uint32_t page, store_capture_each *each,
 	return rc;
 }
 
-static void bind_real(sqlite3_stmt *q, int i, double v)
-{
-	if (!isnan(v))
-		sqlite3_bind_double(q, i, v);
-}
-
 int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err *err)
 {
 	struct store_sqlite *s = self(base);
@@ -249,8 +242,8 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	sqlite3_bind_int64(q, 5, v->reason);
 	sqlite3_bind_int64(q, 6, v->status);
 	sqlite3_bind_int64(q, 7, v->hit);
-	bind_real(q, 8, (double)v->score);
-	bind_real(q, 9, (double)v->probability);
+	sql_bind_real(q, 8, (double)v->score);
+	sql_bind_real(q, 9, (double)v->probability);
 	sqlite3_bind_int64(q, 10, (int64_t)v->capture);
 	/* Each cycle has its own range of ids, so imports cannot take an id that a
 	 * resumed cycle needs. */
@@ -379,6 +372,7 @@ int sqlite_cycle_put(struct store *base, const struct store_cycle *c, struct err
 	sqlite3_bind_double(q, 14, c->seconds_plan);
 	sqlite3_bind_double(q, 15, c->seconds_total);
 	sqlite3_bind_int64(q, 16, c->goal);
+	sqlite3_bind_int64(q, 17, c->clients);
 	return sql_run(s, q, err);
 }
 
@@ -400,6 +394,7 @@ int sqlite_cycles(struct store *base, store_cycle_each *each, void *arg, struct 
 			.gone = sql_count(&r, 10), .failed = sql_count(&r, 11),
 			.blocked = sql_count(&r, 12), .seconds_plan = sql_real(&r, 13),
 			.seconds_total = sql_real(&r, 14), .goal = read_goal(&r, 15),
+			.clients = sql_flag(&r, 16),
 		};
 
 		rc = r.rc < 0 ? r.rc : each(arg, &c, err);

@@ -55,6 +55,9 @@ int sqlite_lease_put(struct store *base, const struct store_lease *l, struct err
 	sqlite3_bind_int64(q, 7, l->requests);
 	sqlite3_bind_int64(q, 8, l->order);
 	sqlite3_bind_int64(q, 9, l->state);
+	sqlite3_bind_int64(q, 10, l->reason);
+	sql_bind_real(q, 11, (double)l->score);
+	sql_bind_real(q, 12, (double)l->probability);
 	return sql_run(s, q, err);
 }
 
@@ -78,6 +81,8 @@ int sqlite_leases(struct store *base, uint32_t cycle, store_lease_each *each, vo
 			.requests = (uint32_t)sql_int(&r, 5, 0, UINT32_MAX, "number of requests"),
 			.order = (uint32_t)sql_int(&r, 6, 0, UINT32_MAX, "number of an event"),
 			.state = (uint8_t)sql_int(&r, 7, 0, STORE_LEASE_LAPSED, "state of a lease"),
+			.reason = (uint8_t)sql_int(&r, 8, 0, UINT8_MAX, "reason"),
+			.score = sql_score(&r, 9), .probability = sql_chance(&r, 10),
 		};
 
 		rc = r.rc < 0 ? r.rc : each(arg, &l, err);

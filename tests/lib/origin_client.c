@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void client_init(struct client *b, origin_answer *answer, void *arg)
+void visitor_init(struct visitor *b, origin_answer *answer, void *arg)
 {
 	struct err err;
 
-	*b = (struct client){ .opt = FETCH_DEFAULTS };
+	*b = (struct visitor){ .opt = FETCH_DEFAULTS };
 	if (answer)
 		b->origin = origin_start(answer, arg);
 	if (gate_allow(&b->gate, "127.0.0.0/8", &err) != 0)
@@ -24,7 +24,7 @@ void client_init(struct client *b, origin_answer *answer, void *arg)
 	b->opt.head_timeout = b->opt.whole_timeout = 5;
 }
 
-void client_go(struct client *b)
+void visitor_go(struct visitor *b)
 {
 	struct err err;
 
@@ -32,7 +32,7 @@ void client_go(struct client *b)
 		abort();
 }
 
-void client_release(struct client *b)
+void visitor_release(struct visitor *b)
 {
 	fetch_free(b->fetch);
 	gate_release(&b->gate);
@@ -40,7 +40,7 @@ void client_release(struct client *b)
 		origin_stop(b->origin);
 }
 
-void client_ask(struct client *b, const char *fmt, ...)
+void visitor_ask(struct visitor *b, const char *fmt, ...)
 {
 	char url[512];
 	va_list ap;
@@ -51,7 +51,7 @@ void client_ask(struct client *b, const char *fmt, ...)
 	fetch_add(b->fetch, &(struct fetch_request){ .page = b->n++, .url = url });
 }
 
-const struct fetch_result *client_take(struct client *b)
+const struct fetch_result *visitor_take(struct visitor *b)
 {
 	const struct fetch_result *r;
 
@@ -60,18 +60,18 @@ const struct fetch_result *client_take(struct client *b)
 	return r;
 }
 
-const struct fetch_result *client_one(struct client *b, struct fetch_request q)
+const struct fetch_result *visitor_one(struct visitor *b, struct fetch_request q)
 {
 	const struct fetch_result *r;
 
 	fetch_add(b->fetch, &q);
-	r = client_take(b);
+	r = visitor_take(b);
 	if (r->page != q.page)
 		abort();
 	return r;
 }
 
-size_t client_count(struct client *b, const char *host, const char *path)
+size_t visitor_count(struct visitor *b, const char *host, const char *path)
 {
 	size_t n, found = 0;
 	struct origin_log *l = origin_read_log(b->origin, &n);

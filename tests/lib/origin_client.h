@@ -7,7 +7,7 @@
 #include "fetch/fetch.h"
 #include "fetch/gate.h"
 
-struct client {
+struct visitor {
 	struct origin *origin;
 	struct gate gate;               /* loopback is open */
 	struct fetch_options opt;       /* defaults without delays; change, then go */
@@ -15,16 +15,16 @@ struct client {
 	uint32_t n;                     /* number of the next page asked */
 };
 
-void client_init(struct client *b, origin_answer *answer, void *arg);
-void client_go(struct client *b);
-void client_release(struct client *b);
+void visitor_init(struct visitor *b, origin_answer *answer, void *arg);
+void visitor_go(struct visitor *b);
+void visitor_release(struct visitor *b);
 __attribute__((format(printf, 2, 3)))
-void client_ask(struct client *b, const char *fmt, ...);
+void visitor_ask(struct visitor *b, const char *fmt, ...);
 /* The next outcome; aborts if there is none within 20 seconds. */
-const struct fetch_result *client_take(struct client *b);
+const struct fetch_result *visitor_take(struct visitor *b);
 /* Ask and take. */
-const struct fetch_result *client_one(struct client *b, struct fetch_request q);
+const struct fetch_result *visitor_one(struct visitor *b, struct fetch_request q);
 /* Requests in the origin's log; NULL: any. */
-size_t client_count(struct client *b, const char *host, const char *path);
+size_t visitor_count(struct visitor *b, const char *host, const char *path);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cli/frame/repository.h"
-#include "engine/book/keep.h"
+#include "engine/book/tell.h"
 
 struct tell_opts { int64_t confirmations, now; };
 
@@ -14,6 +14,12 @@ static const struct option_spec tell_options[] = {
 	OPT_TIME(tell_opts, now, NULL, "the time of outcomes that carry none"),
 	OPT_END
 };
+
+static void print_some(uint64_t n, const char *what)
+{
+	if (n)
+		printf("; %llu %s", (unsigned long long)n, what);
+}
 
 static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
@@ -35,7 +41,8 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		t.warc_folder = folder;
 		rc = tell_file(&t, args[0], err);
 	}
-	if (rc == 0 && t.stats.n_bad && !t.stats.n_lines)
+	if (rc == 0 && t.stats.n_bad && !t.stats.n_lines && !t.stats.n_released &&
+	    !t.stats.n_repeated)
 		rc = err_set(err, E_PARSE, "%s: no line of it is an outcome; `freshet tell --help` "
 		             "shows one", args[0]);
 	store_close(t.store);
@@ -60,6 +67,9 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		json_kint(&j, "failed", (int64_t)t.stats.failed);
 		json_kint(&j, "malformed", (int64_t)t.stats.n_bad);
 		json_kint(&j, "future", (int64_t)t.stats.n_future);
+		json_kint(&j, "released", (int64_t)t.stats.n_released);
+		json_kint(&j, "repeated", (int64_t)t.stats.n_repeated);
+		json_kint(&j, "late", (int64_t)t.stats.n_late);
 		cli_json_end(&j);
 		return 0;
 	}
@@ -67,8 +77,10 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	       (unsigned long long)t.stats.n_lines, (unsigned long long)t.stats.fresh,
 	       (unsigned long long)t.stats.changed, (unsigned long long)t.stats.same,
 	       (unsigned long long)t.stats.gone, (unsigned long long)t.stats.failed);
-	if (t.stats.n_bad)
-		printf("; %llu malformed", (unsigned long long)t.stats.n_bad);
+	print_some(t.stats.n_released, "released");
+	print_some(t.stats.n_repeated, "told before");
+	print_some(t.stats.n_late, "late");
+	print_some(t.stats.n_bad, "malformed");
 	putchar('\n');
 	return 0;
 }
@@ -78,14 +90,20 @@ const struct command command_tell = {
 	.arguments = "FILE",
 	.summary = "outcomes fetched by another crawler (JSON Lines)",
 	.description =
-		"Each line is an object with `url` and `outcome` (same, changed, gone, failed, blocked)\n"
-		"or `status` (and `digest`), and optionally `cause` (of what failed or was blocked: dns,\n"
-		"timeout, robots ...; docs/formats.md lists them), `time`, `score`, `probability`,\n"
-		"`reason` as `freshet plan --format jsonl` printed them. A time more than a day in the\n"
-		"future is taken for now. The lines of a file are one cycle, kept\n"
-		"together or, if something fails, not at all; `-` is standard input. A cycle of\n"
-		"`freshet cycle` or `live` that was broken off ends as it is.",
-	.examples = "  freshet -C crawl tell outcomes.jsonl\n",
+		"Each line is an object with `lease` (as `freshet ask` gave it) or `url`, and `outcome`\n"
+		"(same, changed, gone, failed, blocked, or release: not fetched) or `status` (and\n"
+		"`digest`). It may have `etag` and `last_modified`, which come back with the next offer,\n"
+		"`links` (a list), `cause` (of what failed or was blocked: dns, timeout, robots ...;\n"
+		"docs/formats.md lists them), `requests` (that it cost, redirects included), `time`, and\n"
+		"`score`, `probability`, `reason` as `freshet plan --format jsonl` printed them. A time more\n"
+		"than a day in the future is taken for now. `-` is standard input.\n\n"
+		"If a cycle is open (`freshet ask`), all goes into that: each page once, the first that\n"
+		"tells wins. Pages that nobody was offered count as spent. Else the lines of a file are one\n"
+		"cycle, and a cycle of `freshet cycle` or `live` that was broken off ends as it is. A lease\n"
+		"of a cycle that is over is taken as `late`, and costs nothing. The lines of a file are kept\n"
+		"together or, if something fails, not at all.",
+	.examples = "  freshet -C crawl tell outcomes.jsonl\n"
+		"  crawler | freshet -C crawl tell -\n",
 	.options = tell_options,
 	.opts_size = sizeof(struct tell_opts),
 	.n_args_min = 1,

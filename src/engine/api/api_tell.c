@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "engine/api/api.h"
-#include "engine/book/keep.h"
+#include "engine/book/tell.h"
 #include "web/url/url.h"
 
 void api_let_go(struct freshet *f)

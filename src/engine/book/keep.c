@@ -11,8 +11,12 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "engine/book/ledger.h"
 #include "web/rules/lastmod.h"
 #include "web/url/url.h"
+
+#define BUSY_TRIES 600          /* for the lock, */
+#define BUSY_WAIT 50000         /* microseconds apart: half a minute together */
 
 int keep_trust(struct store *s, struct text url, struct lastmod_trust *ret, struct err *err)
 {
@@ -106,7 +110,7 @@ int keep_visit(struct store *s, const struct kept_visit *v, unsigned confirmatio
 	struct store_visit row = {
 		.cycle = v->cycle, .page = v->page, .time = v->time, .reason = v->reason,
 		.status = v->status, .score = v->score, .probability = v->probability,
-		.place = v->place,
+		.place = v->place, .order = v->order,
 	};
 	int rc = store_page_get(s, v->page, &p, err);
 	bool first;
@@ -172,8 +176,18 @@ int keep_last_cycle(struct store *s, struct last_cycle *ret, struct err *err)
 
 int keep_end_cycle(struct store *s, struct last_cycle *last, struct err *err)
 {
+	struct ledger l;
+	int rc;
+
 	last->row.open = false;
-	return store_cycle_put(s, &last->row, err);
+	if (!last->row.clients)
+		return store_cycle_put(s, &last->row, err);
+	rc = ledger_load(&l, s, err);           /* what is out lapses */
+	if (rc == 0 && l.open)
+		rc = ledger_end(&l, err);
+	last->row.downloads = l.last.row.downloads;
+	ledger_release(&l);
+	return rc;
 }
 
 int keep_next_cycle(struct store *s, uint32_t *ret_number, uint32_t *ret_ended,
@@ -207,4 +221,20 @@ int keep_lock(const char *folder, int *ret_fd, struct err *err)
 	}
 	*ret_fd = fd;
 	return 0;
+}
+
+int keep_lock_wait(struct store *s, const char *folder, int *ret_fd, struct err *err)
+{
+	int rc = keep_lock(folder, ret_fd, err);
+
+	for (int i = 0; i < BUSY_TRIES && rc == E_BUSY; i++) {
+		struct last_cycle last;
+
+		if (keep_last_cycle(s, &last, NULL) == 0 && last.any && last.row.open &&
+		    !last.row.clients)
+			break;
+		usleep(BUSY_WAIT);
+		rc = keep_lock(folder, ret_fd, err);
+	}
+	return rc;
 }

@@ -26,6 +26,7 @@ struct kept_visit {
 	uint8_t reason;
 	uint32_t extra;                 /* requests beyond the first, of a blocked one all */
 	uint32_t place;                 /* in the cycle, as planned, from 1; 0: unplanned */
+	uint32_t order;                 /* in the cycle, as told; 0: the next */
 	struct store_capture *capture;  /* what was captured, or NULL; page and time are set */
 };
 
@@ -55,38 +56,13 @@ MUST_CHECK int keep_next_cycle(struct store *s, uint32_t *ret_number, uint32_t *
  * go when the descriptor is closed, also by a crash.  *ret_fd is -1 if there is no such
  * folder, or its file system has no locks. */
 MUST_CHECK int keep_lock(const char *folder, int *ret_fd, struct err *err);
+/* The same for who needs it for a moment: others who do are waited for, up to half a minute;
+ * who crawls is not. */
+MUST_CHECK int keep_lock_wait(struct store *s, const char *folder, int *ret_fd,
+                              struct err *err);
 
-/* Outcomes told by another crawler, JSON Lines:
- *   {"url":U, "outcome":"same|changed|gone|failed|blocked", "status":N, "digest":D,
- *    "cause":C, "time":T, "score":x, "probability":x, "reason":R}
- * url and one of outcome and status are needed; without an outcome it follows
- * from status and digest.  A cause is kept of what failed or was blocked; one that
- * base/cause.def does not know becomes `other`.  All lines of a file are one cycle, and are kept together or not
- * at all. */
 /* A cycle that is told visits a page once; one that failed may be tried again.  False:
  * it was told of before.  had: the outcomes so far, by page. */
 bool keep_once(struct map *had, uint32_t page, enum outcome o);
-
-struct tell_stats {
-	uint64_t n_lines, n_bad, changed, same, gone, failed, fresh;
-	uint64_t n_future;              /* lines whose time was not yet: taken for now */
-};
-
-#define TELL_FUTURE DAY_SECONDS /* clocks differ, and zones are mistaken */
-
-struct tell {
-	struct store *store;
-	int64_t now;
-	unsigned confirmations;
-	const char *warc_folder;        /* whose lock is wanted; NULL: none */
-	void (*report)(void *arg, const char *text);
-	void *arg;
-	struct tell_stats stats;
-	struct map had;                 /* inside: see keep_once() */
-	uint32_t cycle;                 /* set: the cycle's number */
-	uint32_t ended;                 /* one that had been broken off and is over now, or 0 */
-};
-
-MUST_CHECK int tell_file(struct tell *t, const char *path, struct err *err);
 
 #endif

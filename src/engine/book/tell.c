@@ -1,160 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tell.c - outcomes of another crawler, from JSON Lines; see keep.h. */
+/* tell.c - outcomes of another crawler, into the tables; see tell.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/io/input.h"
-#include "base/io/json.h"
-#include "base/when.h"
-#include "engine/book/keep.h"
-#include "web/url/url.h"
+#include "engine/archive/judge.h"
+#include "engine/book/tell.h"
 
-#define TELL_LINE_MAX 65536
-#define STDIN_MAX (1u << 30)    /* bytes, held until they are all there */
-#define READ_SIZE 65536
+/* ---- which page, which offer ---- */
 
-struct line {
-	struct buf url, digest;
-	int64_t time;
-	int outcome;                    /* -1: not told */
-	int32_t status;
-	float score, probability;
-	double weight;                  /* NAN: not told */
-	uint8_t reason;
-	enum cause cause;
+/* What a line speaks of. */
+struct subject {
+	uint32_t page;
+	uint32_t number;                /* its lease in the open cycle, 0: none */
+	struct store_lease late;        /* of a cycle that is over; place 0: none */
+	char client[LEDGER_NAME_MAX + 1];
 };
 
-static bool is_key(const struct json_member *m, const char *key)
+static int see_lease(void *arg, const struct store_lease *l, struct err *err)
 {
-	return m->key_size == strlen(key) && !memcmp(m->key, key, m->key_size);
+	struct subject *s = arg;
+
+	(void)err;
+	if (l->place != s->late.place)
+		return 0;
+	s->late = *l;
+	snprintf(s->client, sizeof s->client, "%.*s", (int)l->client.size, l->client.s);
+	s->late.client = (struct text){ s->client, strlen(s->client) };
+	return 1;
 }
 
-static int name_index(const struct json_member *m, const char *(*name)(unsigned), unsigned n)
+/* By its lease: 1 found; 0 it is of a cycle that is over and nobody knows which page it was. */
+static int find_lease(struct tell *t, const struct told *told, struct subject *s,
+                      const char **ret_why, struct err *err)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (strlen(name(i)) == m->value_size && !memcmp(name(i), m->value, m->value_size))
-			return (int)i;
-	return -1;
-}
+	const struct ledger *l = t->ledger;
+	uint32_t cycle, number;
+	int rc;
 
-static const char *outcome_at(unsigned i)
-{
-	return outcome_name((enum outcome)i);
-}
-
-static double number_of(const struct json_member *m)
-{
-	char text[40];
-
-	if (m->value_size >= sizeof text || m->type == JSON_NULL)
-		return NAN;
-	memcpy(text, m->value, m->value_size);
-	text[m->value_size] = '\0';
-	return strtod(text, NULL);
-}
-
-static const char *read_member(struct line *l, const struct json_member *m)
-{
-	char text[TELL_LINE_MAX];
-	long n;
-	double v;
-
-	if (is_key(m, "url")) {
-		n = m->type == JSON_STRING ? json_unescape(m, text) : -1;
-		if (n < 0 || url_canonical(text, (size_t)n, &l->url, NULL) < 0)
-			return "url is not an http URL";
-	} else if (is_key(m, "digest")) {
-		n = m->type == JSON_STRING ? json_unescape(m, text) : -1;
-		if (n >= 0)
-			buf_add(&l->digest, text, (size_t)n);
-	} else if (is_key(m, "outcome")) {
-		l->outcome = name_index(m, outcome_at, OUTCOME_BLOCKED + 1);
-		if (l->outcome < 0)
-			return "outcome is none of same, changed, gone, failed, blocked";
-	} else if (is_key(m, "status")) {
-		v = number_of(m);
-		if (!(v >= 100 && v <= 999))
-			return "status is not an HTTP status";
-		l->status = (int32_t)v;
-	} else if (is_key(m, "cause")) {
-		n = m->type == JSON_STRING ? json_unescape(m, text) : m->type == JSON_NULL ? 0 : -1;
-		if (n < 0)
-			return "cause is not a text";
-		l->cause = n ? cause_find(text, (size_t)n) : CAUSE_NONE;
-	} else if (is_key(m, "time")) {
-		if (!when_parse(m->value, m->value_size, &l->time))
-			return "time is not a time";
-	} else if (is_key(m, "score")) {
-		l->score = (float)number_of(m);
-	} else if (is_key(m, "probability")) {
-		v = number_of(m);
-		if (!isnan(v) && !(v > 0 && v <= 1))
-			return "probability is not above 0 and at most 1";
-		l->probability = (float)v;
-	} else if (is_key(m, "weight")) {
-		l->weight = number_of(m);
-		if (m->type != JSON_NULL && !(l->weight >= 0 && l->weight <= STORE_WEIGHT_MAX))
-			return "weight is no number from 0 to 1e9";
-	} else if (is_key(m, "reason")) {
-		int k = name_index(m, reason_name, N_REASONS);
-
-		l->reason = k > 0 ? (uint8_t)k : 0;
+	if (!ledger_parse(told->lease, &cycle, &number)) {
+		*ret_why = "lease is none of ours";
+		return 0;
 	}
-	return NULL;
+	if (l->open && cycle == l->last.row.number) {
+		if (number > l->leases.n) {
+			*ret_why = "no such lease was given in this cycle";
+			return 0;
+		}
+		s->page = ledger_lease(l, number)->page;
+		s->number = ledger_find(l, s->page);    /* given back, it may be another's now */
+		return 1;
+	}
+	if (cycle > l->last.row.number) {
+		*ret_why = "no such lease was ever given";
+		return 0;
+	}
+	s->late = (struct store_lease){ .cycle = cycle, .place = number };
+	rc = store_leases(t->store, cycle, see_lease, s, err);
+	if (rc > 0) {
+		s->page = s->late.page;
+		return 1;
+	}
+	s->late.place = 0;
+	if (rc == 0 && !told->url.s)
+		*ret_why = "its cycle is long over: tell the url, too";
+	return rc;
 }
 
-/* NULL, or what is wrong with the line. */
-static const char *parse_line(struct line *l, const char *s, size_t size)
+static int find_subject(struct tell *t, const struct told *told, struct subject *s,
+                        const char **ret_why, struct err *err)
 {
-	const char *end = s + size, *why = NULL;
-	struct json_member m;
-	int rc = 0;
+	struct store_page p;
+	uint32_t page;
+	int rc = told->lease.s ? find_lease(t, told, s, ret_why, err) : 0;
 
-	buf_clear(&l->url);
-	buf_clear(&l->digest);
-	l->time = 0;
-	l->outcome = -1;
-	l->status = 0;
-	l->score = l->probability = NAN;
-	l->weight = NAN;
-	l->reason = REASON_NONE;
-	l->cause = CAUSE_NONE;
-	if (!size || *s != '{')
-		return "not a JSON object";
-	while (!why && (rc = json_next(&s, end, &m)) > 0)
-		why = read_member(l, &m);
-	if (why)
-		return why;
-	if (rc < 0)
-		return "not a JSON object";
-	if (!l->url.size)
-		return "no url";
-	if (l->outcome < 0 && !l->status)
-		return "neither outcome nor status";
-	return NULL;
+	if (rc < 0 || *ret_why || (rc > 0 && !told->url.s))
+		return rc < 0 ? rc : 0;
+	if (rc > 0) {
+		rc = store_page_find(t->store, told->url, &p, err);
+		if (rc == 0 || (rc > 0 && p.number != s->page))
+			*ret_why = "lease and url are of different pages";
+		return rc < 0 ? rc : 0;
+	}
+	rc = store_page_add(t->store, told->url, t->now, &page, err);
+	s->page = page;
+	if (rc >= 0 && t->ledger->open)
+		s->number = ledger_find(t->ledger, page);
+	return rc < 0 ? rc : 0;
 }
+
+/* ---- what came of it ---- */
 
 /* What the status and the digest say, given our copy.  A digest is all that is told of a
  * content, so every detector goes by it. */
-static int derive_outcome(struct store *s, const struct line *l, const struct store_page *p,
+static int derive_outcome(struct store *s, const struct told *told, const struct store_page *p,
                           enum outcome *ret, struct err *err)
 {
 	const struct detector bytes = { .kind = DETECT_BYTES };
-	struct answer a = { .by = TOLD_BY_CRAWLER, .status = l->status };
+	struct answer a = { .by = TOLD_BY_CRAWLER, .status = told->status };
 	struct answer copy = { .by = TOLD_BY_OURS, .status = 200 };
-	struct text digest = { l->digest.size ? l->digest.data : NULL, l->digest.size }, none = { 0 };
+	struct text none = { 0 };
 	struct store_capture c;
 	int rc = 0;
 
-	if (l->outcome >= 0) {
-		*ret = (enum outcome)l->outcome;
+	if (told->outcome >= 0) {
+		*ret = (enum outcome)told->outcome;
 		return 0;
 	}
-	if (judge_kind(l->status, false) == ANSWER_PAGE)
-		a.content = judge_content(&bytes, digest, none, none, NULL);
+	if (judge_kind(told->status, false) == ANSWER_PAGE)
+		a.content = judge_content(&bytes, told->digest, none, none, NULL);
 	if (p->capture && (rc = store_capture_get(s, p->capture, &c, err)) > 0)
 		copy.content = judge_content(&bytes, c.digest, none, none, NULL);
 	if (rc >= 0)
@@ -162,49 +116,218 @@ static int derive_outcome(struct store *s, const struct line *l, const struct st
 	return rc < 0 ? rc : 0;
 }
 
-/* *ret_why: the line is not kept. */
-static int keep_line(struct tell *t, struct line *l, const char **ret_why, struct err *err)
+/* Our copy is still good: the server is asked next time with the validators that it gave
+ * just now. */
+static int refresh_copy(struct tell *t, const struct told *told, uint64_t capture,
+                        struct err *err)
 {
-	struct text url = { l->url.data, l->url.size };
-	struct store_capture c = { .status = l->status, .length = -1, .bytes_text = -1,
+	struct store_capture c;
+	struct buf texts[3];
+	struct text *from[3] = { &c.etag, &c.modified, &c.robots };
+	int rc = store_capture_get(t->store, capture, &c, err);
+
+	if (rc <= 0)
+		return rc;
+	if (told->etag.s)
+		c.etag = told->etag;
+	if (told->modified.s)
+		c.modified = told->modified;
+	for (int i = 0; i < 3; i++) {           /* the row's texts live until the next get */
+		buf_init(&texts[i], BUF_NO_LIMIT);
+		buf_add(&texts[i], from[i]->s ? from[i]->s : "", from[i]->size);
+		*from[i] = (struct text){ from[i]->s ? buf_text(&texts[i]) : NULL, texts[i].size };
+	}
+	rc = store_capture_refresh(t->store, capture, c.etag, c.modified, c.robots, err);
+	for (int i = 0; i < 3; i++)
+		buf_release(&texts[i]);
+	return rc;
+}
+
+static void count(struct tell *t, const struct tell_event *e)
+{
+	struct store_cycle *row = &t->ledger->last.row;
+	bool changed = e->outcome == OUTCOME_CHANGED;
+
+	t->stats.n_lines++;
+	t->stats.fresh += e->first && changed;
+	t->stats.changed += !e->first && changed;
+	t->stats.same += e->outcome == OUTCOME_SAME;
+	t->stats.gone += e->outcome == OUTCOME_GONE;
+	t->stats.failed += e->outcome >= OUTCOME_FAILED;
+	if (!t->ledger->open || e->reason == REASON_LATE)
+		return;
+	row->fresh += e->first && changed;
+	row->changed += !e->first && changed;
+	row->same += e->outcome == OUTCOME_SAME;
+	row->gone += e->outcome == OUTCOME_GONE;
+	row->failed += e->outcome == OUTCOME_FAILED;
+	row->blocked += e->outcome == OUTCOME_BLOCKED;
+}
+
+/* Write the visit. */
+static int keep_told(struct tell *t, const struct told *told, struct kept_visit *v,
+                     struct err *err)
+{
+	struct store_capture c = { .status = told->status, .length = -1, .bytes_text = -1,
 	                           .words = -1, .images = -1, .tables = -1, .emails = -1,
-	                           .outlinks = -1, .offset = -1, .size = -1 };
-	struct kept_visit v = { .cycle = t->cycle, .time = l->time ? l->time : t->now,
-	                        .status = l->status, .score = l->score,
-	                        .probability = l->probability, .reason = l->reason,
-	                        .cause = l->cause };
+	                           .outlinks = -1, .offset = -1, .size = -1,
+	                           .digest = told->digest, .etag = told->etag,
+	                           .modified = told->modified, .links = told->links };
+	struct tell_event e = { TELL_VISIT, .page = v->page, .extra = v->extra,
+	                        .cause = v->cause, .status = v->status, .score = v->score,
+	                        .probability = v->probability, .reason = v->reason };
 	struct store_page p;
 	struct verdict kept;
-	int rc = store_page_add(t->store, url, t->now, &v.page, err);
+	int rc = store_page_get(t->store, v->page, &p, err);
+	uint64_t copy = p.capture;
 
-	if (rc < 0)
+	if (rc < 0 || (rc = isnan(told->weight) ? 0 :
+	               store_page_weigh(t->store, v->page, told->weight, err)) < 0)
 		return rc;
-	if ((rc = store_page_get(t->store, v.page, &p, err)) < 0 ||
-	    (rc = derive_outcome(t->store, l, &p, &v.outcome, err)) < 0)
-		return rc;
-	c.digest = (struct text){ l->digest.data, l->digest.size };
-	if (l->digest.size && v.outcome == OUTCOME_CHANGED)
-		v.capture = &c;
-	if (!keep_once(&t->had, v.page, v.outcome)) {
-		*ret_why = "this page was told of before in this file";
-		return 0;
-	}
-	rc = isnan(l->weight) ? 0 : store_page_weigh(t->store, v.page, l->weight, err);
-	if (rc == 0)
-		if (v.time > t->now + TELL_FUTURE) {    /* it would hide the page from all policies */
-		v.time = t->now;
+	if (v->outcome == OUTCOME_CHANGED &&
+	    (told->digest.s || told->etag.s || told->modified.s || told->links.s))
+		v->capture = &c;
+	if (v->time > t->now + TELL_FUTURE) {   /* it would hide the page from all policies */
+		v->time = t->now;
 		t->stats.n_future++;
 	}
-	rc = keep_visit(t->store, &v, t->confirmations, &kept, err);
+	if (v->outcome == OUTCOME_SAME && copy && (told->etag.s || told->modified.s) &&
+	    (rc = refresh_copy(t, told, copy, err)) < 0)
+		return rc;
+	rc = keep_visit(t->store, v, t->confirmations, &kept, err);
 	if (rc < 0)
 		return rc;
-	t->stats.n_lines++;
-	t->stats.fresh += kept.first && kept.outcome == OUTCOME_CHANGED;
-	t->stats.changed += !kept.first && kept.outcome == OUTCOME_CHANGED;
-	t->stats.same += kept.outcome == OUTCOME_SAME;
-	t->stats.gone += kept.outcome == OUTCOME_GONE;
-	t->stats.failed += kept.outcome >= OUTCOME_FAILED;
+	e.outcome = kept.outcome;
+	e.first = kept.first;
+	count(t, &e);
+	if (t->ledger->open && v->reason != REASON_LATE && t->event)
+		t->event(t->arg, &e);
+	return 0;
+}
+
+/* Into the open cycle: 1, or 0 if this was told before. */
+static int close_lease(struct tell *t, const struct subject *s, struct kept_visit *v,
+                       struct err *err)
+{
+	struct ledger *l = t->ledger;
+	const struct store_lease *lease = s->number ? ledger_lease(l, s->number) : NULL;
+	bool leased = lease && lease->state != STORE_LEASE_RELEASED;
+	int rc = 0;
+
+	if (map_get(&l->told, s->page) != MAP_NONE)
+		return 0;
+	if (leased) {
+		v->place = s->number;
+		v->score = lease->score;
+		v->probability = lease->probability;
+		v->reason = lease->reason;
+	}
+	if (!leased || lease->state == STORE_LEASE_OUT)         /* else it is spent already */
+		l->last.row.downloads += (v->outcome != OUTCOME_BLOCKED) + v->extra;
+	if (leased)
+		rc = ledger_close(l, s->number, STORE_LEASE_TOLD, err);
+	v->order = ledger_event(l);
+	map_put(&l->told, s->page, 1);
+	return rc < 0 ? rc : 1;
+}
+
+/* The offer of a cycle that is over: it is told of once.  1, or 0 if it was before. */
+static int close_late(struct tell *t, struct subject *s, struct kept_visit *v, struct err *err)
+{
+	int rc;
+
+	if (s->late.state == STORE_LEASE_TOLD)
+		return 0;
+	s->late.state = STORE_LEASE_TOLD;
+	rc = store_lease_put(t->store, &s->late, err);
+	v->reason = REASON_LATE;
+	v->order = t->ledger->open ? ledger_event(t->ledger) : 0;
+	t->stats.n_late += rc == 0;
+	return rc < 0 ? rc : 1;
+}
+
+static int give_back(struct tell *t, const struct subject *s, const char **ret_why,
+                     struct err *err)
+{
+	struct ledger *l = t->ledger;
+	struct tell_event e = { TELL_RELEASED, .page = s->page };
+	int rc;
+
+	if (s->late.place || !l->open) {
+		t->stats.n_repeated++;          /* its cycle is over: nothing comes back */
+		return 0;
+	}
+	if (!s->number) {
+		*ret_why = "it is not on offer, so it cannot be released";
+		return 0;
+	}
+	if (ledger_lease(l, s->number)->state != STORE_LEASE_OUT) {
+		t->stats.n_repeated++;
+		return 0;
+	}
+	rc = ledger_close(l, s->number, STORE_LEASE_RELEASED, err);
+	t->stats.n_released += rc == 0;
+	if (rc == 0 && t->event)
+		t->event(t->arg, &e);
 	return rc;
+}
+
+int tell_one(struct tell *t, const struct told *told, const char **ret_why, struct err *err)
+{
+	struct kept_visit v = { .cycle = t->cycle, .time = told->time ? told->time : t->now,
+	                        .status = told->status, .score = told->score,
+	                        .probability = told->probability, .reason = told->reason,
+	                        .cause = told->cause };
+	struct subject s = { 0 };
+	struct store_page p;
+	int rc;
+
+	*ret_why = NULL;
+	rc = find_subject(t, told, &s, ret_why, err);
+	if (rc < 0 || *ret_why)
+		return rc;
+	if (told->outcome == TOLD_RELEASE)
+		return give_back(t, &s, ret_why, err);
+	v.page = s.page;
+	if ((rc = store_page_get(t->store, s.page, &p, err)) < 0 ||
+	    (rc = derive_outcome(t->store, told, &p, &v.outcome, err)) < 0)
+		return rc;
+	if (told->requests)
+		v.extra = told->requests - (v.outcome != OUTCOME_BLOCKED);
+	if (s.late.place)
+		rc = close_late(t, &s, &v, err);
+	else if (t->ledger->open)
+		rc = close_lease(t, &s, &v, err);
+	else if (!(rc = keep_once(&t->had, v.page, v.outcome)))
+		*ret_why = "this page was told of before in this file";
+	if (rc == 0 && !*ret_why)
+		t->stats.n_repeated++;
+	return rc > 0 ? keep_told(t, told, &v, err) : rc;
+}
+
+/* ---- what is told together ---- */
+
+int tell_lapse(struct tell *t, struct ledger *l, struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && l->open && (i = ledger_due(l, i, t->now)) != 0;) {
+		struct tell_event e = { TELL_LAPSED, .page = ledger_lease(l, i)->page };
+
+		rc = ledger_close(l, i, STORE_LEASE_LAPSED, err);
+		if (rc == 0 && t->event)
+			t->event(t->arg, &e);
+	}
+	return rc;
+}
+
+int tell_begin(struct tell *t, struct ledger *l, struct err *err)
+{
+	t->ledger = l;
+	t->cycle = l->last.row.number;
+	if (l->open)
+		return tell_lapse(t, l, err);
+	return keep_next_cycle(t->store, &t->cycle, &t->ended, err);
 }
 
 static int write_cycle(struct tell *t, struct err *err)
@@ -221,101 +344,13 @@ static int write_cycle(struct tell *t, struct err *err)
 	return store_cycle_put(t->store, &c, err);
 }
 
-static int read_lines(struct tell *t, struct input *in, struct line *l, struct err *err)
+int tell_end(struct tell *t, struct err *err)
 {
-	uint64_t n = 0;
-	size_t size;
-	char *text;
-	int rc;
-
-	while ((rc = input_line(in, TELL_LINE_MAX - 1, &text, &size, err)) != 0) {
-		const char *why;
-		char message[300];
-
-		n++;
-		if (rc < 0 && rc != E_LIMIT)
-			return rc;
-		if (rc >= 0 && !size)
-			continue;
-		why = rc == E_LIMIT ? "line too long" : parse_line(l, text, size);
-		if (!why && (rc = keep_line(t, l, &why, err)) < 0)
-			return rc;
-		if (!why)
-			continue;
-		t->stats.n_bad++;
-		snprintf(message, sizeof message, "%s:%llu: %s", input_name(in),
-		         (unsigned long long)n, why);
-		if (t->report)
-			t->report(t->arg, message);
-	}
-	return 0;
+	return t->ledger->open ? ledger_save(t->ledger, err) : write_cycle(t, err);
 }
 
-static int tell_lines(struct tell *t, struct input *in, struct err *err)
+void tell_release(struct tell *t)
 {
-	struct line l;
-	int rc = store_begin(t->store, err);
-
-	if (rc < 0)
-		return rc;
-	buf_init(&l.url, URL_SIZE_MAX);
-	buf_init(&l.digest, 1024);
-	if ((rc = keep_next_cycle(t->store, &t->cycle, &t->ended, err)) == 0 &&
-	    (rc = read_lines(t, in, &l, err)) == 0 && t->stats.n_lines > 0 &&
-	    (rc = write_cycle(t, err)) == 0)
-		rc = store_commit(t->store, err);
-	if (rc < 0 || !t->stats.n_lines) {
-		store_rollback(t->store);
-		t->ended = 0;
-	}
 	map_release(&t->had);
-	buf_release(&l.url);
-	buf_release(&l.digest);
-	return rc;
-}
-
-/* A crawler that writes to us while it works may take hours, and the tables must not be
- * locked for so long: what comes is gathered first. */
-static int gather(struct input **in, struct buf *all, struct err *err)
-{
-	long n;
-
-	do {
-		char *room = buf_room(all, READ_SIZE);
-
-		if (!room)
-			return err_set(err, E_LIMIT, "standard input: more than %u MiB; put it into a "
-			               "file", STDIN_MAX >> 20);
-		n = input_read(*in, room, READ_SIZE, err);
-		if (n > 0)
-			all->size += (size_t)n;
-	} while (n > 0);
-	if (n < 0)
-		return (int)n;
-	input_close(*in);
-	*in = NULL;
-	return input_open_memory(in, buf_text(all), all->size, "-", err);
-}
-
-int tell_file(struct tell *t, const char *path, struct err *err)
-{
-	struct input *in;
-	struct buf all;
-	int lock, rc = input_open(&in, path, err);
-
-	if (rc < 0)
-		return rc;
-	buf_init(&all, STDIN_MAX);
-	if (!strcmp(path, "-"))
-		rc = gather(&in, &all, err);
-	if (rc == 0)
-		rc = keep_lock(t->warc_folder, &lock, err);
-	if (rc == 0) {
-		rc = tell_lines(t, in, err);
-		if (lock >= 0)
-			close(lock);
-	}
-	input_close(in);
-	buf_release(&all);
-	return rc;
+	buf_release(&t->text);
 }

@@ -57,6 +57,9 @@ static int check_last(struct crawl *c, struct last_cycle *last, struct err *err)
 	bool alive = c->opts->goal == GOAL_ALIVE;
 	int rc = 0;
 
+	if (last->any && last->row.open && last->row.clients && !c->opts->anew)
+		return err_set(err, E_USAGE, "cycle %u is open for other crawlers: end it first with "
+		               "`freshet end`; --new ends it and begins another", last->row.number);
 	if (last->any && last->row.open && !same && !c->opts->anew)
 		return err_set(err, E_USAGE, "cycle %u was broken off: end it first with `freshet %s`",
 		               last->row.number, alive ? "cycle" : "live");

@@ -65,25 +65,25 @@ static void test_pace_of_the_second_address(void **state)
 	struct victim v = { .n = 0 };
 	struct origin_tape *tape = origin_tape_start(victim_answer, &v);
 	const struct fetch_result *r;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, NULL, NULL);
+	visitor_init(&b, NULL, NULL);
 	b.opt.ignore_robots = true;
 	b.opt.resolve = two_addresses;
 	b.opt.polite.address_delay = PACE;
-	client_go(&b);
+	visitor_go(&b);
 	for (int round = 0; round < 2; round++)
 		for (unsigned i = 0; i < HOSTS; i++)
-			client_ask(&b, "http://h%u.test:%u/%d", i, origin_tape_port(tape), round);
+			visitor_ask(&b, "http://h%u.test:%u/%d", i, origin_tape_port(tape), round);
 	for (unsigned i = 0; i < 2 * HOSTS; i++) {
-		r = client_take(&b);
+		r = visitor_take(&b);
 		if (r->error != FETCH_OK)
 			fail_msg("%s: %s %s", r->url, fetch_error_name(r->error), r->why);
 		assert_string_equal(r->ip, "127.0.0.1");
 		assert_int_equal(r->requests, 1);
 	}
-	client_release(&b);
+	visitor_release(&b);
 	origin_tape_stop(tape);
 	assert_int_equal(v.n, 2 * HOSTS);
 	/* The starts lie PACE apart; arrivals may be held up by a busy machine, so over
@@ -119,25 +119,25 @@ static void test_ports_of_other_protocols(void **state)
 	};
 	const struct fetch_result *r;
 	struct fetch_stats stats;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, port_answer, NULL);
-	client_go(&b);
+	visitor_init(&b, port_answer, NULL);
+	visitor_go(&b);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char url[128];
 
 		snprintf(url, sizeof url, cases[i].url, origin_port(b.origin));
-		client_ask(&b, "%s", url);
-		r = client_take(&b);
+		visitor_ask(&b, "%s", url);
+		r = visitor_take(&b);
 		if (r->error != FETCH_PORT || !strstr(r->why, "port 2") == (i != 2) ||
 		    (int)r->n_hops != cases[i].hops || (int)r->requests != cases[i].requests)
 			fail_msg("%s: %s %s", url, fetch_error_name(r->error), r->why);
 	}
 	fetch_stats(b.fetch, &stats);
 	assert_int_equal(stats.requests, 1);
-	assert_int_equal(client_count(&b, NULL, NULL), 3);      /* and two robots.txt */
-	client_release(&b);
+	assert_int_equal(visitor_count(&b, NULL, NULL), 3);      /* and two robots.txt */
+	visitor_release(&b);
 }
 
 /* ---- a Crawl-delay that we would not keep ---- */
@@ -160,21 +160,21 @@ static void test_crawl_delay_too_long(void **state)
 	static const enum fetch_error want[] = { FETCH_OK, FETCH_CRAWL_DELAY, FETCH_CRAWL_DELAY };
 	static const char *const paths[] = { "1:%u/", "2:%u/", "1:%u/away" };
 	const struct fetch_result *r;
-	struct client b;
+	struct visitor b;
 	unsigned port;
 
 	(void)state;
-	client_init(&b, slow_answer, &port);
+	visitor_init(&b, slow_answer, &port);
 	port = origin_port(b.origin);
 	b.opt.polite.max_crawl_delay = 0.15;
-	client_go(&b);
+	visitor_go(&b);
 	for (int i = 0; i < 3; i++) {
 		char url[64], rest[32];
 
 		snprintf(rest, sizeof rest, paths[i], port);
 		snprintf(url, sizeof url, "http://127.0.3.%s", rest);
-		client_ask(&b, "%s", url);
-		r = client_take(&b);
+		visitor_ask(&b, "%s", url);
+		r = visitor_take(&b);
 		assert_int_equal(r->error, want[i]);
 		assert_int_equal(r->n_hops, i == 2);
 		if (i)
@@ -182,14 +182,14 @@ static void test_crawl_delay_too_long(void **state)
 		if (i < 2)
 			assert_int_equal(fetch_allows(b.fetch, url, strlen(url)), i == 0);
 	}
-	assert_int_equal(client_count(&b, "127.0.3.2", "/"), 0);
+	assert_int_equal(visitor_count(&b, "127.0.3.2", "/"), 0);
 	fetch_free(b.fetch);
 	/* Who is slower by his own choice keeps it. */
 	b.opt.polite.delay = 0.25;
-	client_go(&b);
-	client_ask(&b, "http://127.0.3.2:%u/", port);
-	assert_int_equal(client_take(&b)->error, FETCH_OK);
-	client_release(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "http://127.0.3.2:%u/", port);
+	assert_int_equal(visitor_take(&b)->error, FETCH_OK);
+	visitor_release(&b);
 }
 
 /* ---- robots.txt of where redirects lead ---- */
@@ -240,20 +240,20 @@ static void test_robots_of_redirects_are_budgeted(void **state)
 	struct purse purse = { .left = BUDGET };
 	const struct fetch_result *r;
 	struct fetch_stats stats;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, chain_answer, &purse);
+	visitor_init(&b, chain_answer, &purse);
 	purse.port = origin_port(b.origin);
 	b.opt.spend = spend;
 	b.opt.arg = &purse;
-	client_go(&b);
+	visitor_go(&b);
 	for (unsigned i = 0; i < PAGES; i++) {
 		assert_true(spend(&purse, i, 0, FETCH_MORE));
-		client_ask(&b, "http://127.0.4.1:%u/p%u-0", purse.port, i);
+		visitor_ask(&b, "http://127.0.4.1:%u/p%u-0", purse.port, i);
 	}
 	for (unsigned i = 0; i < PAGES; i++) {
-		r = client_take(&b);
+		r = visitor_take(&b);
 		assert_true(r->error == FETCH_OK || r->error == FETCH_BUDGET);
 		ok += r->error == FETCH_OK;
 		requests += r->requests;
@@ -267,9 +267,9 @@ static void test_robots_of_redirects_are_budgeted(void **state)
 	assert_int_equal(stats.robots_requests, 1);
 	assert_int_equal(stats.robots_budgeted, paid);
 	/* the server's own count: the budget, and the site's robots.txt */
-	assert_in_range(client_count(&b, NULL, NULL), requests + paid + 1, BUDGET + 1);
-	assert_int_equal(client_count(&b, NULL, "/robots.txt"), paid + 1);
-	client_release(&b);
+	assert_in_range(visitor_count(&b, NULL, NULL), requests + paid + 1, BUDGET + 1);
+	assert_int_equal(visitor_count(&b, NULL, "/robots.txt"), paid + 1);
+	visitor_release(&b);
 }
 
 static void moved_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -297,26 +297,26 @@ static void test_no_budget_for_robots(void **state)
 {
 	struct purse purse = { .left = 1 };
 	const struct fetch_result *r;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, chain_answer, &purse);
+	visitor_init(&b, chain_answer, &purse);
 	purse.port = origin_port(b.origin);
 	b.opt.spend = spend;
 	b.opt.arg = &purse;
-	client_go(&b);
-	client_ask(&b, "http://127.0.4.1:%u/p1-4", purse.port);
-	r = client_take(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "http://127.0.4.1:%u/p1-4", purse.port);
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_BUDGET);
 	assert_int_equal(r->n_hops, 1);
 	assert_int_equal(r->requests, 1);
 	assert_int_equal(r->unused, 1);         /* the hop was granted, and not made */
-	assert_int_equal(client_count(&b, "127.0.8.2", NULL), 0);
-	client_ask(&b, "http://127.0.8.2:%u/p1-5", purse.port);
-	r = client_take(&b);
+	assert_int_equal(visitor_count(&b, "127.0.8.2", NULL), 0);
+	visitor_ask(&b, "http://127.0.8.2:%u/p1-5", purse.port);
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_OK);
-	assert_int_equal(client_count(&b, "127.0.8.2", NULL), 2);
-	client_release(&b);
+	assert_int_equal(visitor_count(&b, "127.0.8.2", NULL), 2);
+	visitor_release(&b);
 }
 
 /* A robots.txt that is redirected: free inside its domain, else in the budget. */
@@ -331,19 +331,19 @@ static void test_redirects_of_robots(void **state)
 	struct purse purse = { 0 };
 	struct fetch_stats stats;
 	const struct fetch_result *r;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, moved_answer, &purse);
+	visitor_init(&b, moved_answer, &purse);
 	purse.port = origin_port(b.origin);
 	b.opt.spend = spend;
 	b.opt.arg = &purse;
 	b.opt.resolve = all_here;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		purse.left = cases[i].purse;
-		client_go(&b);
-		client_ask(&b, "http://%s:%u/", cases[i].host, purse.port);
-		r = client_take(&b);
+		visitor_go(&b);
+		visitor_ask(&b, "http://%s:%u/", cases[i].host, purse.port);
+		r = visitor_take(&b);
 		fetch_stats(b.fetch, &stats);
 		assert_int_equal(r->error, cases[i].error);
 		assert_int_equal(r->requests, r->error == FETCH_OK);
@@ -353,7 +353,7 @@ static void test_redirects_of_robots(void **state)
 		fetch_free(b.fetch);
 	}
 	b.fetch = NULL;
-	client_release(&b);
+	visitor_release(&b);
 }
 
 int main(void)

@@ -95,15 +95,15 @@ static void test_robots_variants(void **state)
 	static const char *const paths[] = { "/yes", "/no/x", "/no/but" };
 	const struct fetch_result *r;
 	char port[8];
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, robots_answer, port);
+	visitor_init(&b, robots_answer, port);
 	snprintf(port, sizeof port, "%u", origin_port(b.origin));
-	client_go(&b);
+	visitor_go(&b);
 	for (uint32_t i = 3; i < 39; i++) {
 		b.n = i;
-		client_ask(&b, "http://127.0.3.%u:%s%s", i / 3, port, paths[i % 3]);
+		visitor_ask(&b, "http://127.0.3.%u:%s%s", i / 3, port, paths[i % 3]);
 	}
 	while (fetch_next(b.fetch, 20, &r) == FETCH_GOT)
 		if (r->error != want[r->page / 3][r->page % 3] &&
@@ -111,16 +111,16 @@ static void test_robots_variants(void **state)
 			fail_msg("host %u %s: %s %s", r->page / 3, paths[r->page % 3],
 			         fetch_error_name(r->error), r->why);
 	/* one request for each robots.txt (5 and 6: and their redirects) */
-	assert_int_equal(client_count(&b, "127.0.3.4", "/robots.txt"), 1);
-	assert_int_equal(client_count(&b, "127.0.3.3", "/yes"), 0);
-	assert_int_equal(client_count(&b, "127.0.3.9", "/yes"), 0);
-	assert_true(client_count(&b, "127.0.3.6", "/robots.txt") <= 6);
+	assert_int_equal(visitor_count(&b, "127.0.3.4", "/robots.txt"), 1);
+	assert_int_equal(visitor_count(&b, "127.0.3.3", "/yes"), 0);
+	assert_int_equal(visitor_count(&b, "127.0.3.9", "/yes"), 0);
+	assert_true(visitor_count(&b, "127.0.3.6", "/robots.txt") <= 6);
 	/* a redirect into what is forbidden stops there */
-	client_ask(&b, "http://127.0.3.1:%s/out", port);
-	r = client_take(&b);
+	visitor_ask(&b, "http://127.0.3.1:%s/out", port);
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_ROBOTS);
 	assert_int_equal(r->n_hops, 1);
-	client_release(&b);
+	visitor_release(&b);
 }
 
 /* Large files of many origins cannot take all memory, nor keep us from small ones. */
@@ -129,26 +129,26 @@ static void test_rules_held_are_bounded(void **state)
 	const struct fetch_result *r;
 	unsigned good = 0, refused = 0;
 	char port[8];
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, robots_answer, port);
+	visitor_init(&b, robots_answer, port);
 	snprintf(port, sizeof port, "%u", origin_port(b.origin));
 	b.opt.max_rules = 150000;
-	client_go(&b);
+	visitor_go(&b);
 	for (int i = 21; i < 24; i++)
-		client_ask(&b, "http://127.0.3.%d:%s/yes", i, port);
+		visitor_ask(&b, "http://127.0.3.%d:%s/yes", i, port);
 	while (fetch_next(b.fetch, 20, &r) == FETCH_GOT) {
 		good += r->error == FETCH_OK;
 		refused += r->error == FETCH_ROBOTS && strstr(r->why, "too many large") != NULL;
 	}
 	assert_int_equal(good, 1);
 	assert_int_equal(refused, 2);
-	client_ask(&b, "http://127.0.3.4:%s/yes", port);
-	assert_int_equal(client_take(&b)->error, FETCH_OK);
-	client_ask(&b, "http://127.0.3.4:%s/no/x", port);
-	assert_int_equal(client_take(&b)->error, FETCH_ROBOTS);
-	client_release(&b);
+	visitor_ask(&b, "http://127.0.3.4:%s/yes", port);
+	assert_int_equal(visitor_take(&b)->error, FETCH_OK);
+	visitor_ask(&b, "http://127.0.3.4:%s/no/x", port);
+	assert_int_equal(visitor_take(&b)->error, FETCH_ROBOTS);
+	visitor_release(&b);
 }
 
 /* ---- names ---- */
@@ -201,21 +201,21 @@ static void test_names_and_rebinding(void **state)
 	struct origin_raw *raw = origin_raw_start();
 	const struct fetch_result *r;
 	struct names names = { 0 };
-	struct client b;
+	struct visitor b;
 	unsigned port = origin_raw_port(raw);
 
 	(void)state;
-	client_init(&b, NULL, NULL);
+	visitor_init(&b, NULL, NULL);
 	b.opt.ignore_robots = true;
 	b.opt.resolve = lookup;
 	b.opt.arg = &names;
 	b.opt.dns_age = 0.3;
-	client_go(&b);
+	visitor_go(&b);
 	for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		char url[128];
 
 		snprintf(url, sizeof url, "http://%s:%u/ok", cases[i].host, port);
-		r = client_one(&b, (struct fetch_request){ .page = i, .url = url });
+		r = visitor_one(&b, (struct fetch_request){ .page = i, .url = url });
 		if (r->error != cases[i].error)
 			fail_msg("%s: %s %s", cases[i].host, fetch_error_name(r->error), r->why);
 		if (r->error == FETCH_OK) {
@@ -226,16 +226,16 @@ static void test_names_and_rebinding(void **state)
 	/* The name now points elsewhere: what was checked is used while it is fresh,
 	 * then the new address is looked at, and refused. */
 	for (int i = 0; i < 3; i++) {
-		client_ask(&b, "http://rebind.test:%u/ok", port);
-		assert_int_equal(client_take(&b)->error, FETCH_OK);
+		visitor_ask(&b, "http://rebind.test:%u/ok", port);
+		assert_int_equal(visitor_take(&b)->error, FETCH_OK);
 	}
 	assert_int_equal(names.rebinds, 1);
 	usleep(350000);
-	client_ask(&b, "http://rebind.test:%u/ok", port);
-	assert_int_equal(client_take(&b)->error, FETCH_GATE);
+	visitor_ask(&b, "http://rebind.test:%u/ok", port);
+	assert_int_equal(visitor_take(&b)->error, FETCH_GATE);
 	assert_int_equal(names.rebinds, 2);
 	assert_int_equal(origin_raw_requests(raw), 5);
-	client_release(&b);
+	visitor_release(&b);
 	origin_raw_stop(raw);
 }
 
@@ -259,55 +259,55 @@ static void test_behind_a_proxy(void **state)
 	static const char *const refused[] = { "http://10.0.0.1/", "http://localhost/",
 		"http://a.localhost/", "http://[::1]/", "http://169.254.169.254/latest/" };
 	struct names names = { 0 };
-	struct client b;
+	struct visitor b;
 	char proxy[64];
 	const struct fetch_result *r;
 
 	(void)state;
-	client_init(&b, proxy_answer, NULL);
+	visitor_init(&b, proxy_answer, NULL);
 	snprintf(proxy, sizeof proxy, "http://127.0.0.1:%u", origin_port(b.origin));
 	b.opt.proxy = proxy;
 	b.opt.resolve = lookup;
 	b.opt.arg = &names;
-	client_go(&b);
-	client_ask(&b, "http://www.example.org/page?x=1");
-	r = client_take(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "http://www.example.org/page?x=1");
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_OK);
 	assert_memory_equal(r->body, "www.example.org ", 16);
 	assert_int_equal(names.calls, 0);       /* names are the proxy's business */
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-		client_ask(&b, "%s", refused[i]);
-		r = client_take(&b);
+		visitor_ask(&b, "%s", refused[i]);
+		r = visitor_take(&b);
 		assert_true(r->error == FETCH_GATE);
 	}
-	assert_int_equal(client_count(&b, NULL, NULL), 2);
+	assert_int_equal(visitor_count(&b, NULL, NULL), 2);
 	fetch_free(b.fetch);
 	/* Naming the proxy allows its address, and nothing but the proxy: neither a page
 	 * nor a redirect gets to this machine, whether it goes through the proxy or not. */
 	gate_release(&b.gate);
 	b.opt.no_proxy = "direct.test,127.0.0.0/8";
-	client_go(&b);
-	client_ask(&b, "http://www.example.org/other");
-	r = client_take(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "http://www.example.org/other");
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_OK);
-	assert_int_equal(client_count(&b, NULL, NULL), 4);
+	assert_int_equal(visitor_count(&b, NULL, NULL), 4);
 	for (int i = 0; i < 3; i++) {
-		client_ask(&b, "%s", (const char *[]){ "http://127.0.1.1/", "http://direct.test/",
+		visitor_ask(&b, "%s", (const char *[]){ "http://127.0.1.1/", "http://direct.test/",
 			"http://www.example.org/to-this-machine" }[i]);
-		r = client_take(&b);
+		r = visitor_take(&b);
 		assert_int_equal(r->error, FETCH_GATE);
 		assert_int_equal(r->n_hops, i == 2);
 	}
-	assert_int_equal(client_count(&b, NULL, NULL), 5);
+	assert_int_equal(visitor_count(&b, NULL, NULL), 5);
 	fetch_free(b.fetch);
 	b.opt.no_proxy = "";
-	client_go(&b);
-	client_ask(&b, "http://www.example.org/to-this-machine");
-	r = client_take(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "http://www.example.org/to-this-machine");
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_GATE);
 	assert_int_equal(r->n_hops, 1);
-	assert_int_equal(client_count(&b, NULL, NULL), 7);
-	client_release(&b);
+	assert_int_equal(visitor_count(&b, NULL, NULL), 7);
+	visitor_release(&b);
 }
 
 static void test_headers_are_found_by_name(void **state)

@@ -55,13 +55,13 @@ static void living_world(unsigned threads)
 	const struct fetch_result *r;
 	uint32_t n = living_count(&w.living), changed = 0, same = 0, dead = 0;
 	char (*etags)[40] = mem_zalloc(n, sizeof *etags), path[64];
-	struct client b;
+	struct visitor b;
 	struct fetch_stats stats;
 
 	w.now = w.living.start;
-	client_init(&b, origin_world_answer, &w);
+	visitor_init(&b, origin_world_answer, &w);
 	b.opt.threads = threads;
-	client_go(&b);
+	visitor_go(&b);
 	for (int round = 0; round < 2; round++) {
 		w.now = w.living.start + round * 40 * 86400;
 		for (uint32_t i = 0; i < n; i++) {
@@ -108,10 +108,10 @@ static void living_world(unsigned threads)
 	fetch_stats(b.fetch, &stats);
 	assert_int_equal(stats.requests, 2 * n);
 	assert_int_equal(stats.robots_requests, 4);
-	assert_int_equal(client_count(&b, NULL, "/robots.txt"), 4);
+	assert_int_equal(visitor_count(&b, NULL, "/robots.txt"), 4);
 	assert_int_equal(stats.connections, 4);         /* kept alive */
 	free(etags);
-	client_release(&b);     /* some are still held */
+	visitor_release(&b);     /* some are still held */
 }
 
 static void test_living_world(void **state)
@@ -160,78 +160,78 @@ static bool never(void *arg, uint32_t page, uint32_t site, enum fetch_spend what
 static void test_methods_redirects_validators(void **state)
 {
 	const struct fetch_result *r;
-	struct client b;
+	struct visitor b;
 	char url[128];
 	struct fetch_stats stats;
 	int asked = 0;
 
 	(void)state;
-	client_init(&b, odd_answer, NULL);
+	visitor_init(&b, odd_answer, NULL);
 	b.opt.user_agent = "freshet/9 (+mailto:x@example.org)";
-	client_go(&b);
+	visitor_go(&b);
 #define URL(p) (snprintf(url, sizeof url, "http://127.0.0.1:%u" p, origin_port(b.origin)), url)
-	r = client_one(&b, (struct fetch_request){ .url = URL("/agent") });
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/agent") });
 	assert_string_equal(r->body, "freshet/9 (+mailto:x@example.org)");
-	r = client_one(&b, (struct fetch_request){ .url = URL("/no-head"), .method = FETCH_HEAD });
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/no-head"), .method = FETCH_HEAD });
 	assert_int_equal(r->status, 404);
 	assert_int_equal(r->requests, 1);
-	r = client_one(&b, (struct fetch_request){ .url = URL("/no-head"), .method = FETCH_HEAD,
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/no-head"), .method = FETCH_HEAD,
 		.second_opinion = true });
 	assert_int_equal(r->status, 200);
 	assert_int_equal(r->method, FETCH_GET);
 	assert_int_equal(r->requests, 2);
 	assert_string_equal(r->body, "alive");
-	r = client_one(&b, (struct fetch_request){ .url = URL("/gone"), .method = FETCH_HEAD,
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/gone"), .method = FETCH_HEAD,
 		.second_opinion = true });
 	assert_int_equal(r->status, 410);
 	assert_int_equal(r->requests, 2);
 	/* verbatim, both; what could end a line is not sent */
-	r = client_one(&b, (struct fetch_request){ .url = URL("/echo"), .etag = "W/\"a b\"",
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/echo"), .etag = "W/\"a b\"",
 		.last_modified = "yesterday, perhaps" });
 	assert_string_equal(r->body, "[W/\"a b\"][yesterday, perhaps]");
-	r = client_one(&b, (struct fetch_request){ .url = URL("/echo"), .etag = "\"x\"\r\nX-A: 1",
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/echo"), .etag = "\"x\"\r\nX-A: 1",
 		.last_modified = "a\nb" });
 	assert_string_equal(r->body, "[][]");
 	assert_false(r->conditional);
-	r = client_one(&b, (struct fetch_request){ .url = URL("/gzip") });
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/gzip") });
 	assert_string_equal(r->decoded, "packed page");
 	assert_true(r->body_size != 11);
-	r = client_one(&b, (struct fetch_request){ .url = URL("/a\r\nX-Injected: 1") });
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/a\r\nX-Injected: 1") });
 	assert_int_equal(r->error, FETCH_BAD_URL);
-	r = client_one(&b, (struct fetch_request){ .url = "ftp://127.0.0.1/" });
+	r = visitor_one(&b, (struct fetch_request){ .url = "ftp://127.0.0.1/" });
 	assert_int_equal(r->error, FETCH_BAD_URL);
 	/* a hop each, the last to another host where nobody listens (port 80) */
-	r = client_one(&b, (struct fetch_request){ .url = URL("/moved") });
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/moved") });
 	assert_int_equal(r->error, FETCH_CONNECT);
 	assert_int_equal(r->n_hops, 2);
 	assert_int_equal(r->hops[0].status, 301);
 	assert_string_equal(r->hops[0].url, URL("/moved"));
 	assert_int_equal(r->hops[1].status, 308);
 	assert_string_equal(r->url, "http://127.0.0.77/far");
-	client_release(&b);
+	visitor_release(&b);
 
-	client_init(&b, odd_answer, NULL);
+	visitor_init(&b, odd_answer, NULL);
 	b.opt.spend = never;
 	b.opt.arg = &asked;
-	client_go(&b);
-	r = client_one(&b, (struct fetch_request){ .url = URL("/moved") });
+	visitor_go(&b);
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/moved") });
 	assert_int_equal(r->error, FETCH_BUDGET);
 	assert_int_equal(r->status, 301);
 	assert_int_equal(r->requests, 1);
 	assert_true(r->begun && !r->unused);
-	r = client_one(&b, (struct fetch_request){ .url = URL("/gone"), .method = FETCH_HEAD,
+	r = visitor_one(&b, (struct fetch_request){ .url = URL("/gone"), .method = FETCH_HEAD,
 		.second_opinion = true });
 	assert_int_equal(r->status, 410);
 	assert_int_equal(r->requests, 1);
 	assert_int_equal(asked, 2);
 	/* not even robots.txt is asked for */
-	r = client_one(&b, (struct fetch_request){ .page = 9, .url = "http://127.0.0.78/" });
+	r = visitor_one(&b, (struct fetch_request){ .page = 9, .url = "http://127.0.0.78/" });
 	assert_int_equal(r->error, FETCH_BUDGET);
 	assert_true(!r->begun && !r->requests && !r->unused);
 	fetch_stats(b.fetch, &stats);
 	assert_int_equal(stats.requests, 2);
 	assert_int_equal(stats.robots_requests, 1);
-	client_release(&b);
+	visitor_release(&b);
 }
 
 /* ---- 429 ---- */
@@ -262,14 +262,14 @@ static void test_retry_after(void **state)
 	const struct fetch_result *r;
 	unsigned ok[4] = { 0 }, back[4] = { 0 }, requests = 0;
 	struct origin_log *log;
-	struct client b;
+	struct visitor b;
 	size_t n;
 
 	(void)state;
-	client_init(&b, storm_answer, &s);
-	client_go(&b);
+	visitor_init(&b, storm_answer, &s);
+	visitor_go(&b);
 	for (uint32_t i = 0; i < 30; i++)
-		client_ask(&b, "http://127.0.4.%u:%u/p%u", i % 3 + 1, origin_port(b.origin), i);
+		visitor_ask(&b, "http://127.0.4.%u:%u/p%u", i % 3 + 1, origin_port(b.origin), i);
 	while (fetch_next(b.fetch, 20, &r) == FETCH_GOT) {
 		uint32_t host = r->page % 3 + 1;
 
@@ -282,7 +282,7 @@ static void test_retry_after(void **state)
 	assert_int_equal(ok[1], 10);
 	assert_int_equal(back[2], 10);
 	assert_int_equal(ok[3], 10);
-	assert_int_equal(client_count(&b, "127.0.4.2", NULL), 2);  /* robots.txt and one page */
+	assert_int_equal(visitor_count(&b, "127.0.4.2", NULL), 2);  /* robots.txt and one page */
 	assert_int_equal(requests, 11 + 1 + 10);
 	log = origin_read_log(b.origin, &n);
 	for (size_t i = 0; i < n; i++)
@@ -290,7 +290,7 @@ static void test_retry_after(void **state)
 			if (!strcmp(log[k].host, log[i].host))
 				assert_true(log[k].start - log[i].end >= 1);
 	free(log);
-	client_release(&b);
+	visitor_release(&b);
 }
 
 static void order_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -312,17 +312,17 @@ static void test_what_was_begun_is_ended(void **state)
 	unsigned place[12] = { 0 }, at, page, asked = 0, next = 0;
 	const struct fetch_result *r;
 	struct origin_log *log;
-	struct client b;
+	struct visitor b;
 	char url[64];
 	size_t n;
 
 	(void)state;
-	client_init(&b, order_answer, NULL);
+	visitor_init(&b, order_answer, NULL);
 	b.opt.polite.delay = 0.02;
-	client_go(&b);
+	visitor_go(&b);
 	for (unsigned i = 0; i < 12; i++)
-		client_ask(&b, "http://127.0.0.1:%u/from%u", origin_port(b.origin), i);
-	assert_int_equal(client_take(&b)->error, FETCH_OK);
+		visitor_ask(&b, "http://127.0.0.1:%u/from%u", origin_port(b.origin), i);
+	assert_int_equal(visitor_take(&b)->error, FETCH_OK);
 	snprintf(url, sizeof url, "http://127.0.0.1:%u/next", origin_port(b.origin));
 	q.url = url;
 	fetch_add(b.fetch, &q);
@@ -340,24 +340,24 @@ static void test_what_was_begun_is_ended(void **state)
 	assert_int_equal(asked, 12);
 	assert_true(next && next < place[6]);
 	free(log);
-	client_release(&b);
+	visitor_release(&b);
 }
 
 static void test_stop(void **state)
 {
 	const struct fetch_result *r;
 	unsigned stopped = 0, fine = 0;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, odd_answer, NULL);
+	visitor_init(&b, odd_answer, NULL);
 	b.opt.polite.delay = 0.05;
-	client_go(&b);
+	visitor_go(&b);
 	for (uint32_t i = 0; i < 100; i++)
-		client_ask(&b, "http://127.0.0.%u:%u/echo", i % 4 + 1, origin_port(b.origin));
+		visitor_ask(&b, "http://127.0.0.%u:%u/echo", i % 4 + 1, origin_port(b.origin));
 	assert_int_equal(fetch_next(b.fetch, 0.0001, &r), FETCH_LATER);
 	for (int i = 0; i < 10; i++, fine++)
-		assert_int_equal(client_take(&b)->error, FETCH_OK);
+		assert_int_equal(visitor_take(&b)->error, FETCH_OK);
 	fetch_stop(b.fetch);
 	while (fetch_next(b.fetch, 5, &r) == FETCH_GOT) {
 		stopped += r->error == FETCH_STOPPED;
@@ -365,28 +365,28 @@ static void test_stop(void **state)
 	}
 	assert_int_equal(stopped + fine, 100);
 	assert_true(fine <= 14 && fetch_pending(b.fetch) == 0);
-	assert_int_equal(client_count(&b, NULL, "/echo"), fine);
-	client_ask(&b, "http://127.0.0.1/");
-	assert_int_equal(client_take(&b)->error, FETCH_STOPPED);
-	client_release(&b);
+	assert_int_equal(visitor_count(&b, NULL, "/echo"), fine);
+	visitor_ask(&b, "http://127.0.0.1/");
+	assert_int_equal(visitor_take(&b)->error, FETCH_STOPPED);
+	visitor_release(&b);
 }
 
 /* Speaking TLS to something that does not, and a port nobody listens on. */
 static void test_tls_and_connect_errors(void **state)
 {
 	struct origin_raw *raw = origin_raw_start();
-	struct client b;
+	struct visitor b;
 
 	(void)state;
-	client_init(&b, NULL, NULL);
+	visitor_init(&b, NULL, NULL);
 	b.opt.ignore_robots = true;
 	b.opt.polite.failure_limit = 100;
-	client_go(&b);
-	client_ask(&b, "https://127.0.0.1:%u/ok", origin_raw_port(raw));
-	assert_int_equal(client_take(&b)->error, FETCH_TLS);
-	client_ask(&b, "http://127.0.0.55:%u/ok", origin_raw_port(raw));
-	assert_int_equal(client_take(&b)->error, FETCH_CONNECT);
-	client_release(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "https://127.0.0.1:%u/ok", origin_raw_port(raw));
+	assert_int_equal(visitor_take(&b)->error, FETCH_TLS);
+	visitor_ask(&b, "http://127.0.0.55:%u/ok", origin_raw_port(raw));
+	assert_int_equal(visitor_take(&b)->error, FETCH_CONNECT);
+	visitor_release(&b);
 	origin_raw_stop(raw);
 }
 
@@ -407,7 +407,7 @@ static void test_silence(void **state)
 	socklen_t size = sizeof sa;
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 	const struct fetch_result *r;
-	struct client b;
+	struct visitor b;
 	double cpu;
 	unsigned port;
 
@@ -415,25 +415,25 @@ static void test_silence(void **state)
 	assert_false(bind(fd, (struct sockaddr *)&sa, sizeof sa) || listen(fd, 8) ||
 	             getsockname(fd, (struct sockaddr *)&sa, &size));
 	port = ntohs(sa.sin_port);
-	client_init(&b, NULL, NULL);
+	visitor_init(&b, NULL, NULL);
 	b.opt.ignore_robots = true;
 	b.opt.connections = 1;
 	b.opt.connect_timeout = 0.5;
 	b.opt.head_timeout = 0.4;
-	client_go(&b);
+	visitor_go(&b);
 	cpu = thread_seconds();
-	client_ask(&b, "https://127.0.0.1:%u/", port);
-	client_ask(&b, "http://127.0.0.2:%u/", port);
-	r = client_take(&b);
+	visitor_ask(&b, "https://127.0.0.1:%u/", port);
+	visitor_ask(&b, "http://127.0.0.2:%u/", port);
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_TIMEOUT);
 	assert_string_equal(r->why, "no connection in time");
 	assert_true(r->seconds >= 0.5 && r->status == 0);
-	r = client_take(&b);
+	r = visitor_take(&b);
 	assert_int_equal(r->error, FETCH_TIMEOUT);
 	assert_string_equal(r->why, "no answer in time");
 	assert_true(r->seconds >= 0.9);
 	assert_true(thread_seconds() - cpu < 0.25);       /* of 0.9 */
-	client_release(&b);
+	visitor_release(&b);
 	close(fd);
 }
 
@@ -452,7 +452,7 @@ static char *read_file(const char *path)
 static void test_certificates(void **state)
 {
 	char dir[SCRATCH_PATH], cmd[2 * SCRATCH_LONG], ca[SCRATCH_LONG], *cert, *key;
-	struct client b;
+	struct visitor b;
 
 	(void)state;
 	scratch_folder(dir, "tls");
@@ -467,20 +467,20 @@ static void test_certificates(void **state)
 	key = read_file(ca);
 	snprintf(ca, sizeof ca, "%s/cert", dir);
 	cert = read_file(ca);
-	client_init(&b, NULL, NULL);
+	visitor_init(&b, NULL, NULL);
 	b.origin = origin_start_tls(odd_answer, NULL, cert, key);
 	b.opt.ignore_robots = true;
-	client_go(&b);
-	client_ask(&b, "https://127.0.0.1:%u/echo", origin_port(b.origin));
-	assert_int_equal(client_take(&b)->error, FETCH_TLS);
+	visitor_go(&b);
+	visitor_ask(&b, "https://127.0.0.1:%u/echo", origin_port(b.origin));
+	assert_int_equal(visitor_take(&b)->error, FETCH_TLS);
 	fetch_free(b.fetch);
 	b.opt.ca_file = ca;
-	client_go(&b);
-	client_ask(&b, "https://127.0.0.1:%u/echo", origin_port(b.origin));
-	assert_string_equal(client_take(&b)->body, "[][]");
-	client_ask(&b, "https://127.0.0.2:%u/echo", origin_port(b.origin));    /* another name */
-	assert_int_equal(client_take(&b)->error, FETCH_TLS);
-	client_release(&b);
+	visitor_go(&b);
+	visitor_ask(&b, "https://127.0.0.1:%u/echo", origin_port(b.origin));
+	assert_string_equal(visitor_take(&b)->body, "[][]");
+	visitor_ask(&b, "https://127.0.0.2:%u/echo", origin_port(b.origin));    /* another name */
+	assert_int_equal(visitor_take(&b)->error, FETCH_TLS);
+	visitor_release(&b);
 	free(cert);
 	free(key);
 }

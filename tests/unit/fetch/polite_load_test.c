@@ -160,12 +160,12 @@ static void test_under_load(void **state)
 	const struct fetch_result *r;
 	struct origin_log *log;
 	struct load load = { { 0 } };
-	struct client c;
+	struct visitor c;
 	unsigned fine = 0, requests = 0;
 	size_t n;
 
 	(void)state;
-	client_init(&c, load_answer, &load);
+	visitor_init(&c, load_answer, &load);
 	c.opt.polite.delay = FLOOR;
 	c.opt.polite.max_crawl_delay = CRAWL_DELAY_CAP;
 	c.opt.polite.address_delay = ADDRESS_DELAY;
@@ -174,12 +174,12 @@ static void test_under_load(void **state)
 	c.opt.polite.jitter = 0.1;
 	c.opt.polite.max_wait = 10;
 	c.opt.resolve = lookup;
-	client_go(&c);
+	visitor_go(&c);
 	for (unsigned i = 0; i < N_HOSTS * N_PAGES; i++)
-		client_ask(&c, "http://127.0.5.%u:%u/p%u", i % N_HOSTS + 1,
+		visitor_ask(&c, "http://127.0.5.%u:%u/p%u", i % N_HOSTS + 1,
 		           origin_port(c.origin), i / N_HOSTS);
 	for (unsigned i = 0; i < N_SHARED; i++)
-		client_ask(&c, "http://v%u.test:%u/", i, origin_port(c.origin));
+		visitor_ask(&c, "http://v%u.test:%u/", i, origin_port(c.origin));
 	while (fetch_next(c.fetch, 30, &r) == FETCH_GOT) {
 		fine += r->error == FETCH_OK && r->status == 200;
 		requests += r->requests;
@@ -193,7 +193,7 @@ static void test_under_load(void **state)
 	check_hosts(log, n);
 	check_shared(log, n);
 	free(log);
-	client_release(&c);
+	visitor_release(&c);
 }
 
 int main(void)

@@ -411,7 +411,8 @@ static void test_an_old_database_is_brought_up(void **state)
 		store_close(s);
 		execute("ALTER TABLE visits DROP COLUMN cause; ALTER TABLE visits DROP COLUMN extra;"
 		        "ALTER TABLE visits DROP COLUMN place; DROP TABLE rounds; DROP TABLE leases;"
-		        "ALTER TABLE pages DROP COLUMN weight; PRAGMA user_version = 5;"
+		        "ALTER TABLE pages DROP COLUMN weight; ALTER TABLE cycles DROP COLUMN clients;"
+		        "PRAGMA user_version = 5;"
 		        "INSERT INTO bodies (key, body) VALUES (-7, '/new /old'), (9, 'w:1')");
 		if (version < 5)
 			execute("CREATE TABLE old (key INTEGER PRIMARY KEY, body TEXT NOT NULL);"

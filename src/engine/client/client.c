@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* client.c - the calls of other crawlers, each one transaction; see client.h. */
+#include "engine/client/client_inner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/cycle/cycle.h"
+
+void client_open(struct client **ret, struct store *s, const struct client_opts *opts)
+{
+	struct client *c = mem_zalloc(1, sizeof *c);
+
+	c->store = s;
+	c->opts = *opts;
+	c->lock = -1;
+	*ret = c;
+}
+
+void client_close(struct client *c)
+{
+	if (!c)
+		return;
+	client_unload(c);
+	ledger_release(&c->ledger);
+	arena_release(&c->texts);
+	vec_release(&c->offers);
+	free(c);
+}
+
+/* ---- a call ---- */
+
+static void let_go(struct client *c)
+{
+	if (c->lock >= 0)
+		close(c->lock);
+	c->lock = -1;
+}
+
+/* Take the lock, and read what others have written since. */
+static int enter(struct client *c, struct err *err)
+{
+	bool fresh = false;
+	int rc = keep_lock_wait(c->store, c->opts.warc_folder, &c->lock, err);
+
+	if (rc == 0 && c->loaded)
+		rc = ledger_is_fresh(&c->ledger, &fresh, err);
+	if (rc == 0 && !fresh) {
+		client_unload(c);
+		ledger_release(&c->ledger);
+		rc = ledger_load(&c->ledger, c->store, err);
+		c->loaded = rc == 0;
+	}
+	return rc;
+}
+
+/* The batch; without a lock (there is no such folder) somebody may have been faster. */
+static int begin(struct client *c, struct err *err)
+{
+	bool fresh;
+	int rc = store_begin(c->store, err);
+
+	if (rc == 0)
+		rc = ledger_is_fresh(&c->ledger, &fresh, err);
+	if (rc == 0 && !fresh)
+		rc = err_set(err, E_BUSY, "another program has just changed the cycle: try again");
+	return rc;
+}
+
+/* What a call that failed has done is as if it had never been. */
+static int leave(struct client *c, int rc)
+{
+	if (rc < 0) {
+		store_rollback(c->store);
+		client_unload(c);
+		ledger_release(&c->ledger);
+		c->loaded = false;
+	}
+	let_go(c);
+	return rc;
+}
+
+static int lapse_due(struct client *c, int64_t now, struct err *err)
+{
+	struct tell t = { .store = c->store, .now = now, .event = client_event, .arg = c };
+
+	return tell_lapse(&t, &c->ledger, err);
+}
+
+/* ---- ask ---- */
+
+struct wishing {
+	struct client *c;
+	const struct client_asking *a;
+	int64_t until;
+	struct map hosts;               /* pages in its hands, by site */
+};
+
+static uint32_t in_hand(const struct wishing *w, uint32_t page)
+{
+	uint32_t n = map_get(&w->hosts, w->c->resumed.engine.view.site[page]);
+
+	return n == MAP_NONE ? 0 : n;
+}
+
+static void took(struct wishing *w, uint32_t page)
+{
+	map_put(&w->hosts, w->c->resumed.engine.view.site[page], in_hand(w, page) + 1);
+}
+
+static bool fits(void *arg, const struct offer *o)
+{
+	struct wishing *w = arg;
+
+	if ((w->a->per_host && in_hand(w, o->page) >= w->a->per_host) ||
+	    client_slot(w->c, o->page, w->a->now, false) >= w->until)
+		return false;
+	return true;
+}
+
+static const char *keep_text(struct client *c, struct text t)
+{
+	return t.s && t.size ? arena_strndup(&c->texts, t.s, t.size) : NULL;
+}
+
+/* An offer as its client sees it. */
+static int show(struct client *c, uint32_t number, bool again, struct err *err)
+{
+	const struct store_lease *row = ledger_lease(&c->ledger, number);
+	struct client_offer o = {
+		.url = pages_url(&c->resumed.has.loaded.pages, row->page), .not_before = row->from,
+		.until = row->until, .max_requests = row->requests, .score = (double)row->score,
+		.probability = (double)row->probability,
+		.reason = reason_name(row->reason < N_REASONS ? row->reason : REASON_NONE),
+		.again = again,
+	};
+	struct store_capture copy;
+	struct store_page p;
+	int rc = store_page_get(c->store, row->page, &p, err);
+
+	ledger_id(row->cycle, number, o.lease);
+	if (rc > 0) {
+		o.last_visit = p.last_visit;
+		if (p.capture && (rc = store_capture_get(c->store, p.capture, &copy, err)) > 0) {
+			o.etag = keep_text(c, copy.etag);
+			o.last_modified = keep_text(c, copy.modified);
+		}
+	}
+	vec_push(&c->offers, o);
+	return rc < 0 ? rc : 0;
+}
+
+/* What a client has and has not told. */
+static int show_again(struct wishing *w, struct err *err)
+{
+	struct client *c = w->c;
+	int rc = 0;
+
+	for (uint32_t i = 1; rc == 0 && w->a->name && *w->a->name && i <= c->ledger.leases.n; i++) {
+		const struct store_lease *row = ledger_lease(&c->ledger, i);
+
+		if (row->state != STORE_LEASE_OUT || row->page >= c->resumed.engine.view.n_pages ||
+		    !ledger_is_of(&c->ledger, i, w->a->name))
+			continue;
+		took(w, row->page);
+		if (c->offers.n < w->a->want)
+			rc = show(c, i, true, err);
+	}
+	return rc;
+}
+
+/* Write an offer of the engine down, with the requests that are held for it. */
+static int lease_out(struct wishing *w, uint32_t lease, struct err *err)
+{
+	struct client *c = w->c;
+	struct engine *e = &c->resumed.engine;
+	const struct offer *o = &engine_lease(e, lease)->offer;
+	uint32_t most = w->a->max_requests ? w->a->max_requests : 1, n = 0;
+	struct store_lease row = {
+		.page = o->page, .until = w->until, .score = o->score,
+		.probability = o->probability, .reason = o->reason,
+	};
+	int rc;
+
+	while (n < most && engine_spend(e, lease))
+		n++;
+	if (!n) {                       /* its owner has had its part */
+		engine_drop(e, lease);
+		return 0;
+	}
+	row.client.s = w->a->name ? w->a->name : "";
+	row.client.size = strlen(row.client.s);
+	row.requests = n;
+	row.from = client_slot(c, o->page, w->a->now, true);
+	took(w, o->page);
+	rc = ledger_offer(&c->ledger, &row, err);
+	return rc < 0 ? rc : show(c, (uint32_t)c->ledger.leases.n, false, err);
+}
+
+/* Ask the engine until it has no more, or there is enough. */
+static int fill(struct wishing *w, bool impatient, enum ask *ret, struct err *err)
+{
+	struct client *c = w->c;
+	uint32_t lease;
+	size_t n;
+	int rc = 0;
+
+	*ret = ASK_OFFERS;
+	/* one by one: who gets a page decides which may follow */
+	while (rc == 0 && c->offers.n < w->a->want && *ret == ASK_OFFERS) {
+		struct asking a = { .want = 1, .impatient = impatient, .fits = fits, .arg = w };
+
+		*ret = engine_ask(&c->resumed.engine, &a, &lease, &n);
+		impatient = false;
+		if (*ret == ASK_OFFERS)
+			rc = lease_out(w, lease, err);
+	}
+	return rc;
+}
+
+/* How long to wait: until the engine would not wait any longer, or an offer lapses. */
+static int64_t wait_seconds(const struct client *c, int64_t now)
+{
+	int64_t at = c->ledger.waited + CLIENT_PATIENCE;
+
+	for (uint32_t i = 1; i <= c->ledger.leases.n; i++) {
+		const struct store_lease *row = ledger_lease(&c->ledger, i);
+
+		if (row->state == STORE_LEASE_OUT && row->until < at)
+			at = row->until;
+	}
+	return at > now ? at - now : 1;
+}
+
+static int serve(struct client *c, const struct client_asking *a, struct client_asked *ret,
+                 struct err *err)
+{
+	struct wishing w = { .c = c, .a = a,
+	                     .until = a->now + (a->seconds > 0 ? a->seconds : CLIENT_FOR) };
+	struct ledger *l = &c->ledger;
+	double planned = c->resumed.engine.cycle.plan_seconds;
+	enum ask what = ASK_OFFERS;
+	int rc = show_again(&w, err);
+
+	if (rc == 0)
+		rc = fill(&w, l->waited && a->now >= l->waited + CLIENT_PATIENCE, &what, err);
+	if (c->offers.n) {
+		ret->answer = CLIENT_OFFERS;
+		l->waited = 0;
+	} else if (what == ASK_DONE) {
+		ret->answer = CLIENT_DONE;
+	} else {
+		ret->answer = CLIENT_WAIT;
+		if (!l->waited || a->now >= l->waited + CLIENT_PATIENCE)
+			l->waited = a->now;
+		ret->wait = wait_seconds(c, a->now);
+	}
+	l->last.row.seconds_plan += c->resumed.engine.cycle.plan_seconds - planned;
+	ret->offers = c->offers.v;
+	ret->n = c->offers.n;
+	map_release(&w.hosts);
+	return rc;
+}
+
+/* Is there a cycle to go on with?  One of ours ends when the next is due. */
+static int end_old(struct client *c, const struct client_asking *a, struct client_asked *ret,
+                   struct err *err)
+{
+	struct ledger *l = &c->ledger;
+	struct store_cycle *row = &l->last.row;
+	bool due = l->open && l->rules.every > 0 && a->now - row->time >= l->rules.every;
+	int rc = 0;
+
+	if (!l->last.any || !row->open || (l->open && !a->anew && !due))
+		return 0;
+	if (!l->open && !a->anew)
+		return err_set(err, E_USAGE, "cycle %u was begun by `freshet %s`, which goes on with "
+		               "it; --new ends it and begins another", row->number,
+		               row->goal == GOAL_ALIVE ? "live" : "cycle");
+	ret->ended = row->number;
+	client_unload(c);
+	if ((rc = begin(c, err)) == 0 && (rc = lapse_due(c, a->now, err)) == 0) {
+		rc = l->open ? ledger_end(l, err) : keep_end_cycle(c->store, &l->last, err);
+
+		if (rc == 0)
+			rc = store_commit(c->store, err);
+	}
+	return rc;
+}
+
+static int begin_new(struct client *c, const struct client_asking *a, struct err *err)
+{
+	const struct last_cycle *last = &c->ledger.last;
+	const struct share *b = &c->opts.budget;
+	struct store_cycle row = {
+		.number = last->any ? last->row.number + 1 : 1, .time = a->now, .seed = c->opts.seed,
+		.policy = { c->opts.policy, strlen(c->opts.policy) },
+	};
+	int rc;
+
+	/* whatever the clock does, our time goes on: histories are ordered by it */
+	if (last->any && row.time <= last->row.time)
+		row.time = last->row.time + 1;
+	row.budget = (uint32_t)share_of(*b, b->percent ? c->resumed.has.loaded.n_here : UINT32_MAX);
+	rc = ledger_begin(&c->ledger, &row, &c->opts.rules, c->resumed.has.loaded.pages.n, err);
+	if (rc == 0)
+		client_start(c);
+	return rc;
+}
+
+int client_ask(struct client *c, const struct client_asking *a, struct client_asked *ret,
+               struct err *err)
+{
+	int rc;
+
+	*ret = (struct client_asked){ 0 };
+	c->offers.n = 0;
+	arena_reset(&c->texts);
+	if (!a->want || a->want > CLIENT_WANT_MAX)
+		return err_set(err, E_USAGE, "pages can be asked for by 1 to %d", CLIENT_WANT_MAX);
+	if (a->name && strlen(a->name) > LEDGER_NAME_MAX)
+		return err_set(err, E_USAGE, "the name of a client has at most %d bytes",
+		               LEDGER_NAME_MAX);
+	if ((rc = enter(c, err)) == 0 && (rc = end_old(c, a, ret, err)) == 0 && !c->ready)
+		rc = client_load(c, err);
+	if (rc == 0 && (rc = begin(c, err)) == 0) {
+		ret->begun = !c->ledger.open;
+		rc = c->ledger.open ? lapse_due(c, a->now, err) : begin_new(c, a, err);
+	}
+	if (rc == 0 && (rc = serve(c, a, ret, err)) == 0 &&
+	    (rc = client_rounds_save(c, err)) == 0 && (rc = ledger_save(&c->ledger, err)) == 0)
+		rc = store_commit(c->store, err);
+	if (rc == 0)
+		ret->cycle = c->ledger.last.row;
+	return leave(c, rc);
+}
+
+/* ---- tell, release, end ---- */
+
+int client_tell(struct client *c, const struct told *told, size_t n, int64_t now,
+                void (*each)(void *arg, size_t i, const char *why), void *arg,
+                struct tell_stats *ret, struct err *err)
+{
+	struct tell t = { .store = c->store, .now = now, .event = client_event, .arg = c,
+	                  .confirmations = c->opts.confirmations ? c->opts.confirmations : 1 };
+	int rc = enter(c, err);
+	bool open;
+
+	if (rc == 0 && (rc = begin(c, err)) == 0)
+		rc = tell_begin(&t, &c->ledger, err);
+	open = c->ledger.open;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const char *why;
+
+		rc = tell_one(&t, &told[i], &why, err);
+		t.stats.n_bad += rc == 0 && why;
+		if (rc == 0 && each)
+			each(arg, i, why);
+	}
+	if (rc == 0 && (open || t.stats.n_lines)) {
+		if ((rc = tell_end(&t, err)) == 0)
+			rc = store_commit(c->store, err);
+	} else if (rc == 0) {
+		store_rollback(c->store);
+	}
+	if (rc == 0 && !open) {                 /* a cycle of its own has come and gone */
+		client_unload(c);
+		ledger_release(&c->ledger);
+		c->loaded = false;
+	}
+	tell_release(&t);
+	if (rc == 0 && ret)
+		*ret = t.stats;
+	return leave(c, rc);
+}
+
+static void note_why(void *arg, size_t i, const char *why)
+{
+	(void)i;
+	*(const char **)arg = why;
+}
+
+int client_release(struct client *c, const char *lease, int64_t now, struct err *err)
+{
+	struct told told = { .lease = { lease, strlen(lease) }, .outcome = TOLD_RELEASE,
+	                     .weight = NAN };
+	const char *why = NULL;
+	int rc = client_tell(c, &told, 1, now, note_why, &why, NULL, err);
+
+	return rc == 0 && why ? err_set(err, E_USAGE, "%s: %s", lease, why) : rc;
+}
+
+int client_end(struct client *c, int64_t now, struct store_cycle *ret, struct err *err)
+{
+	bool open;
+	int rc = enter(c, err);
+
+	open = rc == 0 && c->ledger.open;
+	client_unload(c);
+	if (open && (rc = begin(c, err)) == 0 && (rc = lapse_due(c, now, err)) == 0 &&
+	    (rc = ledger_end(&c->ledger, err)) == 0)
+		rc = store_commit(c->store, err);
+	if (rc == 0)
+		*ret = c->ledger.last.row;
+	rc = leave(c, rc);
+	return rc < 0 ? rc : open;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client.h - a repository as other crawlers use it: ask for pages, tell what came of them.
+ *
+ *     client_open(&c, store, &opts)
+ *         client_ask      pages to fetch, or "wait", or "done"; opens a cycle if none is
+ *         client_tell     what came of some of them, or that they were not fetched
+ *         client_end      the cycle is over
+ *     client_close(c)
+ *
+ * Any number of programs may do so at the same time.  The store knows who has what
+ * (engine/book/ledger.h); every call is one transaction, and what it hands out is safe before
+ * it returns.  The engine of an open cycle is made again from the store when another program
+ * has changed something since, else it is kept from call to call.
+ *
+ * Rules, beside those of ledger.h:
+ *   - No page is offered to two clients, nor twice in a cycle unless it was given back.
+ *   - A client with a name that asks again gets first what it was offered and has not told.
+ *   - Each offer holds max_requests of the budget.  What was not needed comes back when it is
+ *     told; what was needed beyond is spent as well, and what the cycle has spent beyond its
+ *     budget in the end is taken off the next.
+ *   - The next round is planned when the policy knows enough of the last one (its patience),
+ *     or when somebody who was told to wait asks again CLIENT_PATIENCE seconds later.
+ *   - Requests to one host are a pause apart, over all clients (not_before).
+ *   - Pages that are added while a cycle is open come with the next one.
+ *   - A cycle ends by client_end(), or when the next is due (`every`) and somebody asks.
+ */
+#ifndef ENGINE_CLIENT_CLIENT_H
+#define ENGINE_CLIENT_CLIENT_H
+
+#include "engine/book/tell.h"
+
+#define CLIENT_PATIENCE 30              /* seconds */
+#define CLIENT_WANT_MAX 100000          /* offers of one call */
+#define CLIENT_FOR 1800                 /* seconds that a lease lasts, unless said otherwise */
+
+/* How cycles are opened; one that is open keeps what it was opened with. */
+struct client_opts {
+	const char *policy;
+	uint64_t seed;
+	struct share budget;            /* of the pages that are here */
+	struct ledger_rules rules;
+	double delay;                   /* seconds between requests to one host */
+	unsigned confirmations;
+	const char *warc_folder;        /* whose lock is wanted; NULL: none */
+};
+
+struct client;
+
+/* The store stays the caller's, and so do the texts of opts. */
+void client_open(struct client **ret, struct store *s, const struct client_opts *opts);
+void client_close(struct client *c);    /* NULL is fine */
+
+struct client_asking {
+	const char *name;               /* NULL or "": nobody's; never gets an offer again */
+	uint32_t want;                  /* pages, at most */
+	uint32_t per_host;              /* of one host in its hands at a time; 0: any number */
+	uint32_t max_requests;          /* for each, to be held; 0: one */
+	int64_t seconds;                /* until it lapses; 0: CLIENT_FOR */
+	int64_t now;
+	bool anew;                      /* end a cycle that is open, and begin another */
+};
+
+/* Texts live until the next call. */
+struct client_offer {
+	char lease[LEDGER_ID_SIZE];
+	const char *url;                /* canonical */
+	const char *etag, *last_modified;       /* of our copy, or NULL */
+	int64_t last_visit;             /* 0: never */
+	int64_t not_before;             /* when its host may be asked */
+	int64_t until;                  /* told later, it has lapsed */
+	uint32_t max_requests;
+	double score, probability;      /* NAN: unknown */
+	const char *reason;
+	bool again;                     /* it was offered to this client before */
+};
+
+enum client_answer { CLIENT_OFFERS, CLIENT_WAIT, CLIENT_DONE };
+
+struct client_asked {
+	enum client_answer answer;
+	const struct client_offer *offers;
+	size_t n;
+	int64_t wait;                   /* seconds until it is worth asking again */
+	bool begun;                     /* this call opened the cycle, */
+	uint32_t ended;                 /* and ended this one; 0: none */
+	struct store_cycle cycle;       /* as it stands */
+};
+
+/* E_USAGE if a cycle is open that `freshet cycle` or `live` began. */
+MUST_CHECK int client_ask(struct client *c, const struct client_asking *a,
+                          struct client_asked *ret, struct err *err);
+
+/* All n are kept, or, on error, none.  A line that cannot be kept is no error: each() is
+ * told why (NULL: it was kept, or is known already); each may be NULL. */
+MUST_CHECK int client_tell(struct client *c, const struct told *told, size_t n, int64_t now,
+                           void (*each)(void *arg, size_t i, const char *why), void *arg,
+                           struct tell_stats *ret, struct err *err);
+/* Not fetched: page and budget come back.  The same as telling TOLD_RELEASE. */
+MUST_CHECK int client_release(struct client *c, const char *lease, int64_t now,
+                              struct err *err);
+/* 1: it is over, and ret has its figures; 0: none was open for clients. */
+MUST_CHECK int client_end(struct client *c, int64_t now, struct store_cycle *ret,
+                          struct err *err);
+
+#endif

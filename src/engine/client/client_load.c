@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_load.c - the engine of a cycle that is open for clients.
+ *
+ * It is made from what the store has: the past, then the events of the open cycle in their
+ * order, with the rounds where they were planned, then what is out.  What was offered is
+ * stored and wins: if a round comes out otherwise than the first time (somebody imported
+ * history meanwhile), nobody gets a page that another has.
+ */
+#include "engine/client/client_inner.h"
+
+#include <math.h>
+
+#include "engine/archive/judge.h"
+#include "engine/cycle/guarantee.h"
+
+struct made {
+	VEC(struct event) events;
+	VEC(uint32_t) order;            /* of each event */
+	VEC(uint32_t) planned_after;
+};
+
+static int see_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct made *m = arg;
+	enum outcome o = (enum outcome)v->outcome;
+	struct event e = {
+		.kind = EVENT_TOLD,
+		.offer = { v->page, v->score, v->probability, v->reason },
+		.delivery = { .outcome = o, .extra = v->extra,
+			.hit = v->hit, .first = judge_was_first(v),
+			.failure = retry_judge(o, (enum cause)v->cause, v->status) },
+	};
+
+	(void)err;
+	if (v->reason == REASON_LATE)
+		return 0;
+	vec_push(&m->events, e);
+	vec_push(&m->order, v->order);
+	return 0;
+}
+
+static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err)
+{
+	struct made *m = arg;
+
+	(void)number;
+	(void)err;
+	vec_push(&m->planned_after, after);
+	return 0;
+}
+
+/* The visits come in their order; what was given back or lapsed goes between them. */
+static void merge_leases(struct made *m, const struct ledger *l)
+{
+	uint32_t *at = mem_zalloc((size_t)l->n_events + 1, sizeof *at);
+	struct made all = { 0 };
+
+	for (uint32_t i = 1; i <= l->leases.n; i++)
+		at[ledger_lease(l, i)->order] = i;
+	for (uint32_t order = 1, k = 0; order <= l->n_events; order++) {
+		if (k < m->events.n && m->order.v[k] == order) {
+			vec_push(&all.events, m->events.v[k++]);
+		} else if (at[order]) {
+			const struct store_lease *row = ledger_lease(l, at[order]);
+			bool back = row->state == STORE_LEASE_RELEASED;
+			struct event e = {
+				.kind = back ? EVENT_RELEASED : EVENT_LAPSED,
+				.offer = { row->page, row->score, row->probability, row->reason },
+				.delivery = { .outcome = back ? OUTCOME_BLOCKED : OUTCOME_FAILED,
+					.extra = back || !row->requests ? 0 : row->requests - 1 },
+			};
+
+			vec_push(&all.events, e);
+		}
+	}
+	free(at);
+	vec_release(&m->events);
+	m->events.v = all.events.v;
+	m->events.n = all.events.n;
+	m->events.cap = all.events.cap;
+}
+
+static void hold(struct engine *e, uint32_t lease, uint32_t requests)
+{
+	while (requests-- && engine_spend(e, lease))
+		;
+}
+
+static void give_out_again(struct client *c)
+{
+	struct engine *e = &c->resumed.engine;
+
+	for (uint32_t i = 1; i <= c->ledger.leases.n; i++) {
+		const struct store_lease *row = ledger_lease(&c->ledger, i);
+		struct offer o = { row->page, row->score, row->probability, row->reason };
+
+		if (row->state != STORE_LEASE_OUT || row->page >= e->view.n_pages)
+			continue;
+		hold(e, engine_adopt(e, &o), row->requests);
+	}
+}
+
+/* The turns that hosts have given already. */
+static void find_slots(struct client *c)
+{
+	for (uint32_t i = 1; i <= c->ledger.leases.n; i++) {
+		const struct store_lease *row = ledger_lease(&c->ledger, i);
+		uint32_t site = c->resumed.engine.view.site[row->page];
+		uint32_t at = map_get(&c->hosts, site);
+
+		if (at == MAP_NONE) {
+			at = (uint32_t)c->slots.n;
+			map_put(&c->hosts, site, at);
+			vec_push(&c->slots, ((struct client_host){ row->from, 0 }));
+		}
+		if (row->from > c->slots.v[at].last)
+			c->slots.v[at] = (struct client_host){ row->from, 0 };
+		c->slots.v[at].n += row->from == c->slots.v[at].last;
+	}
+}
+
+int64_t client_slot(struct client *c, uint32_t page, int64_t now, bool take)
+{
+	uint32_t site = c->resumed.engine.view.site[page], at = map_get(&c->hosts, site);
+	double delay = c->opts.delay;
+	uint32_t in_second = delay > 0 && delay < 1 ? (uint32_t)(1 / delay) : 1;
+	struct client_host h = at == MAP_NONE ? (struct client_host){ 0, 0 } : c->slots.v[at];
+
+	if (!(delay > 0))
+		return now;
+	if (h.n && h.n >= in_second)
+		h = (struct client_host){ h.last + (int64_t)fmax(1, ceil(delay)), 0 };
+	if (h.last < now)
+		h = (struct client_host){ now, 0 };
+	h.n++;
+	if (take && at == MAP_NONE) {
+		map_put(&c->hosts, site, (uint32_t)c->slots.n);
+		vec_push(&c->slots, h);
+	} else if (take) {
+		c->slots.v[at] = h;
+	}
+	return h.last;
+}
+
+static int go_on(struct client *c, struct err *err)
+{
+	struct engine *e = &c->resumed.engine;
+	struct ledger *l = &c->ledger;
+	uint32_t cycle = l->last.row.number;
+	struct made m = { 0 };
+	int rc = store_visits(c->store, STORE_NONE, cycle, cycle + 1, see_visit, &m, err);
+
+	if (rc == 0)
+		rc = store_rounds(c->store, cycle, see_round, &m, err);
+	if (rc == 0) {
+		merge_leases(&m, l);
+		for (uint32_t i = l->n_pages; i < e->view.n_pages; i++)
+			e->visits.state[i] = 0;
+		engine_continue(e, l->last.row.time, l->last.row.budget, m.events.v, m.events.n,
+		                m.planned_after.v, m.planned_after.n, true);
+		give_out_again(c);
+		find_slots(c);
+	}
+	c->rounds_kept = (uint32_t)m.planned_after.n;
+	vec_release(&m.events);
+	vec_release(&m.order);
+	vec_release(&m.planned_after);
+	return rc;
+}
+
+static int set_rules(struct client *c, const struct ledger_rules *r, struct err *err)
+{
+	struct engine *e = &c->resumed.engine;
+
+	e->retry.share = r->retry_share;
+	e->ceiling.share = r->site_share;
+	e->ceiling.usual = true;
+	return guarantee_cycles(r->max_age, r->every, &e->rules.max_age, err);
+}
+
+int client_load(struct client *c, struct err *err)
+{
+	const struct ledger *l = &c->ledger;
+	const struct ledger_rules *r = l->open ? &l->rules : &c->opts.rules;
+	struct resume_opts ro = {
+		.policy = l->open ? l->last.policy : c->opts.policy,
+		.seed = l->open ? l->last.row.seed : c->opts.seed,
+		.cycle_seconds = r->every, .aim = r->aim, .weight = r->weight,
+		.before_cycle = l->open ? l->last.row.number : 0,
+	};
+	int rc;
+
+	client_unload(c);
+	rc = resume(&c->resumed, c->store, &ro, err);
+	if (rc == 0)
+		rc = set_rules(c, r, err);
+	if (rc == 0 && l->open)
+		rc = go_on(c, err);
+	c->ready = rc == 0;
+	if (rc < 0)
+		client_unload(c);
+	return rc;
+}
+
+void client_unload(struct client *c)
+{
+	resume_release(&c->resumed);
+	c->resumed = (struct resumed){ 0 };
+	map_release(&c->hosts);
+	vec_release(&c->slots);
+	c->rounds_kept = 0;
+	c->ready = false;
+}
+
+void client_start(struct client *c)
+{
+	const struct store_cycle *row = &c->ledger.last.row;
+
+	engine_begin(&c->resumed.engine, row->time, row->budget);
+	c->rounds_kept = 0;
+}
+
+/* ---- what happens while the engine stands ---- */
+
+/* What was held for a page and not needed comes back to its owner's part, too. */
+static void give_rest(struct engine *e, uint32_t lease, uint32_t used)
+{
+	for (uint32_t n = engine_lease(e, lease)->requests; n > used; n--)
+		ceiling_return(&e->ceiling, &e->view, engine_lease(e, lease)->offer.page);
+}
+
+void client_event(void *client, const struct tell_event *t)
+{
+	struct client *c = client;
+	struct engine *e = &c->resumed.engine;
+	struct delivery d = { .outcome = t->outcome, .first = t->first, .extra = t->extra,
+		.hit = judge_hit(t->outcome, t->first),
+		.failure = retry_judge(t->outcome, t->cause, t->status) };
+	struct offer o = { t->page, t->score, t->probability, t->reason };
+	uint32_t lease;
+
+	if (!c->ready)
+		return;
+	if (t->page >= e->view.n_pages) {       /* it is new: the engine has no room for it */
+		client_unload(c);
+		return;
+	}
+	lease = t->what == TELL_VISIT ? engine_adopt(e, &o) : engine_find(e, t->page);
+	if (!lease)
+		return;
+	if (t->what == TELL_VISIT) {
+		give_rest(e, lease, (t->outcome != OUTCOME_BLOCKED) + t->extra);
+		engine_tell(e, lease, &d);
+	} else if (t->what == TELL_RELEASED) {
+		give_rest(e, lease, 0);
+		engine_give_back(e, lease);
+	} else {
+		engine_lapse(e, lease);
+	}
+}
+
+int client_rounds_save(struct client *c, struct err *err)
+{
+	const struct cycle *e = &c->resumed.engine.cycle;
+	int rc = 0;
+
+	for (; rc == 0 && c->rounds_kept < e->planned_after.n; c->rounds_kept++)
+		rc = store_round_add(c->store, c->ledger.last.row.number, c->rounds_kept + 1,
+		                     e->planned_after.v[c->rounds_kept], err);
+	return rc;
+}
