@@ -17,6 +17,8 @@
 #define RATIO_MAX 8.f           /* of a directory's long-run rate to its parent's */
 #define RARE_BASE 0.03          /* prior of the rate of an unknown host */
 #define HOST_VOICE 500.0        /* exposure at which a host speaks half */
+#define EVENTS_TELL 8.f         /* events that count as much as a prior's order of size */
+#define DAY (86400 / TIDE_UNIT) /* of long slots no more than that is told apart */
 #define JUMP_MOST 4096          /* cycles passed over that are kept apart */
 #define SLOTS_FINE 28           /* slots of one cycle */
 #define SLOTS_EACH 4            /* of each larger size */
@@ -82,6 +84,18 @@ static inline float log_survive(float q)
 	       2 * s * (1 + t * (1 / 3.f + t * (1 / 5.f + t * (1 / 7.f + t / 9))));
 }
 
+/* The rate of x events in a time y, drawn to `prior` as by one of strength k.  Where many
+ * events say that the prior is far off, it gives way: a site that is rebuilt every day
+ * is known for that after some dozen visits. */
+static float shrink(float x, float y, float prior, float k)
+{
+	float own = k * prior, to = prior;
+
+	if (x > 0 && y > 0)
+		to = prior * powf(x / (y * prior), x / (x + EVENTS_TELL));
+	return (x + own) / (y + own / fmaxf(to, prior));
+}
+
 int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 {
 	const struct tide_node *n = &m->nodes.v[node];
@@ -95,6 +109,8 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 	l->base = least(HAZARD_MAX, (n->events + kb * base) / (n->exposure + kb));
 	base = up ? up->ever : (float)m->base;
 	l->ever = (n->all_events + kb * base) / (n->all_exposure + kb);
+	if (!up)
+		l->ever = shrink(n->all_events, n->all_exposure, base, kb);
 	base = up ? up->base : (float)m->base;
 	if (!up) {
 		float k = (float)m->par.k_site, own = l->base;
@@ -412,11 +428,19 @@ static void teach_long_run(struct tide_model *m, uint32_t node, struct sum late,
 	}
 }
 
+/* Of a slot in which a change came, the part behind it, on the mean; q: its hazard. */
+static double after_event(double q)
+{
+	double x = -log1p(-q);
+
+	return x < 1e-3 ? 0.5 : 1 - (1 / x - (1 - q) / q);
+}
+
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit)
 {
 	struct tide_root *root = &m->roots[m->root[dir]];
 	struct lesson l = { .from = 0 };
-	double x = 0, y = 0, all_x = 0, all_y = 0, age = 0;
+	double x = 0, y = 0, all_x = 0, all_y = 0, age = 0, behind = 0;
 	uint32_t node;
 
 	if (last >= m->now)
@@ -437,12 +461,14 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 		y += weight * exposure;
 		all_x += (double)l.events[i];
 		all_y += exposure;
+		behind += fmin(width, DAY) * (double)l.events[i] *
+		          after_event((double)m->level[m->depth].hazard[i]);
 		age += width;
 	}
 	root->events += all_x;
 	root->exposure += all_y;
 	teach_long_run(m, node, (struct sum){ (float)x, (float)y },
-	               (struct sum){ (float)all_x, (float)all_y });
+	               (struct sum){ (float)all_x, (float)(all_y - behind) });
 	for (; node != PAGE_NONE; node = parent_node(m, node))
 		teach(&m->rings.v[node], m, &l);
 }
