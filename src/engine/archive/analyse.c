@@ -39,7 +39,7 @@ static struct slice put_hex(uint64_t x, char out[17])
 	return (struct slice){ out, 16 };
 }
 
-/* A link as it is kept: relative to the host, if it is the page's own. */
+/* Write a link as it is stored: relative to the host, if that is the page's own. */
 static bool put_link(struct buf *out, const struct buf *page, size_t path, const char *link,
                      size_t size)
 {
@@ -66,7 +66,7 @@ static bool put_link(struct buf *out, const struct buf *page, size_t path, const
 	return true;
 }
 
-/* Each once; true if some may only be found where they bear rel=nofollow. */
+/* Add each link once; true: some links occur only with rel=nofollow. */
 static bool add_links(struct analyser *a, const struct page *page, size_t path)
 {
 	bool some = false;
@@ -155,7 +155,7 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	add_robots(a, page, in->robots, parts.path, add_links(a, page, parts.path));
 	if (a->robots.size)
 		r->robots = (struct slice){ a->robots.data, a->robots.size };
-	if (page->type == PAGE_OTHER)   /* whose header may ask all the same */
+	if (page->type == PAGE_OTHER)   /* X-Robots-Tag still applies */
 		return;
 	r->facts = (struct facts){
 		(int64_t)page->text_size, (int64_t)page->words, page->images, page->tables,

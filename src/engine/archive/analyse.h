@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * analyse.h - the body of a page into what a record tells of it.
+ * analyse.h - read the body of a page and fill in its record.
  *
- * One way for every source: a WARC that is imported or replayed, and a page just
- * fetched.  Content encoding is undone (capped), the page is read once
- * (web/page/extract.h), and prose, tags, simhash, counts, title, links and robots of the
- * record are set.  They live until the next call.
+ * The same for every source: an imported or replayed WARC, and a page just fetched.  The
+ * content encoding is undone (with a cap), and the page is read once
+ * (web/page/extract.h). This sets prose, tags, simhash, counts, title, links and robots
+ * of the record; they are valid until the next call.
  *
- * Links are those inside the page, each once, in page order, at most
- * RECORD_LINKS_MAX: "/path" if they stay on the page's scheme and host, absolute
- * if not.  A body that cannot be decoded is a document without text: its bytes
- * stand for all digests.
+ * Links: each once, in page order, at most RECORD_LINKS_MAX; "/path" for the same scheme
+ * and host, absolute otherwise.  A body that cannot be decoded is a document without
+ * text: all its digests are of its bytes.
  */
 #ifndef ENGINE_ARCHIVE_ANALYSE_H
 #define ENGINE_ARCHIVE_ANALYSE_H
@@ -32,12 +31,12 @@ struct analyse_input {
 
 struct analyser {                       /* after analyser_init() */
 	struct extract extract;
-	struct extract_options options; /* what the digests leave out; may be changed */
+	struct extract_options options; /* what the digests leave out; the caller may change it */
 	const struct ignore_list *rules;        /* set: elements left out, by site */
-	struct word_counter *words;     /* set: counts the words of the page; only if the
-	                                   record got its facts they are of this one */
+	struct word_counter *words;     /* if set, counts the words of the page; valid only if
+	                                   the record got its facts */
 	struct buf url, type, decoded, links, robots;
-	struct map seen;                /* links; 1: one that may be followed */
+	struct map seen;                /* links; 1: may be followed */
 	char prose[17], tags[17];
 };
 

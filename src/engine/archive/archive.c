@@ -66,8 +66,8 @@ static void skip_heading(const char **s, size_t *size)
 	*size = (size_t)(end - p);
 }
 
-/* A zero byte is no text, unless a line begins as a URL does: then the list has a
- * line that went wrong, which is told of when it is read. */
+/* A zero byte means binary, unless a line begins like a URL: then this is a list with a
+ * damaged line, which is reported when it is read. */
 static bool is_binary(const char *s, size_t size)
 {
 	const char *p = s, *end = s + size;
@@ -91,7 +91,8 @@ static bool has_scheme(const char *s, const char *end)
 	return colon && colon - s <= 5 && colon > s;
 }
 
-/* Does text begin like a list of links?  "url url" or "url TAB 0|1 TAB ...", blanks between; comments before it. */
+/* Does text begin like a list of links?  "url url" or "url TAB 0|1 TAB ...", blanks
+ * between; comments before it. */
 bool archive_is_graph(const char *s, size_t size)
 {
 	const char *line_end, *second;
@@ -251,7 +252,7 @@ static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
 	return rc;
 }
 
-/* One of many that holds nothing is no reason to stop. */
+/* Report an empty file; it does not end the reading of the others. */
 static int say_empty(struct archive_reader *a, const struct input *in)
 {
 	char text[700];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * archive.h - any file that holds captures, as a stream of records.
+ * archive.h - read any file of captures as a stream of records.
  *
- * The kind is found by looking at the first bytes, never by the name.
+ * The first bytes decide the kind of a file, never its name.
  */
 #ifndef ENGINE_ARCHIVE_ARCHIVE_H
 #define ENGINE_ARCHIVE_ARCHIVE_H
@@ -29,8 +29,8 @@ bool archive_is_graph(const char *s, size_t size);
 /* Peeks only. */
 MUST_CHECK int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err);
 
-/* Open a file and find out its kind.  Damage at its very beginning is passed over
- * to the next member if there is one; each such place is reported and counted. */
+/* Open a file and find its kind.  Damage at the beginning is skipped up to the next
+ * member, if there is one; each skipped part is reported and counted. */
 struct archive_reader;
 MUST_CHECK int archive_open(struct archive_reader *r, const char *path, struct input **ret,
                             enum archive_kind *ret_kind, struct err *err);
@@ -44,17 +44,17 @@ struct archive_stats {
 struct archive_reader {
 	/* Called for each record; a negative result ends the reading. */
 	int (*record)(void *arg, const struct record *r, struct err *err);
-	/* Called for what was lost: "FILE:LINE: reason".  May be NULL. */
+	/* Called for data that could not be read: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	void *arg;
-	/* For which detector the pages of a WARC are read; NULL: plainly. */
+	/* The detector that WARC pages are read for; NULL: without refinements. */
 	const struct detector *detector;
 	/* Elements left out of their digests; NULL: none. */
 	const struct ignore_list *rules;
-	/* The words of WARC pages become terms by it; NULL: they are not counted. */
+	/* Word list for the terms of WARC pages; NULL: words are not counted. */
 	struct lexicon *lexicon;
 	struct archive_stats stats;
-	const struct input *in;         /* what is being read: how far it is, it knows */
+	const struct input *in;         /* current input, for progress */
 };
 
 /* Read the captures of an input of that kind, and close it; URL lists and
@@ -63,7 +63,7 @@ MUST_CHECK int archive_read_input(struct archive_reader *r, struct input *in,
                                   enum archive_kind kind, struct err *err);
 /* The digest of no bytes at all. */
 bool archive_is_empty_digest(struct slice digest);
-/* The part of it that lives in archive_warc.c. */
+/* Part of archive_read_input(), in archive_warc.c. */
 MUST_CHECK int archive_read_warc(struct archive_reader *r, struct input *in, struct err *err);
 MUST_CHECK int archive_read(struct archive_reader *r, const char *path, struct err *err);
 

@@ -7,16 +7,16 @@
  * no state of a page (errors of the server, refusals) keeps its digest but is
  * not analysed.
  *
- * A revisit is the content of the capture it names: identical-payload-digest by
- * its digest, server-not-modified by its digest if it gives the original's, else
- * by being the page's capture before.  Whoever reads the records joins them
- * (history.c, settle.c): nothing is remembered here, except of crawlers (wget)
- * whose payload digest is of the chunked body and not of the payload: which
- * payload that was, so that their revisits find it.
+ * A revisit has the content of the capture that it names: by digest for
+ * identical-payload-digest; for server-not-modified by the original's digest, or else the
+ * page's previous capture.  The readers of the records join them (history.c, settle.c).
+ * One thing is remembered here: some crawlers (wget) write a digest of the chunked body
+ * instead of the payload; their digests are mapped to ours, so that revisits find the
+ * payload.
  *
- * A redirect is a state of its page, as any other answer, unless it is one that
- * our own crawler followed: then the page's capture is what it led to, and the
- * redirect is only kept.
+ * A redirect is a state of its page, as any other answer.  But if our own crawler
+ * followed it, the page's capture is the answer at the end, and the redirect is only
+ * archived.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static bool is_web(const struct field *f)
 	       (f->value_size > 8 && !strncasecmp(f->value, "https://", 8));
 }
 
-/* Crawlers archive it beside the pages; it is no page to be kept fresh. */
+/* Crawlers archive robots.txt, too; it is not a page to keep fresh. */
 static bool is_robots(const struct field *f)
 {
 	static const char path[] = "/robots.txt";

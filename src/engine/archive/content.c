@@ -61,7 +61,7 @@ static int map_file(struct content *c, const char *path, struct err *err)
 	return 0;
 }
 
-/* Map the file of that name unless it is. */
+/* Map the file of that name, unless it is mapped. */
 static int open_file(struct content *c, struct text name, struct err *err)
 {
 	struct buf path, text;
@@ -80,7 +80,7 @@ static int open_file(struct content *c, struct text name, struct err *err)
 	return rc;
 }
 
-/* A reader that stands before the record. */
+/* Position the reader at the record. */
 static int open_record(struct content *c, struct err *err)
 {
 	struct input *in;
@@ -104,7 +104,7 @@ static int open_record(struct content *c, struct err *err)
 	                             buf_text(&c->path), (unsigned long long)c->at);
 }
 
-/* Is it the record that the store means? */
+/* Is it the record of this capture? */
 static bool is_right(const struct content *c, const struct store_capture *capture,
                      struct text url)
 {
@@ -121,7 +121,7 @@ static bool is_right(const struct content *c, const struct store_capture *captur
 	right = url_canonical(uri->value, uri->value_size, &canonical, NULL) == 0 &&
 	        canonical.size == url.size && !memcmp(canonical.data, url.s, url.size);
 	buf_release(&canonical);
-	/* what a revisit tells is the original's */
+	/* the digest of a revisit is the original's */
 	if (right && c->warc.record.type != WARC_REVISIT && capture->digest.s &&
 	    warc_digest_parse(capture->digest.s, capture->digest.size, &told) &&
 	    told.hash == WARC_SHA1)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export.h - what a repository holds, in the formats of other programs.
+ * export.h - export a repository as CDXJ or WARC.
  *
- * Both walk every capture.  CDXJ lines come bytewise sorted; WARC files hold the
- * records themselves, read back from the files they lie in, so that a repository
- * built from a thousand archives becomes one clean set.
+ * Both read every capture.  CDXJ lines are sorted bytewise.  WARC files get the records
+ * themselves, read back from their files, so a repository built from a thousand archives
+ * becomes one clean set.
  */
 #ifndef ENGINE_ARCHIVE_EXPORT_H
 #define ENGINE_ARCHIVE_EXPORT_H
@@ -16,18 +16,18 @@
 struct export {
 	struct store *store;
 	const char *folder;             /* of the repository */
-	/* Called for each thing that could not be exported; may be NULL. */
+	/* Called for each capture or file that could not be exported; may be NULL. */
 	void (*report)(void *arg, const char *text);
 	void *arg;
 	uint64_t n_written;
 	uint64_t n_missing;             /* captures without content: only known by index */
-	uint64_t n_lost;                /* content that is no longer there, each reported */
+	uint64_t n_lost;                /* captures whose content is missing, each reported */
 };
 
-/* Lines to out; `extended` with what was read out of the pages, links only to
- * pages of the repository. */
+/* Write lines to out.  `extended`: with digests, counts, words and links of the pages;
+ * only links to pages of the repository. */
 MUST_CHECK int export_cdxj(struct export *e, bool extended, FILE *out, struct err *err);
-/* The word list that the numbers in `terms` mean, one a line, appended to out. */
+/* Append the word list of the numbers in `terms`, one word a line. */
 struct buf;
 MUST_CHECK int export_words(struct store *s, struct buf *out, struct err *err);
 /* WARC files into a folder (made if it is not there). */

@@ -61,7 +61,7 @@ static int compare_places(const void *pa, const void *pb)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* The page's newest capture before this one that can be its original. */
+/* The page's newest earlier capture that can be the original of a revisit. */
 struct original { const struct store_capture *of; int64_t time; struct warc_digest digest; };
 
 static int find_original(void *arg, const struct store_capture *c, struct err *err)
@@ -83,8 +83,7 @@ static int find_original(void *arg, const struct store_capture *c, struct err *e
 	return 0;
 }
 
-/* What a revisit refers to: as its record says, or as the store knows.  0: not to
- * be found. */
+/* Set what a revisit refers to: as its record says, or from the store.  0: not found. */
 static int refer(struct writing *w, const struct store_capture *c, struct warc_capture *out,
                  struct warc_digest *digest, struct err *err)
 {
@@ -123,7 +122,7 @@ static const char *value_of(struct arena *keep, const struct field *f)
 	return f ? arena_strndup(keep, f->value, f->value_size) : NULL;
 }
 
-/* Write the record that is loaded and whose block is read. */
+/* Write the record that was loaded last. */
 static int write_record(struct writing *w, const struct store_capture *c, struct arena *keep,
                         struct warc_capture *out, struct err *err)
 {

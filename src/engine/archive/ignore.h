@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ignore.h - elements that are left out when pages are compared, by site.
+ * ignore.h - elements to leave out when pages are compared, by site.
  *
- * A rule text is "RULES" for every site, or "HOST: RULES" for one, whose rules
- * then stand in place of the general ones.  RULES are those of
- * web/page/extract_region.h: "#clock, .ad, marquee".
+ * A rule text is "RULES" for every site, or "HOST: RULES" for one site, which replaces
+ * the general rules there.  RULES are those of web/page/extract_region.h: "#clock, .ad,
+ * marquee".
  */
 #ifndef ENGINE_ARCHIVE_IGNORE_H
 #define ENGINE_ARCHIVE_IGNORE_H

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * judge.h - what an answer means: one rule for the crawl, imports, `tell`, replay and tests
- * of life.
+ * judge.h - what an answer means: one rule for the crawl, imports, `tell`, replay and
+ * tests of life.
  *
- * The status says what kind of answer it is.  Only 200 and 203 bring a page, 304 says that
- * the asker's copy is still true, 404 and 410 say that the page is gone, and everything else
- * says nothing of it.  The content of a page is compared with our copy by the detector:
+ * The status says what kind of answer it is.  Only 200 and 203 bring a page, 304 says
+ * that the asker's copy is still true, 404 and 410 say that the page is gone, and
+ * everything else says nothing of it.  The content of a page is compared with our copy by
+ * the detector:
  *
  *   - equal bytes are the same content, for every detector;
  *   - else the detector's mark (text, tags, simhash) decides, if both have one;
  *   - else the bytes decide, if both have a digest of them;
  *   - else nothing was compared, and the content counts as changed.
  *
- * Redirects differ by who tells.  A crawl follows them, ours or another's, and the answer at
- * the end counts: a redirect that is an answer led nowhere, so it failed.  An archive keeps
- * each request as a record of its own, under its own URL.  There the redirect is all that is
- * known of the page then: it is a state of the page, and differs from every content.
+ * Redirects differ by who tells.  A crawl follows them, ours or another's, and the answer
+ * at the end counts: a redirect that is an answer led nowhere, so it failed.  An archive
+ * keeps each request as a record of its own, under its own URL.  There the redirect is
+ * all that is known of the page then: it is a state of the page, and differs from every
+ * content.
  */
 #ifndef ENGINE_ARCHIVE_JUDGE_H
 #define ENGINE_ARCHIVE_JUDGE_H
@@ -46,8 +48,8 @@ struct answer {
 	enum told_by by;
 	enum { ANSWER_CAME, ANSWER_FAILED, ANSWER_BLOCKED } fate;
 	int status;                     /* 0: not told */
-	/* Of an archive: the content is that which has these bytes, wherever it was captured;
-	 * without a digest, that of the capture before. */
+	/* Of an archive: the content is that which has these bytes, wherever it was
+	 * captured; without a digest, that of the capture before. */
 	bool revisit;
 	struct content content;         /* of a 304: none */
 };
@@ -74,7 +76,8 @@ struct content judge_content(const struct detector *d, struct text digest, struc
 bool judge_same_mark(const struct detector *d, uint64_t a, uint64_t b);
 
 /* A visit that says something of a page is its first if there was nothing to compare it
- * with: it makes the copy that changes are counted from, or says that there is no page. */
+ * with: it makes the copy that changes are counted from, or says that there is no page.
+ * */
 static inline bool judge_first(enum outcome o, bool had_copy)
 {
 	return !had_copy && o < OUTCOME_FAILED;
@@ -86,8 +89,8 @@ static inline bool judge_hit(enum outcome o, bool first)
 	return !first && (o == OUTCOME_CHANGED || o == OUTCOME_GONE);
 }
 
-/* The same, of a visit that was kept: it found a content, or that there is none, and is no
- * hit. */
+/* The same, of a visit that was kept: it found a content, or that there is none, and is
+ * no hit. */
 static inline bool judge_was_first(const struct store_visit *v)
 {
 	return v->goal == GOAL_CHANGED && !v->hit &&

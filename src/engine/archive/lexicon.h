@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lexicon.h - the word list of many pages, and the words of a page as numbers of it:
- * every word gets the next number at its first sight.  Pages are counted before
- * (web/text/terms.h), in any thread; numbers are given in one, in the order of the pages.
+ * lexicon.h - the word list of many pages: a new word gets the next number.
+ *
+ * Words are counted before (web/text/terms.h), in any thread.  One thread gives the
+ * numbers, in the order of the pages.
  */
 #ifndef ENGINE_ARCHIVE_LEXICON_H
 #define ENGINE_ARCHIVE_LEXICON_H
@@ -13,12 +14,12 @@
 struct lexicon {                /* zeroed, it is empty */
 	struct strtab words;
 	struct stemmer *stemmer;        /* set: words are stems; the owner's */
-	struct term_vector page;        /* at hand */
+	struct term_vector page;        /* scratch memory */
 	struct buf text;
 };
 
-/* The words of a page as "id:count id:count", numbers rising; good until the next
- * call.  A list that is full takes no new words. */
+/* The words of a page as "id:count id:count ...", in ascending order; valid until the
+ * next call.  A full list takes no new words. */
 const char *lexicon_terms(struct lexicon *l, const struct word_counts *page,
                           size_t *ret_size);
 /* A word list, one a line: a word's number is its line, from 0. */

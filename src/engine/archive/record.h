@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * record.h - one capture of one page, as any archive tells it.
+ * record.h - one capture of one page, from any archive.
  *
- * WARC, CDX, CDXJ and the repository itself all become this; import and replay
- * read nothing else.  Slices point into the reader's memory and live until the
- * next record.
+ * WARC, CDX, CDXJ and the repository itself are all read into this; import and replay use
+ * nothing else.  Slices point into the reader's memory and are valid until the next
+ * record.
  */
 #ifndef ENGINE_ARCHIVE_RECORD_H
 #define ENGINE_ARCHIVE_RECORD_H
@@ -17,21 +17,21 @@
 
 #define RECORD_LINKS_MAX 4096           /* of one capture; more are not read */
 
-struct slice { const char *s; size_t size; };   /* s == NULL: not told */
+struct slice { const char *s; size_t size; };   /* s == NULL: unknown */
 
-/* What was counted in a page; -1: not told. */
+/* Counts of a page; -1: unknown. */
 struct facts {
 	int64_t text, words, images, tables, emails, outlinks;
 };
 
 struct record {
 	struct slice url;               /* canonical */
-	struct slice target;            /* that answered, if redirects led elsewhere; links
-	                                   are relative to it */
+	struct slice target;            /* URL that answered after redirects; links are
+	                                   relative to it */
 	int64_t time;
-	int status;                     /* 200 ...; 0: not told */
-	bool revisit;                   /* the content that has this digest or, without
-	                                   one, that of the page's capture before */
+	int status;                     /* 200 ...; 0: unknown */
+	bool revisit;                   /* has the content with this digest or, without
+	                                   one, of the page's previous capture */
 	struct slice mime;
 	int64_t length;                 /* bytes of the payload or the record; -1 */
 	struct slice digest;            /* of the payload: what `bytes` compares */
@@ -42,13 +42,14 @@ struct record {
 	struct slice title;
 	struct slice terms;             /* "id:count id:count" */
 	struct slice links;             /* space-separated, host-relative or absolute */
-	struct slice robots;            /* what it asks of robots: web/rules/robots_tag.h */
+	struct slice robots;            /* its rules for robots: web/rules/robots_tag.h */
 	struct slice etag, modified;    /* validators, verbatim */
 	struct slice file;              /* WARC file */
 	int64_t offset, record_size;    /* in it; -1 */
 };
 
-/* The same as the store has it.  A capture gets no page and no id, a record no url. */
+/* Conversions to and from rows of the store.  They do not set page and id of a capture,
+ * or url of a record. */
 struct text record_text(struct slice s);
 void record_to_capture(const struct record *r, struct store_capture *ret);
 void record_from_capture(const struct store_capture *c, struct record *ret);

@@ -235,7 +235,7 @@ static int write_page(struct writer *w, const struct site *site, uint32_t d, uin
 		fails = fails || (o->fail > 0 &&
 		                  unit(o, (uint64_t)step, page, PAGE_FAILS) < o->fail);
 		chance = 1 - (1 - rate) * (1 - (burst[step] ? o->burst_share : 0));
-		if (u < chance && !fails)       /* else nobody sees it */
+		if (u < chance && !fails)       /* a failing page hides its changes */
 			rc = emit(w, at, page, ++version, 200, err);
 		if (rc == 0 && (fails || is_down(o, site, step)))
 			rc = emit(w, o->start + (step + 1) * o->step_seconds - 1, page, 0,

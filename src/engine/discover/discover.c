@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover.c - pages that are there, and pages that come; see discover.h.
+ * discover.c - known pages and new pages; see discover.h.
  *
- * A cycle that goes on after a crash must rank as it began: only captures that were
- * there then are looked at; their last number is in the setting state.discover, with
- * what there is to report.
+ * A cycle resumed after a crash must rank as before.  So only captures that existed at
+ * its start are read.  The setting state.discover has the last id of these, and the
+ * numbers to report.
  *
  * Cost.  A pass over pages and one over captures with their links, before each cycle
  * that discovers; some 40 bytes a page.
@@ -32,7 +32,7 @@ const char *refusal_name(unsigned refusal)
 	       refusal < N_REFUSALS ? own[refusal - N_TRAPS] : "?";
 }
 
-/* http and https of one name are one page here. */
+/* http and https of one URL are the same page here. */
 uint64_t discover_key(const char *url, size_t size)
 {
 	size_t skip = size > 8 && url[4] == 's' ? 8 : 7;
@@ -182,7 +182,7 @@ static int put_pages(struct discover *d, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* What sitemaps said of pages that we have, and when they were read. */
+/* Store the sitemap dates of known pages, and when the sitemaps were read. */
 static int put_dates(struct discover *d, struct err *err)
 {
 	int rc = 0;
@@ -241,7 +241,7 @@ static int write_all(struct discover *d, struct err *err)
 	return rc;
 }
 
-/* What the cycle itself has no use for. */
+/* Free the candidates: the cycle does not need them. */
 static void forget_candidates(struct discover *d)
 {
 	map_release(&d->known);
@@ -287,7 +287,7 @@ int discover_recall(struct discover *d, struct discovery *ret, struct err *err)
 	d->report = ret;
 	if (rc < 0)
 		return rc;
-	if (!rc) {                      /* no cycle ever began with it */
+	if (!rc) {                      /* no cycle has ever used discovery */
 		*ret = (struct discovery){ 0 };
 		return 0;
 	}
@@ -308,7 +308,8 @@ int discover_recall(struct discover *d, struct discovery *ret, struct err *err)
 
 /* ---- what the share is for ---- */
 
-/* Pages that a site of proved dates says have changed since our visit. */
+/* Offer pages that changed since our visit, by a sitemap whose dates were right before.
+ * */
 static int offer_told(struct discover *d, struct err *err)
 {
 	uint8_t *trusted = mem_zalloc((size_t)d->sites.n + 1, 1);

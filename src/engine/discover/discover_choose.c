@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover_choose.c - which of the candidates; see discover.h.
+ * discover_choose.c - choose among the candidates; see discover.h.
  *
  * Within a directory the better linked go first (a sitemap counts as a link), then
  * the shorter URL.  Directories (digits aside) take turns, first-level directories of
@@ -32,8 +32,8 @@ static int compare_worth(const struct discover *d, uint32_t x, uint32_t y)
 	return strcmp(strtab_get(&d->urls, x), strtab_get(&d->urls, y));
 }
 
-/* What takes turns with its like: directories within a first-level directory, those
- * within a site, sites. */
+/* Groups whose members take turns: directories in a first-level directory, first-level
+ * directories in a site, sites. */
 enum level { IN_DIRECTORY, IN_TOP, IN_SITE };
 
 struct order { const struct discover *d; enum level level; };
@@ -108,7 +108,7 @@ static void refuse(struct discover *d, struct candidate *c, unsigned why)
 	d->report->refused[why]++;
 }
 
-/* Is there room for it?  Then it is counted. */
+/* Is the candidate within all caps?  If so, count it. */
 static bool may_add(struct discover *d, const struct fetch *f, uint32_t number)
 {
 	struct candidate *c = &d->candidates.v[number];

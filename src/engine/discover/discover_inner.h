@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* discover_inner.h - what discover.c (pages and links), discover_web.c (robots.txt and
- * sitemaps) and discover_choose.c (which of them) share. */
+/* discover_inner.h - shared by discover.c (pages), discover_links.c (links),
+ * discover_web.c (robots.txt and sitemaps) and discover_choose.c (the choice). */
 #ifndef ENGINE_DISCOVER_DISCOVER_INNER_H
 #define ENGINE_DISCOVER_DISCOVER_INNER_H
 
@@ -11,7 +11,7 @@
 
 struct candidate {
 	uint32_t site, links, last_page;        /* pages that link to it; the last of them */
-	uint64_t dir, shape, top;               /* keys to count by, and to take turns */
+	uint64_t dir, shape, top;               /* hashes; to count by, and to take turns */
 	bool in_sitemap;
 	uint8_t refusal;                        /* 0: none */
 	uint32_t turn;                          /* while choosing */
@@ -24,7 +24,7 @@ struct discover {
 	struct discover_opts opts;
 	struct store_cycle row;
 	struct discovery *report;
-	uint64_t last_capture;                  /* newest looked at */
+	uint64_t last_capture;                  /* id of the newest capture to read */
 
 	/* pages */
 	uint32_t n_pages, n_here;
@@ -32,9 +32,9 @@ struct discover {
 	uint8_t *state;
 	int64_t *last_visit, *hint;
 	uint32_t *page_site;
-	float *yield;                           /* new links a visit */
+	float *yield;                           /* new links per visit */
 	size_t cap_state, cap_visit, cap_hint, cap_site;
-	VEC(uint32_t) pending;                  /* added before, never asked for */
+	VEC(uint32_t) pending;                  /* pages added before and never fetched */
 	struct strtab sites, origins;           /* "host:port"; "scheme://host:port" */
 	VEC(uint32_t) site_found;               /* pages ever added, by site */
 	VEC(uint32_t) site_seen;                /* candidates, by site */
@@ -45,25 +45,25 @@ struct discover {
 	VEC(struct candidate) candidates;       /* by number in urls */
 	struct map by_key;                      /* as `known` */
 	VEC(uint32_t) chosen;
-	VEC(struct dated) dates;                /* one a page, */
-	struct map dated;                       /* from which its place in `dates` */
+	VEC(struct dated) dates;                /* one for each page */
+	struct map dated;                       /* page to index in dates */
 	VEC(uint32_t) sites_read;
 	struct buf url, name;
 	VEC(struct offer) offers;
 };
 
-/* Key of a URL, http and https alike. */
+/* Hash of a URL without its scheme. */
 uint64_t discover_key(const char *url, size_t size);
 uint64_t discover_dir(struct discover *d, const char *url, size_t size);
 uint64_t discover_shape(struct discover *d, const char *url, size_t size);
-/* Yields of pages, and candidates if wanted, from the captures there are. */
+/* Compute yields of pages from captures and, if `gather`, collect candidates. */
 MUST_CHECK int discover_links(struct discover *d, bool gather, struct err *err);
-/* A URL was seen: on a page (its number), or in a sitemap (STORE_NONE). */
+/* Note a URL found on a page (its number) or in a sitemap (STORE_NONE). */
 void discover_see(struct discover *d, const char *url, size_t size, uint32_t page);
-/* Ask for robots.txt of all origins concerned, and for sitemaps that are due. */
+/* Fetch robots.txt of all origins of candidates, and the sitemaps that are due. */
 MUST_CHECK int discover_web(struct discover *d, struct fetch *f,
                             const volatile sig_atomic_t *stop, struct err *err);
-/* Fill `chosen` with at most n. */
+/* Fill `chosen` with at most n candidates. */
 void discover_choose(struct discover *d, const struct fetch *f, uint32_t n);
 
 #endif

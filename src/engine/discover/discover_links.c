@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover_links.c - links that lead to no page under care, and the pages that bring
- * them; see discover.h.
+ * discover_links.c - links to unknown pages, and which pages bring them; see discover.h.
  *
  * The newest copy of every page says where it leads to now.  A page's yield is
  * the mean number of links that a visit found and the visit before had not, older
@@ -73,14 +72,14 @@ void discover_see(struct discover *d, const char *url, size_t size, uint32_t pag
 struct linking {
 	struct discover *d;
 	bool gather;                    /* candidates, too; else only yields */
-	uint32_t page;                  /* whose captures are coming */
+	uint32_t page;                  /* page of the captures being read */
 	uint64_t text;                  /* hash of its newest links */
 	bool any;
 	VEC(uint64_t) links, before;    /* sorted hashes */
 	double sum, weight;
 	struct buf newest, base, target;
-	struct buf robots;              /* what the newest copy asks of robots */
-	VEC(uint64_t) closed;           /* links of it that are not to be followed */
+	struct buf robots;              /* rules for robots of the newest copy */
+	VEC(uint64_t) closed;           /* its links that must not be followed */
 	struct buf home;                /* the page's own URL */
 };
 
@@ -107,7 +106,7 @@ static bool next_link(const char **s, const char *end, const char **ret, size_t 
 	return true;
 }
 
-/* How many links were not in the list before; the list becomes this one. */
+/* Replace the list of links; returns how many are new in it. */
 static uint32_t take_links(struct linking *l, struct text links)
 {
 	const char *s = links.s, *end = s + links.size, *link;
@@ -131,7 +130,7 @@ static uint32_t take_links(struct linking *l, struct text links)
 	return fresh;
 }
 
-/* Which links of the newest copy are not to be followed; true: all of them. */
+/* Find links of the newest copy that must not be followed; true: all of them. */
 static bool read_robots(struct linking *l)
 {
 	const char *s = buf_text(&l->robots), *end = s + l->robots.size, *link;
@@ -228,7 +227,7 @@ static int see_capture(void *arg, const struct store_capture *c, struct err *err
 		else
 			buf_add(&l->base, l->home.data, l->home.size);
 	}
-	if (l->any) {           /* the first copy is where we begin */
+	if (l->any) {           /* links of the first copy are not new */
 		l->sum = YIELD_KEEP * l->sum + fresh;
 		l->weight = YIELD_KEEP * l->weight + 1;
 	}

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * discover_web.c - what sites say themselves: robots.txt and sitemaps; see discover.h.
+ * discover_web.c - robots.txt and sitemaps of sites; see discover.h.
  *
- * For every origin that has candidates robots.txt is asked for, so that nothing is
- * added that it forbids.  Origins of pages under care whose sitemaps were not read
- * for a day are asked for those that robots.txt names on the same site, or for
- * /sitemap.xml if it names none; indexes are followed (web/rules/sitemap.h has the
- * limits).  All through the fetcher, so as polite and as safe as any page; counted
- * apart, not part of the budget.
+ * robots.txt is fetched for every origin with candidates, so that no forbidden page is
+ * added. Sitemaps are read once a day for the origins of our pages: those that robots.txt
+ * names on the same site, or /sitemap.xml if it names none.  Indexes are followed
+ * (limits: web/rules/sitemap.h).  All requests go through the fetcher, so they are polite
+ * and safe; they are counted separately and cost no budget.
  */
 #include <string.h>
 
@@ -17,7 +16,7 @@
 #include "web/rules/sitemap.h"
 #include "web/url/url.h"
 
-#define WINDOW 1000             /* tasks at the fetcher at a time */
+#define WINDOW 1000             /* tasks given to the fetcher at a time */
 
 struct task {
 	char *url;                      /* robots.txt, or of a sitemap */
@@ -30,7 +29,7 @@ struct reading {
 	struct discover *d;
 	struct fetch *f;
 	VEC(struct task) tasks;
-	size_t next;                            /* not yet at the fetcher */
+	size_t next;                            /* first task not yet given to the fetcher */
 	struct strtab asked;                    /* origins */
 	struct map seen;                        /* sitemaps, by hash of their URL */
 	VEC(uint32_t) n_sitemaps;               /* by site */
@@ -56,7 +55,7 @@ static void add_robots(struct reading *r, const char *origin, uint32_t site, boo
 	vec_push(&r->tasks, t);
 }
 
-/* A sitemap of the same site, once, and not too many. */
+/* Add a sitemap of the same site, once, up to the limit. */
 static void add_sitemap(struct reading *r, const char *url, size_t size, uint32_t site,
                         unsigned depth)
 {
@@ -94,7 +93,7 @@ static void robots_known(struct reading *r, size_t at)
 	vec_push(&r->d->sites_read, t.site);
 }
 
-/* However often a page is listed, it has one date: the newest. */
+/* A page listed more than once has the newest date. */
 static void see_date(struct discover *d, uint32_t page, int64_t lastmod)
 {
 	bool fresh;
@@ -143,7 +142,7 @@ static void read_sitemap(struct reading *r, size_t at, struct fetch_result *resu
 	if (input_open_memory(&in, result->decoded, result->decoded_size, task.url, &err) < 0)
 		return;
 	r->task = &task;
-	/* what came before an error stands */
+	/* entries before an error are used */
 	if (sitemap_read(in, &source, see_entry, r, &report, &err) == 0 || report.entries)
 		r->d->report->sitemaps++;
 	input_close(in);
@@ -174,7 +173,7 @@ static int work(struct reading *r, const volatile sig_atomic_t *stop, struct err
 	}
 }
 
-/* Whose sitemaps are due: by the site's row. */
+/* Are the sitemaps of this site due?  Its row in `hints` says so. */
 static int is_due(struct discover *d, uint32_t site, bool *ret, struct err *err)
 {
 	struct text name = { strtab_get(&d->sites, site), strtab_size(&d->sites, site) };

@@ -39,8 +39,8 @@ static int add_spec(const char *spec, size_t size, struct option_list *ret, stru
 	return 0;
 }
 
-/* "a,b:x=1,y=2,c": where the next policy begins, or NULL.  A comma is also between the
- * parameters of one, which have a `=`. */
+/* The start of the next policy in "a,b:x=1,y=2,c", or NULL.  Commas also separate the
+ * parameters of one policy; those contain `=`. */
 static const char *next_policy(const char *spec)
 {
 	for (const char *comma = strchr(spec, ','); comma; comma = strchr(comma + 1, ',')) {
@@ -106,7 +106,7 @@ int policy_list_needs(const struct option_list *specs, unsigned *ret, struct err
 
 struct jobs {
 	struct experiment *x;
-	struct replay replay;           /* that of x, telling us of each cycle */
+	struct replay replay;           /* copy of x->replay, with our cycle_done() */
 	uint64_t seed;
 	size_t n_done;
 	pthread_mutex_t lock;
@@ -114,8 +114,8 @@ struct jobs {
 	void *arg;
 };
 
-/* A run's sites go into those of its policy at once, so that memory grows with the
- * policies and not with the seeds. */
+/* Add a run's sites to those of its policy at once: memory grows with the policies, not
+ * with the seeds. */
 static void gather_sites(struct policy_result *p, struct replay_run *run, uint32_t n_sites)
 {
 	if (!p->sites) {

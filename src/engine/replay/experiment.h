@@ -16,7 +16,7 @@
  * of them with commas between. */
 MUST_CHECK int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
                              struct err *err);
-/* What the policies of a list need, or-ed; fails on a spec that is wrong. */
+/* The needs of all policies of a list, or-ed; fails on a wrong spec. */
 MUST_CHECK int policy_list_needs(const struct option_list *specs, unsigned *ret,
                                  struct err *err);
 
@@ -50,20 +50,18 @@ struct experiment {
 	uint64_t seed;                  /* of the first run; the others follow */
 };
 
-/* done(arg, n of total) is called after each cycle of a run, from any thread but by one
- * at a time; may be NULL. */
+/* done(arg, n of total) is called after each cycle, from any thread, by one thread at a
+ * time; may be NULL. */
 MUST_CHECK int experiment_run(struct experiment *x, const struct replay *r,
                               const struct option_list *specs, uint64_t seed,
                               uint32_t n_seeds, unsigned threads,
                               void (*done)(void *arg, size_t n, size_t total), void *arg,
                               struct err *err);
 void experiment_release(struct experiment *x);
-/* What a policy achieved of the aim, larger being better: freshness over time, age as a
- * negative number, or ChangeRatio (which is AliveRatio under goal alive); weighted, if
- * pages count by their weights. */
+/* How well a policy served the aim; larger is better: freshness over time, negative age,
+ * or ChangeRatio (AliveRatio under goal alive).  Weighted if pages have weights. */
 double experiment_merit(const struct experiment *x, size_t i);
-/* Paired t-test of two policies, cycle by cycle: their ChangeRatio, or what the aim
- * calls for. */
+/* Paired t-test of two policies, cycle by cycle, on the measure of the aim. */
 struct stat_test experiment_compare(const struct experiment *x, size_t a, size_t b);
 /* Two-sample t-test of a search measure, over queries, cycles and seeds. */
 enum search_kind { SEARCH_FRESHNESS, SEARCH_MAP, SEARCH_EMBARRASSMENT, N_SEARCH_KINDS };

@@ -132,8 +132,8 @@ static double weight_at(const struct replay *r, uint32_t i)
 	       r->prepared.pagerank[i];
 }
 
-/* PageRank times N, or the weights given; the mean over the repository being 1: pages of the trace
- * that appear later hold some of the rank, which would raise all others. */
+/* PageRank times N, or the weights given; the mean over the repository being 1: pages of
+ * the trace that appear later hold some of the rank, which would raise all others. */
 static void find_weights(struct replay *r)
 {
 	uint32_t n = r->pages.n;

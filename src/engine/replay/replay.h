@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.h - the engine on recorded history: the same cycles, with the past as
- * source and its dates as clock.
+ * replay.h - the engine on recorded history: the same cycles, but the source is the past
+ * and the clock has its dates.
  *
  * S .. E is cut into cycles of D seconds at T_i = S + i D.  The repository is
  * every page with a living capture at or before S, its copy the newest such
  * capture.  A download in cycle i sees what is current at T_i.  "Changed" has
  * two readings, both measured in every run: local, the live page differs from
  * our copy; cycle, it differs from its own state at T_(i-1).  A page seen gone
- * counts as one change and leaves.  A page that fails costs its download and teaches nothing
- * (engine/replay/replay_fail.h).
+ * counts as one change and leaves.  A page that fails costs its download and teaches
+ * nothing (engine/replay/replay_fail.h).
  *
  * Freshness is measured right after the downloads of each cycle, and over time: at
  * every midnight from S to E (S + k days), whatever the cycles are, a copy fetched in
@@ -33,7 +33,7 @@ struct replay_cycle {
 	uint32_t cycle;                 /* from 1 */
 	int64_t time;
 	const struct pages *pages;
-	const struct seen *seen;        /* in the order asked */
+	const struct seen *seen;        /* in the order told */
 	size_t n_seen;
 };
 
@@ -46,29 +46,29 @@ struct replay_opts {
 	enum aim aim;
 	enum weight_by weight;          /* given: history.weight */
 	bool nearest;                   /* --at nearest: the papers' rule */
-	bool join;                      /* pages that appear later enter */
+	bool join;                      /* pages that appear later join the repository */
 	int64_t max_age;                /* seconds; 0: no guarantee */
 	uint32_t max_age_cycles;        /* the same in cycles */
 	struct share site_share;        /* ceiling of a site; value 0: none */
-	struct share retry_share;       /* for pages back from rest; value 0: the usual one */
-	double fail;                    /* share of the pages that is made to fail; 0: none */
+	struct share retry_share;       /* for pages back from a rest; value 0: the usual one */
+	double fail;                    /* share of pages that are made to fail; 0: none */
 	uint64_t fail_seed;
 	enum replay_weights weights;
 	bool site_by_domain;
 	bool by_site;                   /* measure each site, too */
-	/* Of all replays over one history with one start; or NULL. */
+	/* Shared by all replays of one history with the same start; or NULL. */
 	struct grouping_share *groups;
-	/* Called after each cycle, by whatever thread runs it; or NULL. */
+	/* Called after each cycle, from any thread; or NULL. */
 	void (*each_cycle)(void *arg, const struct replay_cycle *c);
 	void *each_arg;
-	/* So, too, for a progress line; true: stop, with E_STOP.  Or NULL. */
+	/* The same, for progress; returns true to stop with E_STOP.  Or NULL. */
 	bool (*cycle_done)(void *arg);
 	void *done_arg;
 };
 
 struct replay_search;
 
-/* Everything that all runs share: read-only once made. */
+/* Shared by all runs; read-only after replay_open(). */
 struct replay {
 	const struct history *history;
 	struct replay_opts opts;
@@ -84,7 +84,7 @@ struct replay {
 struct cycle_measure {
 	int64_t time;
 	uint32_t downloads, changed, changed_cycle, late, gone, samples, guaranteed;
-	uint32_t failed, resting;       /* downloads that failed, pages that were left alone */
+	uint32_t failed, resting;       /* downloads that failed; pages that rested */
 	bool guarantee_broken;
 	uint32_t pages;                 /* of the repository after the cycle */
 	double change_ratio, change_ratio_cycle, weighted_change_ratio;
@@ -93,7 +93,7 @@ struct cycle_measure {
 	double ndcg;                    /* of the downloads in their order; 1: hits first, */
 	                                /* or there was nothing to find */
 	double age_days;                /* mean over stale copies */
-	double age_all_days;            /* over all of them, a true one being 0 days old */
+	double age_all_days;            /* mean over all copies; a fresh copy is 0 days old */
 	double max_unvisited_days;
 	double freshness_at_k, map_at_k, embarrassment; /* mean over the queries */
 	double plan_seconds, total_seconds;
@@ -102,7 +102,7 @@ struct cycle_measure {
 /* Means over copies and over the moments S + k days before E. */
 struct replay_time {
 	double freshness, weighted_freshness;
-	double age_days;                /* of all copies, a true one being 0 days old */
+	double age_days;                /* mean over all copies; a fresh copy is 0 days old */
 	double weighted_age_days;
 };
 
@@ -110,7 +110,7 @@ struct replay_time {
  * on their order.  32 bytes a site and run. */
 struct site_measure {
 	uint64_t downloads, changed;    /* changed: or alive, if that is the goal */
-	uint64_t copies, fresh;         /* over all cycles: copies held, those that were true */
+	uint64_t copies, fresh;         /* summed over cycles: copies, fresh copies */
 };
 
 /* Shares of the living pages at which a recovery's cost is measured. */
@@ -118,8 +118,8 @@ struct site_measure {
 static inline double replay_alpha(int i) { return 0.05 * (i + 1); }
 
 struct replay_run {
-	/* goal alive: downloads for each living page found when a share alpha of all
-	 * of them was found; 0 where it never was */
+	/* goal alive: downloads per living page found, when a share alpha of all living
+	 * pages was found; 0: never reached */
 	double cost[REPLAY_ALPHAS];
 	struct cycle_measure *cycles;   /* n_cycles */
 	struct site_measure *sites;     /* by site; NULL unless by_site */
@@ -127,7 +127,7 @@ struct replay_run {
 	uint32_t n_cycles;
 	double plan_seconds, total_seconds;
 	struct search_measure search;   /* over queries and cycles */
-	char explain[512];              /* what the policy says of itself, or "" */
+	char explain[512];              /* from policy_explain(), or "" */
 	int code;                       /* 0, or the error that ended it */
 	struct err err;
 };
@@ -136,13 +136,13 @@ struct replay_run {
 MUST_CHECK int replay_open(struct replay *r, const struct history *h,
                            const struct replay_opts *opts, unsigned needs, struct err *err);
 void replay_close(struct replay *r);
-/* One policy, one seed.  Safe in several threads at once. */
+/* Run one policy with one seed.  Thread-safe. */
 void replay_run(const struct replay *r, const char *policy, uint64_t seed,
                 struct replay_run *ret);
 void replay_run_release(struct replay_run *run);
 
-/* What the history holds of each site: its pages in the repository, and how often they
- * change from S to E.  In new memory, by site.  O(captures). */
+/* By site: its pages in the repository, and how often they change from S to E.  The
+ * caller frees it.  Cost: O(captures). */
 struct site_truth { uint32_t pages; uint64_t changes; };
 struct site_truth *replay_site_truth(const struct replay *r);
 

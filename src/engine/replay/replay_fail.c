@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay_fail.c - see replay_fail.h.  O(log of the failures recorded) a look. */
+/* replay_fail.c - see replay_fail.h.  Cost of a call: O(log recorded failures). */
 #include "engine/replay/replay_fail.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@ static double draw(const struct replay *r, unsigned level, uint32_t number, unsi
 	return rng_unit(rng_draw(r->opts.fail_seed, level, number, purpose));
 }
 
-/* The newest failure of the page that is not older than a cycle nor than its newest state. */
+/* The newest failure of the page that is not older than a cycle nor than its newest
+ * state. */
 static enum failure recorded(const struct replay *r, uint32_t page, uint32_t live, int64_t now)
 {
 	const struct history *h = r->history;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_fail.h - failures in recorded history: those that were recorded, and made-up ones.
+ * replay_fail.h - failures in recorded history: those that were recorded, and made-up
+ * ones.
  *
- * A capture with a status of 4xx or 5xx (but 404 and 410, which say that the page is gone)
- * is a failure.  It holds until the next capture of the page, one cycle at most: what a
- * crawler met once is known of that time only.  Our copy and the page's content are what
- * they were.
+ * A capture with a status of 4xx or 5xx (but 404 and 410, which say that the page is
+ * gone) is a failure.  It lasts until the next capture of the page, but at most one
+ * cycle.  It does not change our copy or the page's content.
  *
  * Few archives keep failures.  So some can be made up: a share of the pages fails at some
- * time, a third of them alone (403), a third with all of their directory (500), a third with
- * all of their host (nobody listens).  Each such page, directory or host begins to fail at a
- * moment in the first half of the replay; half of them fail for ever, half for up to a
- * quarter of the replay.  All of it depends on the seed and the history alone.
+ * time: a third of them alone (403), a third with all of their directory (500), a third
+ * with all of their host (no connection).  Each such page, directory or host begins to
+ * fail in the first half of the replay.  Half of them fail for ever, half for up to a
+ * quarter of the replay.  All of this depends only on the seed and the history.
  */
 #ifndef ENGINE_REPLAY_REPLAY_FAIL_H
 #define ENGINE_REPLAY_REPLAY_FAIL_H
@@ -20,8 +20,8 @@
 
 struct replay;
 
-/* What a visit at `now` would meet at a page whose state then is capture `live`: FAILURE_NO,
- * or a failure. */
+/* The failure of a visit at `now`, or FAILURE_NO.  live: the page's capture at that time.
+ * */
 enum failure replay_failing(const struct replay *r, uint32_t page, uint32_t live, int64_t now);
 /* Can any page fail? */
 bool replay_can_fail(const struct replay *r);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_run.c - one policy and seed through the recorded past, which is source
- * and clock.
+ * replay_run.c - run one policy with one seed on recorded history.
  *
  * Each run keeps three capture numbers a page: our copy, what is live now, what
  * was live one cycle ago.  Moving the clock advances the live ones, O(pages +
@@ -37,7 +36,7 @@ static int replay_deliver(void *self, const struct offer *offers, size_t n,
 
 		ret[i].hit = is_hit(run, page);
 		ret[i].failure = failing(run, page);
-		if (ret[i].failure != FAILURE_NO)       /* under goal alive that is dead */
+		if (ret[i].failure != FAILURE_NO)       /* under goal alive a failing page is dead */
 			ret[i].outcome = run->r->opts.goal == GOAL_ALIVE ? OUTCOME_GONE : OUTCOME_FAILED;
 		else
 			ret[i].outcome = is_gone(run, run->live[page]) ? OUTCOME_GONE :
@@ -71,8 +70,8 @@ static void move_clock(struct run *run, int64_t t)
 	}
 }
 
-/* Pages that appeared or came back since the last cycle: a copy is taken when
- * they are discovered, and from the next cycle on they may be asked for. */
+/* Add pages that appeared or came back since the last cycle: a copy is taken at once, and
+ * from the next cycle on they may be visited. */
 static void join_pages(struct run *run, int64_t t)
 {
 	struct visits *visits = &run->engine.visits;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_run.h - one run of a replay, for the files that share it: replay_run.c
- * moves its clock and serves its pages, replay_measure.c takes its measures.
+ * replay_run.h - one run of a replay, shared by replay_run.c (moves the clock, answers
+ * visits) and replay_measure.c and replay_time.c (measure).
  */
 #ifndef ENGINE_REPLAY_REPLAY_RUN_H
 #define ENGINE_REPLAY_REPLAY_RUN_H
@@ -55,14 +55,14 @@ static inline bool changed_cycle(const struct run *run, uint32_t page)
 	return differs(run, run->before[page], run->live[page]);
 }
 
-/* When our copy first became untrue, the page being at a capture that differs from it. */
+/* When our copy became stale; `live` differs from our copy. */
 int64_t stale_since(const struct run *run, uint32_t page, uint32_t live);
 
-/* replay_time.c: what is true at the moments S + k days from `from` on and before `to`,
- * the clock having been moved from the one to the other and no copy taken since. */
+/* replay_time.c: measure at all moments S + k days in [from, to).  The clock was moved
+ * from `from` to `to`, and no copy was taken since. */
 void measure_time(struct run *run, int64_t from, int64_t to);
 struct replay_time measured_time(const struct run *run);
-/* What a policy is told that knows the future. */
+/* Set stale_since and next_change, for policies with NEED_FUTURE. */
 void find_future(struct run *run);
 static inline enum failure failing(const struct run *run, uint32_t page)
 {
@@ -75,13 +75,13 @@ static inline bool is_alive(const struct run *run, uint32_t page)
 	return !is_gone(run, run->live[page]) && failing(run, page) == FAILURE_NO;
 }
 
-/* Before the visits of a cycle: what there is to find. */
+/* Before the visits of a cycle: count what can be found. */
 void measure_before(struct run *run, struct cycle_measure *m);
 
-/* What the visits of a cycle found; our copies are then those of now. */
+/* Measure the visits of a cycle, and update our copies. */
 void measure_visits(struct run *run, int64_t before, struct cycle_measure *m);
 
-/* Goal alive: where the visits of a cycle pass a share of all living pages. */
+/* Goal alive: note where the visits of a cycle reach each share of all living pages. */
 void measure_cost(struct run *run, struct replay_run *ret);
 
 void measure_repository(struct run *run, struct cycle_measure *m);

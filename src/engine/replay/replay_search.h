@@ -12,14 +12,14 @@ struct replay_search {
 	uint32_t n_dropped;             /* queries without a word of the collection */
 };
 
-/* words: a word's number is its place (NULL: queries can only be drawn);
- * queries: a file, or NULL to draw them.  Sets r->search. */
+/* words: index is the word's number (NULL: queries can only be drawn); queries: a file,
+ * or NULL to draw them.  Sets r->search. */
 MUST_CHECK int replay_search_open(struct replay_search *s, struct replay *r,
                                   const struct search_opts *opts, const char *queries,
                                   const struct strtab *words, struct err *err);
 void replay_search_close(struct replay_search *s);
 
-/* The document of a page is this capture (PAGE_NONE or gone: there is none). */
+/* Set the document of a page to this capture (PAGE_NONE or gone: no document). */
 void replay_search_put(struct search_index *x, const struct replay *r, uint32_t page,
                        uint32_t capture);
 void replay_search_begin(struct search_index *x, const struct replay *r,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.h - does the searcher notice?  Queries against the copies as they stand
- * after a cycle, and against the fully synchronised repository, the ideal.
+ * search.h - search quality: queries on our copies after a cycle, compared with the
+ * ideal, which has a fresh copy of every page.
  *
  * Score of a page for a query: a * TFIDF + b * PageRank, both scaled to 0..1 over
  * the pages that match (0.5 each), where TFIDF is the sum over the query's terms
@@ -25,7 +25,7 @@
 #include "base/math/stat.h"
 #include "engine/view/facts.h"
 
-#define SEARCH_TERMS_MAX 8      /* terms of a query; later ones are not read */
+#define SEARCH_TERMS_MAX 8      /* terms of a query; later ones are ignored */
 #define SEARCH_K_MAX 1000
 
 struct search_opts {
@@ -74,13 +74,13 @@ struct search_index {
 
 void search_index_init(struct search_index *x, const struct search_set *set,
                        uint32_t n_pages);
-/* The document of a page is this (NULL: there is none). */
+/* Set the document of a page (NULL: none). */
 void search_index_put(struct search_index *x, uint32_t page, const struct page_facts *f);
 /* The best k pages in order; returns how many. */
 uint32_t search_rank(struct search_index *x, uint32_t query, uint32_t k, uint32_t *ret);
 void search_index_release(struct search_index *x);
 
-/* What the ideal ranks, for every cycle and query: top M pages. */
+/* The top M pages of the ideal, for every cycle and query. */
 struct search_ideal {
 	uint32_t *pages;                /* [cycle][query][M] */
 	uint32_t *n;                    /* [cycle][query] */
@@ -93,8 +93,8 @@ void search_ideal_release(struct search_ideal *i);
 
 struct search_measure { struct stat_mean freshness, map, embarrassment; };  /* over queries */
 
-/* fresh and alive tell of a page's copy and of its live state; live_matches
- * whether the live page still matches a query. */
+/* fresh: our copy is fresh; alive: the live page is there; live_matches: the live page
+ * still matches a query. */
 struct search_truth {
 	bool (*fresh)(const void *arg, uint32_t page);
 	bool (*alive)(const void *arg, uint32_t page);

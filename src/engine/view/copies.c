@@ -95,7 +95,7 @@ static int read_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
-/* A visit that came later is counted with its page. */
+/* pages.visits includes later visits: subtract them. */
 static int uncount_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct copies *c = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.h - the copies we hold of pages, as a source of features: out of the
- * store, or the newest captures of a recorded history.
+ * copies.h - our copies of pages as a source of features: from the store, or the newest
+ * captures of a recorded history.
  */
 #ifndef ENGINE_VIEW_COPIES_H
 #define ENGINE_VIEW_COPIES_H
@@ -15,22 +15,22 @@ struct copies {                 /* zeroed, it is empty */
 	struct features features;
 	const struct facts_table *facts;
 	struct facts_table own;         /* read from the store */
-	uint32_t *now, *older;          /* facts by page: of the copy, the one before */
+	uint32_t *now, *older;          /* facts by page: of the copy, and of the copy before it */
 	const struct graph *links;      /* of a repository */
 	const struct history *history;  /* or of a history, with each page's capture */
 	uint32_t *capture;
 	int64_t *first;                 /* time of a page's first capture in the store */
-	uint32_t *changes;              /* seen of each page */
-	float *days;                    /* over which */
-	int64_t until;                  /* captures from here on are not looked at */
+	uint32_t *changes;              /* seen, by page */
+	float *days;                    /* by page: days over which they were seen */
+	int64_t until;                  /* later captures are ignored */
 };
 
-/* The copies when own cycle `before` began, at `until`; 0 and INT64_MAX: those of now.
- * links: between the pages' copies; must outlive it. */
+/* The copies as they were when own cycle `before` began, at time `until`; 0 and
+ * INT64_MAX: the present ones.  links: between the pages' copies; must outlive c. */
 MUST_CHECK int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
                                  const struct graph *links, uint32_t before, int64_t until,
                                  struct err *err);
-/* pages must be those of the history, in its numbering. */
+/* pages must be those of the history, with the same numbers. */
 void copies_from_history(struct copies *c, const struct history *h,
                          const struct pages *pages);
 void copies_release(struct copies *c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * describe.h - clusters as a person wants to read them: how large, which sites
- * they mix, what their pages have in common, how often those change.
+ * describe.h - clusters described for people: size, sites, common traits, how often their
+ * pages change.
  */
 #ifndef ENGINE_VIEW_DESCRIBE_H
 #define ENGINE_VIEW_DESCRIBE_H
@@ -21,7 +21,7 @@ struct described {
 	uint32_t trait[DESCRIBE_TRAITS];
 	float here[DESCRIBE_TRAITS], everywhere[DESCRIBE_TRAITS];
 	uint32_t n_traits;
-	double changes;                 /* a page and 30 days; 0 if nothing is known */
+	double changes;                 /* per page and 30 days; 0: unknown */
 	uint32_t near[DESCRIBE_NEAR], n_near;
 	float cosine[DESCRIBE_NEAR];
 	double cohesion;                /* mean cosine to the centroid */

@@ -8,7 +8,7 @@
 
 #define BYTES_A_WORD 7.0        /* markup included */
 
-/* Words that are not "id:count id:count" are as good as none. */
+/* A text that is not "id:count id:count ..." counts as no words. */
 static void parse_terms(struct facts_table *t, struct slice text)
 {
 	struct term_vector v = { 0 };

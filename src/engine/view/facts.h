@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts.h - what was counted in each capture, kept only for who needs it: the
- * features that pages are clustered by.
+ * facts.h - counts of each capture (words, images ...), loaded only if pages are to be
+ * clustered by features.
  *
- * 32 bytes a capture; the word counts of captures whose words are the same are
- * kept once, 8 bytes a word.
+ * 32 bytes a capture.  Captures with the same words share one list, 8 bytes a word.
  */
 #ifndef ENGINE_VIEW_FACTS_H
 #define ENGINE_VIEW_FACTS_H
@@ -15,7 +14,7 @@
 #include "web/page/extract.h"
 #include "web/text/terms.h"
 
-#define FACTS_NONE 0            /* number of "nothing is known" */
+#define FACTS_NONE 0            /* the number that means: nothing is known */
 
 struct page_facts {
 	float text, words, images, tables, emails, outlinks;
@@ -33,7 +32,7 @@ struct facts_table {            /* zeroed, it is empty */
 	struct map lists;               /* hash of the text -> list */
 };
 
-/* The number of what a record tells; FACTS_NONE if it tells nothing. */
+/* Add the facts of a record; returns their number, FACTS_NONE if it has none. */
 uint32_t facts_add(struct facts_table *t, const struct record *r);
 /* False, and zeros, for FACTS_NONE. */
 bool facts_get(const struct facts_table *t, uint32_t number, struct page_facts *ret);

@@ -13,8 +13,8 @@ struct families {
 	char shape[SHAPE_SIZE_MAX];
 };
 
-/* The four names of a canonical URL; they point into it or into ret.  alone: no
- * other page lies in its directory or below, so /a/b/ is named as /a/b.html is. */
+/* The four names of a canonical URL; they point into the URL or into ret.  alone: no
+ * other page is in its directory or below; then /a/b/ is named like /a/b.html. */
 void families_of(const char *url, size_t size, bool alone, struct families *ret);
 /* Number every page's groups; family[k] are new arrays. */
 void families_number(const struct pages *pages, uint32_t *family[N_FAMILIES],

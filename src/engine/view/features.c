@@ -78,7 +78,7 @@ static void add_url_word(void *arg, const char *word, size_t size, uint64_t hash
 	rows_add(a->rows, number, 1);
 }
 
-/* Host and path of a URL: behind "://", before '?'. */
+/* Host and path of a URL: after "://", before '?'. */
 static const char *url_text(const struct pages *p, uint32_t page, size_t *ret_size)
 {
 	const char *s = strstr(pages_url(p, page), "://");
@@ -221,7 +221,7 @@ static void measure_links(struct features *f, const struct view *v, float *rank,
 		rc = pagerank(&g, &opts, exact, &result, &err);
 	if (rc == 0)
 		graph_in_degrees(&g, degree);
-	for (uint32_t i = 0; i < n; i++) {      /* no links to be had: all alike */
+	for (uint32_t i = 0; i < n; i++) {      /* there are no links: all pages have the same values */
 		rank[i] = rc == 0 ? (float)(exact[i] * n) : 1;
 		in[i] = (float)degree[i];
 	}
@@ -230,7 +230,7 @@ static void measure_links(struct features *f, const struct view *v, float *rank,
 	free(degree);
 }
 
-/* Keep the measures of the last time before this cycle beside those of now. */
+/* Measure the links again; keep the measures from before this cycle, too. */
 static void renew_links(struct features *f, const struct view *v)
 {
 	uint32_t n = f->pages->n;
@@ -334,7 +334,7 @@ static enum rows_scale scale_of(uint8_t column)
 	return ROWS_SHARE;
 }
 
-/* Scale the pages of the repository only: those that left say nothing. */
+/* Scale by the pages in the repository only, not by those that left. */
 static void dense_rows(struct features *f, const struct view *v, enum feature_set set,
                        struct rows *ret)
 {

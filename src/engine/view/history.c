@@ -89,8 +89,8 @@ static uint32_t add_links(struct history *h, const struct record *r)
 	return list;
 }
 
-/* Remember which capture has a digest, and which revisit asks for one.  Several
- * captures of one digest: the one with the least key, so that order is nothing. */
+/* Note which capture has a digest, and which revisit needs one.  Of several captures with
+ * one digest take the smallest key, so the order of records does not matter. */
 static void note_digest(struct history *h, const struct record *r, const struct capture *c)
 {
 	uint64_t digest;
@@ -111,8 +111,8 @@ static void note_digest(struct history *h, const struct record *r, const struct 
 		map_put(&h->digests, digest, at);
 }
 
-/* As a repository chooses among captures of one second (store_capture_put()): by what
- * they are, then the first that came. */
+/* The same choice among captures of one second as in a repository (store_capture_put()):
+ * by kind, then the first that came. */
 static uint32_t rank_of(struct history *h, const struct record *r, uint32_t page)
 {
 	uint32_t came;
@@ -150,7 +150,7 @@ int history_add(struct history *h, const struct record *r, struct err *err)
 	struct capture c = { .time = r->time, .gone = kind == ANSWER_GONE,
 	                     .moved = kind == ANSWER_REDIRECT };
 
-	/* a 304 that is no revisit belongs to the crawler that asked */
+	/* a 304 that is no revisit depends on the copy of the crawler that asked */
 	if (kind == ANSWER_NOTHING || (r->status == 304 && !r->revisit))
 		return add_failure(h, r, err);
 	if (!c.gone && !record_key(h, r, &c.key)) {
@@ -285,7 +285,7 @@ static void renumber_links(struct history *h, const uint32_t *number)
 	h->targets.n = kept;
 }
 
-/* Of captures of one page in one second the last in order stays. */
+/* Of captures of one page in one second keep the last in order. */
 static void drop_doubles(struct history *h)
 {
 	size_t kept = 0;
@@ -300,8 +300,8 @@ static void drop_doubles(struct history *h)
 	h->captures.n = kept;
 }
 
-/* Revisits take the key of what has their digest, or else of the capture before;
- * those that find neither are dropped. */
+/* Give each revisit the key of the capture with its digest, or else of the previous
+ * capture; drop revisits that have neither. */
 static void join_revisits(struct history *h)
 {
 	size_t kept = 0;
@@ -348,7 +348,7 @@ static void join_revisits(struct history *h)
 	h->captures.n = kept;
 }
 
-/* Of captures of one page in one second the page stays, and not the failure. */
+/* If a page has a capture and a failure in one second, drop the failure. */
 static void drop_outranked(struct history *h)
 {
 	size_t kept = 0;

@@ -7,13 +7,13 @@
  * digest's hash, or the simhash for near:BITS), so comparing two captures is
  * comparing two numbers.
  *
- * What a status means engine/archive/judge.h says.  A redirect is a state like any other,
- * but puts no page into a repository.  4xx and 5xx, but for 404 and 410, say that the page
- * could not be had then; they are kept apart, for they are no states.  All else says nothing
- * and is left out.
+ * engine/archive/judge.h says what a status means.  A redirect is a state of the page
+ * like any other, but does not put a page into a repository.  4xx and 5xx, except 404 and
+ * 410, are failures; they are kept apart, since they are not states of the page.  Other
+ * records say nothing and are skipped.
  *
- * A revisit is the content whose digest it gives, wherever that was captured;
- * without a digest it is the page's capture before.
+ * A revisit has the content with the same digest, wherever that was captured; without a
+ * digest it has the content of the page's previous capture.
  */
 #ifndef ENGINE_VIEW_HISTORY_H
 #define ENGINE_VIEW_HISTORY_H
@@ -36,10 +36,10 @@ struct capture {
 	uint32_t moved : 1;             /* a redirect */
 	uint32_t facts;                 /* number in facts, or FACTS_NONE */
 	uint32_t size : 8;              /* size_class(), 0: unknown */
-	uint32_t rank : 24;             /* while loading: of one second the highest stays */
+	uint32_t rank : 24;             /* while loading: the highest of one second is kept */
 };
 
-/* The page answered with this status, which is no state of it. */
+/* The page answered with this status, which is not a state of the page. */
 struct history_failure { int64_t time; uint32_t page; int32_t status; };
 
 /* A revisit, to be joined with a capture of its digest. */
@@ -79,9 +79,8 @@ MUST_CHECK int history_add(struct history *h, const struct record *r, struct err
 /* Sort, give pages their final numbers (sorted by URL).  Afterwards read-only. */
 MUST_CHECK int history_finish(struct history *h, struct err *err);
 
-/* The capture of a page that is current at t, as an index, or -1: the newest at
- * or before t; with `nearest`, the one nearest to t (but none of a page whose
- * first capture is later and nearer than nothing). */
+/* Index of the page's capture that is current at t, or -1: the newest at or before t;
+ * with `nearest`, the one nearest to t, if the page has a capture at or before t. */
 int64_t history_at(const struct history *h, uint32_t page, int64_t t, bool nearest);
 /* The newest failure of a page at or before t, or NULL. */
 const struct history_failure *history_failure_at(const struct history *h, uint32_t page,

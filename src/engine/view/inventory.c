@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-/* What pages count by, a mean of 1 over those that are here. */
+/* The weights of pages, with mean 1 over the pages in the repository. */
 static float *find_weights(const struct inventory *v, enum weight_by by)
 {
 	uint32_t n = v->loaded.pages.n;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inventory.h - what a repository holds, in memory: its pages, and what else is asked for.
+ * inventory.h - a repository in memory: its pages and, on request, links, PageRank,
+ * features.
  *
- * For everybody who wants to look at pages, links, PageRank or features.  No policy takes
- * part, and no visit is read.  (Who wants to plan uses engine/recall/resume.h.)
+ * For callers that only look at pages.  It uses no policy and reads no visits.  (To plan,
+ * use engine/recall/resume.h.)
  */
 #ifndef ENGINE_VIEW_INVENTORY_H
 #define ENGINE_VIEW_INVENTORY_H
@@ -15,14 +16,14 @@
 
 struct inventory_opts {
 	unsigned needs;                 /* enum policy_needs, or-ed; 0: only the pages */
-	enum goal goal;                 /* alive: links to pages without a copy count, too */
+	enum goal goal;                 /* GOAL_ALIVE: links to pages without a copy count, too */
 	enum weight_by weight;
 	bool site_by_domain;
-	uint32_t before_cycle;          /* as it was when this own cycle began; 0: as it is now */
-	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
+	uint32_t before_cycle;          /* the state when this own cycle began; 0: the present one */
+	struct progress *progress;      /* to show; may be NULL */
 };
 
-/* Its parts point to each other: it must stay where it was opened. */
+/* Its parts point to each other: do not copy or move it. */
 struct inventory {
 	struct loaded loaded;
 	struct prepared prepared;
@@ -30,16 +31,16 @@ struct inventory {
 	float *weight;                  /* by page, mean 1; NULL: all count alike */
 };
 
-/* The store must be one opened to read, or frozen (store_freeze()).  Also what failed is
- * to be released. */
+/* The store must be open for reading, or frozen (store_freeze()).  Release it also after
+ * an error. */
 MUST_CHECK int inventory_open(struct inventory *v, struct store *s,
                               const struct inventory_opts *opts, struct err *err);
 void inventory_release(struct inventory *v);
-/* Show it to a view that has its pages (pages_view()). */
+/* Point a view, already set up by pages_view(), at it. */
 void inventory_view(const struct inventory *v, struct view *ret);
 
-/* In inventory_links.c: what prepare() makes of links and sizes.  ret_until: captures from
- * then on are not looked at. */
+/* In inventory_links.c: prepare links and sizes.  Captures from *ret_until on are
+ * ignored. */
 MUST_CHECK int inventory_links(struct inventory *v, struct store *s,
                                const struct inventory_opts *opts, unsigned needs,
                                int64_t *ret_until, struct err *err);

@@ -2,8 +2,8 @@
 /*
  * inventory_links.c - the links between the pages of a repository; see inventory.h.
  *
- * Cost.  One pass over all captures, and a hash of every URL; 18 bytes a page and 4 a link
- * beside the graph while it lasts.
+ * Cost.  One pass over all captures, and a hash of every URL; meanwhile 18 bytes a page
+ * and 4 a link besides the graph.
  */
 #include "engine/view/inventory.h"
 
@@ -12,11 +12,10 @@
 #include "web/url/url.h"
 
 /*
- * The links of each page as page numbers.  They are looked at anew every LINKS_EPOCH
- * own cycles, and stay as they are between: each page's newest capture before the
- * epoch, or its first if that came later.  So a policy that is told its history again
- * sees what it saw then, and plans as if it had never stopped, or as in replay, where
- * links are those at the start.
+ * The links of each page as page numbers.  They are read again every LINKS_EPOCH own
+ * cycles: from each page's newest capture before the epoch, or from its first if that
+ * came later.  So a policy that recalls its history sees the same links as then, and
+ * plans as if it had never stopped.  (In replay, links are those at the start.)
  */
 #define LINKS_EPOCH 26
 
@@ -28,16 +27,16 @@ struct linking {
 	uint8_t *size;                  /* of each page, or NULL */
 	uint64_t *first;                /* of each page: where its links begin */
 	uint32_t *count;
-	uint8_t *copied;                /* by page: there is a copy of it */
+	uint8_t *copied;                /* by page: we have a copy */
 	uint8_t *linked;                /* its links are read */
-	int64_t epoch;                  /* captures from here on do not replace earlier ones, */
-	int64_t until;                  /* from here on are not looked at */
-	uint32_t page;                  /* the links that stand last are its, or STORE_NONE */
+	int64_t epoch;                  /* captures from here on do not replace earlier ones */
+	int64_t until;                  /* captures from here on are ignored */
+	uint32_t page;                  /* page of the last links in the list, or STORE_NONE */
 	struct buf raw, base, url;
 };
 
-/* Captures come page by page: only when the next page begins is it known which was
- * the last of this one, whose links count. */
+/* Captures come page by page, and the links of the last one count.  It is known to be the
+ * last when the next page begins. */
 static void resolve_links(struct linking *l)
 {
 	const char *p = l->raw.data, *end = p + l->raw.size;
@@ -73,7 +72,7 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 		resolve_links(l);
 	if (l->progress && progress_set(l->progress, c->page))
 		return err_set(err, E_STOP, "the reading of links was stopped");
-	if ((c->status >= 300 && c->status != 304) ||   /* where a redirect leads is no link */
+	if ((c->status >= 300 && c->status != 304) ||   /* the target of a redirect is no link */
 	    c->time >= l->until)
 		return 0;
 	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
@@ -94,7 +93,7 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	return 0;
 }
 
-/* Pages that we have no copy of are not in the graph yet. */
+/* Remove links to pages without a copy. */
 static void drop_uncopied(struct linking *l)
 {
 	for (uint32_t i = 0; i < l->pages->n; i++) {
@@ -128,8 +127,8 @@ static int last_number(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* When the links were looked at for the cycle that is to come.  One that is gone on with,
- * or looked back at, sees nothing that it found itself. */
+/* The epoch of the next cycle's links.  A cycle that is resumed, or looked back at, must
+ * not see captures that it made itself. */
 static int find_times(struct linking *l, struct store *s, const struct inventory_opts *o,
                       struct err *err)
 {

@@ -60,7 +60,7 @@ int load_pages(struct loaded *ret, struct store *s, const struct pages_opts *opt
 	if (!l.offset)
 		l.offset = mem_zalloc(1, sizeof *l.offset);
 	*ret = (struct loaded){ 0 };
-	/* give back what doubling left over */
+	/* free the unused end of the buffer */
 	l.pool = mem_resize(l.pool, l.pool_size, 1);
 	l.offset = mem_resize(l.offset, (size_t)l.n + 1, sizeof *l.offset);
 	pages_init(&ret->pages, l.pool, l.offset, l.n, opts);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pages.h - the pages of a repository as arrays: what stands behind a view.
+ * pages.h - the arrays behind a view: the pages of a repository.
  *
- * Built in one pass over canonical URLs, from the store or from a history.
- * What never changes while it is open (URLs, sites, directories) is shared by
- * every run; what a cycle changes is in struct visits, one for each run.
+ * Built in one pass over canonical URLs, from the store or from a history.  URLs, sites
+ * and directories do not change, so all runs share them.  struct visits has what a cycle
+ * changes; each run has its own.
  */
 #ifndef ENGINE_VIEW_PAGES_H
 #define ENGINE_VIEW_PAGES_H
@@ -14,7 +14,7 @@
 
 struct pages {
 	uint32_t n;
-	char *pool;                     /* URLs, NUL-terminated, one behind the other */
+	char *pool;                     /* URLs, each ending with a NUL byte */
 	uint64_t *offset;               /* n + 1 */
 	uint32_t *site, *dir;
 	struct tree tree;               /* its arrays are owned here */
@@ -44,7 +44,7 @@ static inline size_t pages_url_size(const struct pages *p, uint32_t i)
 /* Bytes held, URL text excluded. */
 size_t pages_memory(const struct pages *p);
 
-/* What visits change, one a run. */
+/* Per page, changed by visits; one struct for each run. */
 struct visits {
 	uint8_t *state;
 	uint32_t *last_cycle;

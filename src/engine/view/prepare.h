@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.h - what policies may need beyond the pages, made once and only if
- * one of them asks for it: links in both directions, PageRank, name families.
+ * prepare.h - data that some policies need beyond the pages: links in both directions,
+ * PageRank, name families.  Made once, and only if a policy needs it.
  */
 #ifndef ENGINE_VIEW_PREPARE_H
 #define ENGINE_VIEW_PREPARE_H
@@ -15,7 +15,7 @@ struct prepared {
 	struct graph links, links_in;
 	double *pagerank;
 	uint8_t *pagerank10;
-	uint8_t *size;                  /* NEED_SIZES: filled by who calls prepare() */
+	uint8_t *size;                  /* NEED_SIZES: filled by the caller */
 	uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
 };

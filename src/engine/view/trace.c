@@ -2,10 +2,10 @@
 /*
  * trace.c - histories from archives and repositories; see trace.h.
  *
- * A repository's captures are its history, and so are the visits that kept none:
- * one that found the page as it was is a revisit, one that found it gone says so, one that
- * got an error as answer is a failure, and a change that another crawler told without a digest is a content that is
- * like no other.
+ * A repository's captures are its history, and so are visits without a capture.  A visit
+ * that found no change is a revisit.  One that found the page gone is a gone state.  One
+ * with an error as answer is a failure.  A change that another crawler told without a
+ * digest is a content of its own.
  */
 #include "engine/view/trace.h"
 
@@ -19,8 +19,8 @@
 #include "policy/policy.h"
 #include "repo/store.h"
 
-#define PROGRESS_RECORDS 1024   /* between two reports of how far we are */
-#define REPORTS_MAX 20          /* of what could not be read; the rest is counted */
+#define PROGRESS_RECORDS 1024   /* records between two calls of progress() */
+#define REPORTS_MAX 20          /* unreadable records reported; the rest is counted */
 
 struct loader {
 	struct history *h;
@@ -90,7 +90,7 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 	return history_add(l->h, &r, err);
 }
 
-/* A 404 that was not believed yet is none. */
+/* A "gone" answer that is not yet confirmed is no failure. */
 static bool is_failure(const struct store_visit *v)
 {
 	return v->outcome == OUTCOME_FAILED && v->goal == GOAL_CHANGED && v->status >= 400 &&
@@ -108,7 +108,7 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 	if (v->capture || (v->outcome > OUTCOME_GONE && !is_failure(v)))
 		return 0;
 	if (v->goal == GOAL_ALIVE && v->outcome != OUTCOME_GONE)
-		return 0;               /* it lives: whether it changed nobody looked */
+		return 0;               /* a test of life: changes were not looked for */
 	rc = turn_to(l, v->page, err);
 	if (rc < 0)
 		return rc;
@@ -145,7 +145,7 @@ static int add_weight(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
-/* What the pages of a repository count, once the history has numbers for them. */
+/* Load the weights of pages; the history must have its final page numbers. */
 static int load_weights(struct history *h, const char *path, struct err *err)
 {
 	struct store *s;

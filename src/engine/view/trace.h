@@ -9,8 +9,8 @@ struct trace_report {
 	uint64_t n_records, n_bad;
 	/* Called for each line or record that was lost; may be NULL. */
 	void (*report)(void *arg, const char *text);
-	/* Called now and then: bytes read of all files' bytes; true: stop, with E_STOP.  May be
-	 * NULL. */
+	/* Called now and then: bytes read of all files' bytes; true: stop, with E_STOP.
+	 * May be NULL. */
 	bool (*progress)(void *arg, uint64_t done, uint64_t total);
 	void *arg;
 };
