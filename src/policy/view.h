@@ -39,6 +39,7 @@ enum page_state {
 	PAGE_TAKEN = 2,         /* already planned in this cycle */
 	PAGE_CLOSED = 4,        /* its owner has reached its ceiling (engine/cycle/ceiling.h) */
 	PAGE_RESTS = 8,         /* it failed and rests for a while (engine/cycle/retry.h) */
+	PAGE_RETRIED = 16,      /* planned, back from a rest, and not told yet */
 };
 
 struct tree {

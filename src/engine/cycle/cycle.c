@@ -78,7 +78,7 @@ void engine_end(struct engine *e)
 	ceiling_end(&e->ceiling, &e->view, e->visits.state);
 	retry_end(&e->retry, &e->view, e->visits.state);
 	for (size_t i = 0; i < c->leases.n; i++)
-		e->visits.state[c->leases.v[i].offer.page] &= (uint8_t)~PAGE_TAKEN;
+		e->visits.state[c->leases.v[i].offer.page] &= (uint8_t)~(PAGE_TAKEN | PAGE_RETRIED);
 	for (size_t i = 0; i < c->n_seen; i++)          /* recalled visits have no lease */
 		e->visits.state[c->seen[i].page] &= (uint8_t)~PAGE_TAKEN;
 	c->plan_seconds += engine_seconds() - from;
@@ -178,6 +178,7 @@ bool engine_give_back(struct engine *e, uint32_t lease)
 	if (l->sampled)
 		sample_told(&e->sample, NULL);
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	retry_undo(&e->retry, e->visits.state, l->offer.page);
 	e->visits.state[l->offer.page] &= (uint8_t)~PAGE_TAKEN;
 	return true;
 }
@@ -193,6 +194,7 @@ bool engine_drop(struct engine *e, uint32_t lease)
 		sample_told(&e->sample, NULL);
 	e->cycle.n_events--;
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	retry_undo(&e->retry, e->visits.state, l->offer.page);
 	return true;
 }
 

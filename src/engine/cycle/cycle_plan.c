@@ -151,6 +151,7 @@ bool cycle_plan(struct engine *e)
 		retry_plan(&e->retry, &e->view, e->visits.state, &e->plan);
 		ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan,
 		             phase != PHASE_GUARANTEE);
+		retry_planned(&e->retry, &e->view, e->visits.state, &e->plan);
 		if (e->plan.n_taken)
 			break;
 		if (c->phase == PHASE_DRY && !asked &&

@@ -91,7 +91,7 @@ void retry_begin(struct retry *r, const struct view *v, uint8_t *state)
 {
 	double share = r->share.value > 0 ? r->share.value : RETRY_PERCENT;
 
-	r->had = r->n_resting = r->n_tried = 0;
+	r->had = r->under_way = r->n_resting = r->n_tried = 0;
 	r->full = false;
 	r->closed.n = 0;
 	if (!is_on(v))
@@ -130,7 +130,8 @@ static bool is_back(const struct retry *r, const struct view *v, uint32_t page)
 
 void retry_plan(struct retry *r, const struct view *v, uint8_t *state, struct plan *p)
 {
-	uint32_t left = r->most > r->had ? r->most - r->had : 0;
+	uint64_t used = (uint64_t)r->had + r->under_way;
+	uint64_t left = r->most > used ? r->most - used : 0;
 	size_t kept = 0;
 
 	if (!is_on(v) || (!r->backoff.pages.n && !r->backoff.hosts.n))
@@ -153,6 +154,26 @@ void retry_plan(struct retry *r, const struct view *v, uint8_t *state, struct pl
 		each_failing(r, v, state, set_page);
 }
 
+void retry_planned(struct retry *r, const struct view *v, uint8_t *state, const struct plan *p)
+{
+	if (!is_on(v) || (!r->backoff.pages.n && !r->backoff.hosts.n))
+		return;
+	for (size_t i = 0; i < p->n_taken; i++) {
+		uint32_t page = p->taken[i].page;
+
+		if (!is_back(r, v, page))
+			continue;
+		state[page] |= PAGE_RETRIED;
+		r->under_way++;
+	}
+}
+
+void retry_undo(struct retry *r, uint8_t *state, uint32_t page)
+{
+	r->under_way -= (state[page] & PAGE_RETRIED) != 0;
+	state[page] &= (uint8_t)~PAGE_RETRIED;
+}
+
 void retry_told(struct retry *r, const struct view *v, uint8_t *state, uint32_t page,
                 enum failure f, uint32_t requests)
 {
@@ -160,7 +181,8 @@ void retry_told(struct retry *r, const struct view *v, uint8_t *state, uint32_t 
 
 	if (!is_on(v))
 		return;
-	if (is_back(r, v, page)) {
+	if ((state[page] & PAGE_RETRIED) || is_back(r, v, page)) {
+		retry_undo(r, state, page);
 		r->had += requests;
 		r->n_tried++;
 	}

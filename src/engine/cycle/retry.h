@@ -28,6 +28,7 @@ struct retry {                  /* zeroed: the usual share, nothing fails */
 	struct backoff backoff;
 	/* of the last cycle */
 	uint32_t most, had;             /* requests for pages back from a rest: limit, used */
+	uint32_t under_way;             /* such pages planned and not told: a request each */
 	bool full;                      /* the limit was reached: such pages are closed */
 	uint32_t n_resting;             /* pages of the repository that rested at its start */
 	uint32_t n_tried;               /* visits to pages back from a rest */
@@ -42,8 +43,12 @@ void retry_begin(struct retry *r, const struct view *v, uint8_t *state);
  * */
 void retry_hide(struct retry *r, const struct view *v, uint8_t *state);
 void retry_show(struct retry *r, const struct view *v, uint8_t *state);
-/* Take pages back from a rest out of a plan when they are more than the share. */
+/* Take pages back from a rest out of a plan when they are more than the share; and mark
+ * those that stay in it, when nobody takes out any more. */
 void retry_plan(struct retry *r, const struct view *v, uint8_t *state, struct plan *p);
+void retry_planned(struct retry *r, const struct view *v, uint8_t *state, const struct plan *p);
+/* A page that was planned is given back, or not asked for after all. */
+void retry_undo(struct retry *r, uint8_t *state, uint32_t page);
 /* The answer of a page, and the requests it cost. */
 void retry_told(struct retry *r, const struct view *v, uint8_t *state, uint32_t page,
                 enum failure f, uint32_t requests);

@@ -58,6 +58,32 @@ static void the_guarantee_is_for_pages_that_can_be_had(void **state)
 	stage_close(&s);
 }
 
+/* Rounds that are planned before the answers to earlier ones came: what is under way counts. */
+static void the_share_is_of_all_rounds(void **state)
+{
+	struct asking a = { .want = 1, .impatient = true };
+	uint32_t lease, retried = 0, rounds, asked = 0;
+	struct stage s;
+	size_t n;
+
+	(void)state;
+	open_pages(&s, 400, 8);
+	s.fate = every_other_fails;
+	stage_play(&s, "tide");
+	stage_cycle(&s, 401);
+	for (int c = 0; c < 3; c++)
+		stage_cycle(&s, 40);
+	engine_begin(&s.e, s.e.view.now + 100 * DAY, 200);
+	for (; engine_ask(&s.e, &a, &lease, &n) == ASK_OFFERS; asked++)
+		retried += engine_lease(&s.e, lease)->offer.page % 2;
+	rounds = s.e.view.round;
+	assert_true(rounds > 3);
+	assert_true(asked > 150);
+	assert_in_range(retried, 1, 10);        /* 5 % of 200 */
+	engine_end(&s.e);
+	stage_close(&s);
+}
+
 static enum outcome first_host_fails(void *arg, uint32_t page, uint32_t cycle)
 {
 	const struct stage *s = arg;
@@ -143,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_guarantee_is_for_pages_that_can_be_had),
+		cmocka_unit_test(the_share_is_of_all_rounds),
 		cmocka_unit_test(a_host_rests_and_comes_back),
 		cmocka_unit_test(a_first_copy_ends_the_row),
 	};
