@@ -2,13 +2,13 @@
 /*
  * freshet.h - Freshet as a library: decide which pages to download again.
  *
- *     struct freshet_plan_options o = { .size = sizeof o, .budget = 100 };
- *     struct freshet *f;
- *
- *     if (freshet_open(&f, "crawl") < 0)
- *             fprintf(stderr, "%s\n", freshet_error(f));
- *     else
- *             freshet_plan(f, &o, each, arg);
+ *     freshet_open(&f, "crawl");
+ *     while (freshet_ask(f, NULL, &asked) == 0 && asked.n)
+ *             for (i = 0; i < asked.n; i++) {
+ *                     ... download asked.offers[i]->url ...
+ *                     freshet_tell(f, &told);
+ *             }
+ *     freshet_cycle_end(f);
  *     freshet_close(f);
  *
  * docs/library.md is the guide, examples/crawler.c a crawler that uses it.  From 0.2 on this
@@ -101,6 +101,10 @@ struct freshet_hooks {
 /* From now on; NULL: none. */
 FRESHET_API int freshet_listen(struct freshet *f, const struct freshet_hooks *hooks);
 
+/* For trials: from now on it is this time (seconds since the epoch) for the handle; 0: what
+ * the clock says. */
+FRESHET_API int freshet_clock(struct freshet *f, int64_t now);
+
 /* ---- Pages ---- */
 
 /* Put a page under care: 1 new, 0 known already. */
@@ -115,7 +119,7 @@ FRESHET_API int freshet_import(struct freshet *f, const char *path);
 /* ---- Settings ---- */
 
 /* Those of the repository that the library goes by (policy, aim, weight, budget, every,
- * max-age, site-share, retry-share, confirmations, detect, ignore) are checked and set; NULL
+ * max-age, site-share, retry-share, confirmations, delay, detect, ignore) are checked and set; NULL
  * unsets.  The options of a call go before them.  Other settings concern the program alone:
  * `freshet set`. */
 FRESHET_API int freshet_set(struct freshet *f, const char *name, const char *value);
@@ -175,25 +179,102 @@ FRESHET_API int freshet_explain(struct freshet *f, const char *url,
                                 const struct freshet_plan_options *options,
                                 struct freshet_explanation *ret);
 
-/* ---- Outcomes ---- */
+/* ---- Cycles: ask for pages, download them, tell what came of them ---- */
 
-enum freshet_outcome { FRESHET_SAME, FRESHET_CHANGED, FRESHET_GONE, FRESHET_FAILED };
+struct freshet_cycle_options {
+	size_t size;
+	const char *policy;             /* these as in struct freshet_plan_options */
+	uint32_t budget;
+	uint64_t seed;
+	int64_t cycle_seconds;
+	const char *aim, *weight;
+	const char *client;             /* who asks, 100 bytes at most; NULL: nobody */
+	double delay;                   /* seconds between requests to a host; 0: as set, else 1;
+	                                 * below 0: none */
+	int anew;                       /* end a cycle that is open, and begin another */
+};
+
+/* From now on this handle asks and tells for the client.  If a cycle is open for other
+ * crawlers, it is gone on with, and only client and delay are new; else the first
+ * freshet_ask() opens one.  A client that asks again under its name, after a crash too, first
+ * gets the pages that it was offered and has not told. */
+FRESHET_API int freshet_cycle_begin(struct freshet *f,
+                                    const struct freshet_cycle_options *options);
+
+struct freshet_ask_options {
+	size_t size;
+	uint32_t want;                  /* pages at most; 0: 100; 100,000 at most */
+	uint32_t per_host;              /* of one host in the client's hands; 0: any number */
+	uint32_t max_requests;          /* for each page, redirects included; 0: 1 */
+	int64_t lease_seconds;          /* to tell of a page; 0: half an hour */
+};
+
+struct freshet_offer {
+	size_t size;
+	const char *lease;              /* to be told with the outcome */
+	const char *url;
+	const char *etag, *last_modified;       /* of our copy, for a conditional request */
+	int64_t last_visit;             /* 0: never */
+	int64_t not_before;             /* when its host may be asked, over all clients */
+	int64_t until;                  /* if nothing is told by then the offer has lapsed */
+	uint32_t max_requests;
+	int again;                      /* it was offered to this client before */
+	double score, probability;      /* NAN: unknown */
+	const char *reason;
+};
+
+struct freshet_asked {
+	size_t size;
+	const struct freshet_offer *const *offers;
+	uint32_t n;                     /* of them */
+	int done;                       /* n is 0, and will stay so in this cycle */
+	int64_t wait;                   /* n is 0, not done: seconds until asking again is worth it;
+	                                 * telling may bring pages sooner */
+	uint32_t cycle, budget, spent;  /* the cycle that is open, and requests of it */
+};
+
+/* Pages to download now.  They are this client's until they are told, released, or their time
+ * is over: no other client gets them.  Whoever downloads obeys robots.txt.  What *ret holds
+ * lives until the next freshet_ask() or freshet_cycle_begin() with the handle. */
+FRESHET_API int freshet_ask(struct freshet *f, const struct freshet_ask_options *options,
+                            struct freshet_asked *ret);
+
+enum freshet_outcome {
+	FRESHET_BY_STATUS,              /* as status and digest say */
+	FRESHET_SAME, FRESHET_CHANGED, FRESHET_GONE, FRESHET_FAILED,
+	FRESHET_BLOCKED                 /* never asked: robots.txt, a rule of yours */
+};
 
 struct freshet_told {
 	size_t size;
-	const char *url;
+	const char *lease;              /* of an offer; or */
+	const char *url;                /* a page that was not offered */
 	enum freshet_outcome outcome;
+	int32_t status;                 /* of HTTP; 0: there was no answer */
+	const char *digest;             /* of the content, any text that differs when it does */
+	const char *etag, *last_modified;       /* for the next conditional request */
+	const char *links;              /* URLs on the page, with blanks between */
+	const char *cause;              /* of a failure: dns, connect, timeout, tls, robots ... */
+	uint32_t requests;              /* that it cost; 0: one, or none if it was blocked */
 	int64_t time;                   /* 0: the clock; one more than a day ahead is taken for
 	                                 * now, and warn() is told */
-	double score, probability;      /* as planned; 0 if unknown */
+	double score, probability;      /* of a page that was not offered; 0: unknown */
 };
 
-/* What came of a page.  It is kept when the call returns.  All that is told until
- * freshet_end_cycle() or freshet_close() is one cycle.  A page is told of once in it, and again
- * if it had failed.  From the first tell to the end of the cycle no other program crawls or
- * tells: FRESHET_E_BUSY says that one does already. */
+/* What came of a page.  It is kept when the call returns.  It goes into the cycle that is open
+ * for other crawlers; if none is, it is a cycle of its own.  What was told before in the cycle
+ * is left out, which is no failure.  Returns 1 if it was kept, 0 if it was left out. */
 FRESHET_API int freshet_tell(struct freshet *f, const struct freshet_told *told);
-FRESHET_API int freshet_end_cycle(struct freshet *f);
+/* Several at once, which are kept together, or none if the call fails; without an open cycle
+ * they are one.  What makes no sense is left out and reported to warn().  Returns how many were
+ * kept. */
+FRESHET_API int freshet_tell_all(struct freshet *f, const struct freshet_told *const *told,
+                                 size_t n);
+/* An offer was not downloaded: the page and its part of the budget come back. */
+FRESHET_API int freshet_release(struct freshet *f, const char *lease);
+/* The cycle that is open for other crawlers is over, for all of them; what is out has lapsed.
+ * 1: it is; 0: none was open. */
+FRESHET_API int freshet_cycle_end(struct freshet *f);
 
 /* ---- Changes ---- */
 

@@ -98,21 +98,30 @@ int api_take(struct freshet *f, void *to, size_t size, const void *from, const c
 	return 0;
 }
 
+int api_check_result(struct freshet *f, const void *to)
+{
+	return to ? check_size(f, to, "the result") :
+	       err_set(&f->err, E_USAGE, "there is no place for the result");
+}
+
 int api_give(struct freshet *f, void *to, const void *from, size_t size)
 {
-	size_t theirs = to ? size_of(to) : 0, n = theirs < size ? theirs : size;
+	int rc = api_check_result(f, to);
+	size_t theirs, n;
 
-	if (!to || check_size(f, to, "the result") < 0)
-		return err_set(&f->err, E_USAGE, "the result: its size is not set");
+	if (rc < 0)
+		return rc;
+	theirs = size_of(to);
+	n = theirs < size ? theirs : size;
 	/* what we do not know of it is nothing; its size stays */
 	memset((char *)to + sizeof theirs, 0, theirs - sizeof theirs);
 	memcpy((char *)to + sizeof theirs, (const char *)from + sizeof theirs, n - sizeof theirs);
 	return 0;
 }
 
-int64_t api_clock(int64_t t)
+int64_t api_now(const struct freshet *f, int64_t t)
 {
-	return t ? t : (int64_t)time(NULL);
+	return t ? t : f->now ? f->now : (int64_t)time(NULL);
 }
 
 const char *api_text(struct freshet *f, struct text t)
@@ -169,7 +178,6 @@ static int open_handle(struct freshet **ret, const char *dir, enum store_mode mo
 	if (!ret)
 		return FRESHET_E_USAGE;
 	f = *ret = mem_zalloc(1, sizeof *f);
-	f->lock = -1;
 	return dir ? api_end(f, open_folder(f, dir, mode)) : 0;
 }
 
@@ -191,9 +199,8 @@ void freshet_close(struct freshet *f)
 {
 	if (!f)
 		return;
+	api_client_close(f);
 	store_close(f->store);
-	api_let_go(f);
-	map_release(&f->had);
 	arena_release(&f->texts);
 	free(f);
 }
@@ -216,10 +223,20 @@ int freshet_listen(struct freshet *f, const struct freshet_hooks *hooks)
 	return api_end(f, rc);
 }
 
+int freshet_clock(struct freshet *f, int64_t now)
+{
+	int rc = api_begin(f, API_NOTHING);
+
+	if (rc < 0)
+		return rc;
+	f->now = now;
+	return api_end(f, 0);
+}
+
 /* 1: new, 0: known. */
 static int import_one(struct freshet *f, const char *url, const double *weight)
 {
-	struct import i = { .store = f->store, .now = api_clock(0), .weigh = weight != NULL,
+	struct import i = { .store = f->store, .now = api_now(f, 0), .weigh = weight != NULL,
 	                    .weight = weight ? *weight : 0 };
 	int rc = url ? import_url(&i, url, &f->err) : err_set(&f->err, E_USAGE, "no URL");
 
@@ -256,7 +273,7 @@ int freshet_import(struct freshet *f, const char *path)
 
 	if (rc < 0)
 		return rc;
-	i = (struct import){ .store = f->store, .folder = f->folder, .now = api_clock(0),
+	i = (struct import){ .store = f->store, .folder = f->folder, .now = api_now(f, 0),
 	                     .report = api_warn, .progress = see_import, .arg = f };
 	i.latest = i.now + IMPORT_FUTURE;
 	rc = path ? import_settings_load(&as, &i, &f->err) :

@@ -20,7 +20,6 @@
 #include <stdbool.h>
 
 #include "base/io/progress.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/when.h"
 #include "engine/recall/planning.h"
@@ -31,14 +30,13 @@ struct freshet {
 	struct store *store;            /* NULL: there is no repository */
 	struct err err;
 	bool busy;                      /* within a call */
+	int64_t now;                    /* of trials; 0: the clock */
 	struct freshet_hooks hooks;
 	struct progress progress;       /* of the call, for those who know only that */
 	struct arena texts;             /* handed out by the last call */
-	struct store_cycle cycle;       /* of what is told; number 0: none is begun */
-	struct map had;                 /* of it: see keep_once() */
-	int lock;                       /* held meanwhile, or -1 */
+	struct api_client *client;      /* who asks and tells; NULL: nobody has so far */
 	char folder[4096];              /* of the repository, */
-	char archive[4096];             /* and of its archive, whose lock it is */
+	char archive[4096];             /* and of its archive */
 };
 
 enum api_need { API_NOTHING, API_STORE };
@@ -52,6 +50,8 @@ int api_end(struct freshet *f, int rc);
 MUST_CHECK int api_take(struct freshet *f, void *to, size_t size, const void *from,
                         const char *name);
 #define API_TAKE(f, to, from) api_take(f, &(to), sizeof (to), from, #from)
+/* Can it take a result? */
+MUST_CHECK int api_check_result(struct freshet *f, const void *to);
 /* Ours into the caller's, as far as that goes. */
 MUST_CHECK int api_give(struct freshet *f, void *to, const void *from, size_t size);
 
@@ -59,7 +59,7 @@ void api_warn(void *f, const char *text);       /* for report() of readers */
 /* For progress() of readers; true: stop. */
 bool api_progress(struct freshet *f, const char *what, uint64_t done, uint64_t total);
 
-int64_t api_clock(int64_t t);                   /* t, or now if it is 0 */
+int64_t api_now(const struct freshet *f, int64_t t);    /* t, or now if it is 0 */
 const char *api_text(struct freshet *f, struct text t); /* for the caller; NULL stays NULL */
 
 /* In api_settings.c: what the repository's settings say, over the defaults. */
@@ -68,13 +68,14 @@ struct api_settings {
 	struct share budget, site_share, retry_share;
 	int64_t every, max_age, confirmations;
 	int aim, weight;
+	double delay;
 };
 MUST_CHECK int api_settings(struct freshet *f, struct api_settings *ret);
 /* The number of a choice by its name. */
 MUST_CHECK int api_choice(struct freshet *f, const char *what, const char *name,
                           const char *choices, int *ret);
 
-/* In api_tell.c: the cycle that is being told ends. */
-void api_let_go(struct freshet *f);
+/* In api_cycle.c. */
+void api_client_close(struct freshet *f);
 
 #endif

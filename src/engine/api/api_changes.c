@@ -148,7 +148,7 @@ int freshet_export(struct freshet *f, const char *kind, const char *path)
 	else if (!strcmp(kind, "cdxj") || !strcmp(kind, "cdxj-extended"))
 		rc = export_index(f, &x, path, kind[4] != '\0');
 	else if (!strcmp(kind, "warc"))
-		rc = export_warc(&x, path, (uint64_t)api_clock(0) << 20, &f->err);
+		rc = export_warc(&x, path, (uint64_t)api_now(f, 0) << 20, &f->err);
 	else
 		rc = err_set(&f->err, E_USAGE, "'%.60s' is none of cdxj, cdxj-extended, warc", kind);
 	return api_end(f, rc);

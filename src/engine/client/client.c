@@ -27,6 +27,7 @@ void client_close(struct client *c)
 	ledger_release(&c->ledger);
 	arena_release(&c->texts);
 	vec_release(&c->offers);
+	map_release(&c->shown);
 	free(c);
 }
 
@@ -125,6 +126,11 @@ static const char *keep_text(struct client *c, struct text t)
 	return t.s && t.size ? arena_strndup(&c->texts, t.s, t.size) : NULL;
 }
 
+static uint64_t lease_key(const struct client *c, uint32_t number)
+{
+	return (uint64_t)c->ledger.last.row.number << 32 | number;
+}
+
 /* An offer as its client sees it. */
 static int show(struct client *c, uint32_t number, bool again, struct err *err)
 {
@@ -149,6 +155,7 @@ static int show(struct client *c, uint32_t number, bool again, struct err *err)
 		}
 	}
 	vec_push(&c->offers, o);
+	map_put(&c->shown, lease_key(c, number), 1);
 	return rc < 0 ? rc : 0;
 }
 
@@ -165,7 +172,8 @@ static int show_again(struct wishing *w, struct err *err)
 		    !ledger_is_of(&c->ledger, i, w->a->name))
 			continue;
 		took(w, row->page);
-		if (c->offers.n < w->a->want)
+		if (c->offers.n < w->a->want &&
+		    !(w->a->once && map_get(&c->shown, lease_key(c, i)) != MAP_NONE))
 			rc = show(c, i, true, err);
 	}
 	return rc;

@@ -59,6 +59,8 @@ struct client_asking {
 	int64_t seconds;                /* until it lapses; 0: CLIENT_FOR */
 	int64_t now;
 	bool anew;                      /* end a cycle that is open, and begin another */
+	bool once;                      /* what this struct client has handed out is not offered
+	                                 * again, though it is not told: the program has it */
 };
 
 /* Texts live until the next call. */

@@ -20,6 +20,7 @@ struct client {
 	VEC(struct client_host) slots;
 	uint32_t rounds_kept;           /* of the cycle, in the store */
 	int lock;                       /* or -1 */
+	struct map shown;               /* leases that were handed out, by cycle << 32 | number */
 	struct arena texts;             /* of the last answer */
 	VEC(struct client_offer) offers;
 };

@@ -25,12 +25,17 @@ static int count(void *arg, const struct freshet_page *page)
 	return 0;
 }
 
+static int tell(struct freshet *f, const char *url, enum freshet_outcome o, int64_t t)
+{
+	struct freshet_told told = { .size = sizeof told, .url = url, .outcome = o, .time = t };
+
+	return freshet_tell(f, &told);
+}
+
 static void test_tell(void **state)
 {
+	struct freshet_plan_options later = { .size = sizeof later };
 	char folder[SCRATCH_PATH], archive[SCRATCH_LONG];
-	struct freshet_told told = { .size = sizeof told, .url = "http://a.example/1",
-	                             .outcome = FRESHET_CHANGED, .time = 1000 };
-	struct freshet_plan_options one = { .size = sizeof one, .budget = 1 };
 	struct freshet *f;
 	int crawler, n = 0;
 
@@ -41,28 +46,19 @@ static void test_tell(void **state)
 	assert_int_equal(freshet_add(f, "http://a.example/1"), 1);
 	crawler = open(archive, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(freshet_tell(f, &told), FRESHET_E_BUSY);
+	assert_int_equal(tell(f, "http://a.example/1", FRESHET_CHANGED, 1000), FRESHET_E_BUSY);
 	assert_non_null(strstr(freshet_error(f), "another freshet"));
 	assert_int_equal(flock(crawler, LOCK_UN), 0);
-	told.outcome = (enum freshet_outcome)77;
-	assert_true(freshet_tell(f, &told) < 0);
-	told.outcome = FRESHET_SAME;
-	told.url = "http://bad host/";
-	assert_true(freshet_tell(f, &told) < 0);
-	/* nothing has begun: who crawls may */
+	assert_int_equal(tell(f, "http://a.example/1", (enum freshet_outcome)77, 1000),
+	                 FRESHET_E_USAGE);
+	assert_int_equal(tell(f, "http://a.example/1", FRESHET_BY_STATUS, 1000), FRESHET_E_USAGE);
+	assert_int_equal(tell(f, "http://bad host/", FRESHET_SAME, 1000), FRESHET_E_USAGE);
+	assert_int_equal(tell(f, "http://a.example/1", FRESHET_GONE, 1000), 1);
+	/* nobody is kept out between two calls */
 	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(flock(crawler, LOCK_UN), 0);
-	told.url = "http://a.example/1";
-	told.outcome = FRESHET_FAILED;
-	assert_int_equal(freshet_tell(f, &told), 0);
-	told.outcome = FRESHET_GONE;            /* tried again; but once is no confirmation */
-	assert_int_equal(freshet_tell(f, &told), 0);
-	assert_true(freshet_tell(f, &told) < 0);
-	assert_non_null(strstr(freshet_error(f), "told of before in this cycle"));
-	assert_int_not_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(freshet_end_cycle(f), 0);
-	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(freshet_plan(f, &one, count, &n), 0);
+	/* once is no confirmation */
+	later.now = (int64_t)time(NULL) + 30 * 86400;   /* it has failed, and rests */
+	assert_int_equal(freshet_plan(f, &later, count, &n), 0);
 	assert_int_equal(n, 1);
 	close(crawler);
 	freshet_close(f);
@@ -91,13 +87,9 @@ static void test_plan_has_a_ceiling(void **state)
 		assert_int_equal(freshet_add(f, url), 1);
 	}
 	for (int i = 0; i < 19; i++) {
-		struct freshet_told told = { .size = sizeof told, .url = url,
-		                             .outcome = FRESHET_SAME, .time = 1000 };
-
 		snprintf(url, sizeof url, "http://s%d.example/", i);
-		assert_int_equal(freshet_tell(f, &told), 0);
+		assert_int_equal(tell(f, url, FRESHET_SAME, 1000), 1);
 	}
-	assert_int_equal(freshet_end_cycle(f), 0);
 	assert_int_equal(freshet_plan(f, &o, count_large, &n), 0);
 	assert_int_equal(n, 17);
 	freshet_close(f);
@@ -120,13 +112,6 @@ static void expect_rows(const char *folder, const char *table, const char *value
 	sqlite3_close(db);
 }
 
-static int tell(struct freshet *f, const char *url, enum freshet_outcome o, int64_t t)
-{
-	struct freshet_told told = { .size = sizeof told, .url = url, .outcome = o, .time = t };
-
-	return freshet_tell(f, &told);
-}
-
 /* Neither another call, nor one that fails, nor the end of the program takes back what was
  * told. */
 static void test_told_is_kept(void **state)
@@ -137,21 +122,19 @@ static void test_told_is_kept(void **state)
 	(void)state;
 	scratch_folder(folder, "kept");
 	assert_int_equal(freshet_create(&f, folder), 0);
-	assert_int_equal(tell(f, "http://a.example/1", FRESHET_CHANGED, 1000), 0);
+	assert_int_equal(tell(f, "http://a.example/1", FRESHET_CHANGED, 1000), 1);
 	expect_rows(folder, "count(*) FROM visits", "1");
 	assert_int_equal(freshet_add(f, "http://a.example/2"), 1);
 	assert_true(freshet_add(f, "http://bad host/") < 0);
 	assert_int_equal(freshet_weigh(f, "http://a.example/2", -1), FRESHET_E_USAGE);
 	assert_int_equal(freshet_import(f, "/nonexistent/file"), FRESHET_E_IO);
 	assert_int_equal(freshet_set(f, "budget", "much"), FRESHET_E_USAGE);
-	assert_int_equal(tell(f, "http://a.example/2", FRESHET_SAME, 1001), 0);
-	assert_int_equal(freshet_end_cycle(f), 0);
+	assert_int_equal(tell(f, "http://a.example/2", FRESHET_SAME, 1001), 1);
+	freshet_close(f);
 	expect_rows(folder, "group_concat(cycle || ' ' || page || ' ' || time) FROM visits",
-	            "1 0 1000,1 1 1001");
-	assert_int_equal(tell(f, "http://a.example/1", FRESHET_SAME, 2000), 0);
-	freshet_close(f);                       /* and no end of the cycle */
+	            "1 0 1000,2 1 1001");
 	expect_rows(folder, "group_concat(number || ' ' || open || ' ' || downloads) FROM cycles",
-	            "1 0 2,2 0 1");
+	            "1 0 1,2 0 1");
 }
 
 /* As `freshet tell`: twice gone is gone, unless the repository says otherwise. */
@@ -165,8 +148,7 @@ static void test_confirmations(void **state)
 	assert_int_equal(freshet_create(&f, folder), 0);
 	assert_int_equal(freshet_set(f, "confirmations", "3"), 0);
 	for (int i = 1; i <= 3; i++) {
-		assert_int_equal(tell(f, "http://a.example/", FRESHET_GONE, 1000 * i), 0);
-		assert_int_equal(freshet_end_cycle(f), 0);
+		assert_int_equal(tell(f, "http://a.example/", FRESHET_GONE, 1000 * i), 1);
 	}
 	expect_rows(folder, "group_concat(outcome) FROM visits", "3,3,2");
 	freshet_close(f);
@@ -195,9 +177,9 @@ static void test_future(void **state)
 	scratch_folder(folder, "future");
 	assert_int_equal(freshet_create(&f, folder), 0);
 	assert_int_equal(freshet_listen(f, &hooks), 0);
-	assert_int_equal(tell(f, "http://a.example/1", FRESHET_SAME, now + 3600), 0);
+	assert_int_equal(tell(f, "http://a.example/1", FRESHET_SAME, now + 3600), 1);
 	assert_int_equal(heard.n, 0);           /* clocks differ */
-	assert_int_equal(tell(f, "http://a.example/2", FRESHET_SAME, now * 1000), 0);
+	assert_int_equal(tell(f, "http://a.example/2", FRESHET_SAME, now * 1000), 1);
 	assert_int_equal(heard.n, 1);
 	assert_non_null(strstr(heard.last, "future"));
 	snprintf(sql, sizeof sql, "max(time) - %lld FROM visits", (long long)now);
@@ -247,8 +229,7 @@ static void test_plan_goes_by_settings(void **state)
 	assert_int_equal(freshet_create(&f, folder), 0);
 	for (int i = 0; i < 10; i++) {
 		snprintf(url, sizeof url, "http://s%d.example/", i);
-		assert_int_equal(tell(f, url, FRESHET_SAME, 1000 + 10000 * i), 0);
-		assert_int_equal(freshet_end_cycle(f), 0);
+		assert_int_equal(tell(f, url, FRESHET_SAME, 1000 + 10000 * i), 1);
 	}
 	assert_int_equal(freshet_set(f, "policy", "oldest"), 0);
 	assert_int_equal(freshet_set(f, "budget", "30%"), 0);

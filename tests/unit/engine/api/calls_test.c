@@ -149,13 +149,10 @@ static void changes_of(uint64_t seed)
 	for (uint32_t i = 0; i < 200; i++) {
 		snprintf(url, sizeof url, "http://a.example/%u", i);
 		/* a page that was never there has not gone */
-		assert_int_equal(tell(f, url, FRESHET_SAME, 1000 + i), 0);
-		assert_int_equal(freshet_end_cycle(f), 0);
+		assert_int_equal(tell(f, url, FRESHET_SAME, 1000 + i), 1);
 		assert_int_equal(tell(f, url, i % 3 == 0 ? FRESHET_SAME : i % 3 == 1 ?
-		                 FRESHET_CHANGED : FRESHET_GONE, 2000 + i), 0);
+		                 FRESHET_CHANGED : FRESHET_GONE, 2000 + i), 1);
 		changes += i % 3 != 0;
-		if (rng_draw(seed, i, 0, 1) % 3 == 0)
-			assert_int_equal(freshet_end_cycle(f), 0);
 		if (rng_draw(seed, i, 0, 2) % 4)
 			continue;
 		x.crash_after = (int)(rng_draw(seed, i, 0, 3) % 6);
@@ -201,8 +198,7 @@ static void test_explain(void **state)
 	(void)state;
 	for (int i = 0; i < 10; i++) {
 		snprintf(url, sizeof url, "http://s%d.example/", i);
-		assert_int_equal(tell(f, url, FRESHET_SAME, DAY * (i + 1)), 0);
-		assert_int_equal(freshet_end_cycle(f), 0);
+		assert_int_equal(tell(f, url, FRESHET_SAME, DAY * (i + 1)), 1);
 	}
 	assert_int_equal(freshet_explain(f, "s0.example", &o, &x), 0);
 	assert_string_equal(x.url, "http://s0.example/");
@@ -213,7 +209,7 @@ static void test_explain(void **state)
 	assert_int_equal(x.cycles, 5);
 	assert_non_null(x.because);
 	assert_true(isnan(x.probability));
-	assert_int_equal(tell(f, "http://s9.example/", FRESHET_FAILED, 19 * DAY), 0);
+	assert_int_equal(tell(f, "http://s9.example/", FRESHET_FAILED, 19 * DAY), 1);
 	assert_int_equal(freshet_explain(f, "http://s9.example/", &o, &x), 0);
 	assert_int_equal(x.failed_in_row, 1);
 	assert_int_equal(freshet_explain(f, "http://other.example/", &o, &x), FRESHET_E_USAGE);
