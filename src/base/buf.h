@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buf.h - a growing byte buffer that is born with a maximum.
+ * buf.h - a growing byte buffer with a maximum size.
  *
- * Appending past the maximum sets `full`, appends nothing, and every later
- * append does nothing too, so a caller may append freely and look once at the
- * end.  The contents are always followed by a NUL that is not counted.
+ * An append past the maximum sets `full` and appends nothing; later appends do nothing,
+ * either.  So a caller may append freely and check once at the end.  The contents are
+ * always followed by a NUL byte that is not counted.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H

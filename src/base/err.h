@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * err.h - how failure travels.
+ * err.h - errors: a code and a message.
  *
  * A function that can fail returns int: 0 (or a count) or a negative
  * enum err_code, and takes `struct err *err` last.  It fills err and returns in

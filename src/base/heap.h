@@ -14,7 +14,7 @@
 
 struct heap {
 	uint32_t *item;         /* heap order */
-	uint32_t *place;        /* by item: index + 1, 0 = not in the heap */
+	uint32_t *place;        /* by item: index in `item` + 1; 0: not in the heap */
 	double *key;            /* by item */
 	uint32_t n, n_max;
 };

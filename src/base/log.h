@@ -23,22 +23,23 @@ void log_at(enum log_level level, const char *fmt, ...);
 #define log_info(...)  log_at(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_at(LOG_DEBUG, __VA_ARGS__)
 
-/* A warning, as the callback of what reads files; arg is not used. */
+/* log_warn() as a report callback; arg is not used. */
 void log_warn_text(void *arg, const char *text);
-/* The same, the first LOG_FEW of them; arg: how many there were, a uint64_t. */
+/* The same, for the first LOG_FEW warnings; arg: uint64_t that counts all of them. */
 #define LOG_FEW 20
 void log_warn_few(void *arg, const char *text);
 
-/* Make a text of strangers safe for a terminal, in place: what utf8_is_hidden() but tab and
- * newline, and bytes that are not UTF-8, become question marks. */
+/* Make a foreign text safe for a terminal, in place: characters with utf8_is_hidden(),
+ * except tab and newline, and bytes that are not UTF-8 become question marks. */
 char *log_plain(char *s);
-/* Such a text to standard output, made safe. */
+/* Print a foreign text to standard output, made safe. */
 void log_print_plain(const char *s);
 
 /* Where the password of scheme://user:pass@host is in s, if there is one. */
 bool log_password(const char *s, size_t size, size_t *ret_from, size_t *ret_to);
 
-/* s with control and non-ASCII bytes as \xNN and a password as ***, cut to fit, in out. */
+/* s with control and non-ASCII bytes as \xNN and a password as ***, cut to fit, in out.
+ * */
 const char *log_quote(const char *s, size_t size, char *out, size_t out_size);
 
 #endif

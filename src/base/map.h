@@ -20,7 +20,7 @@
 struct map {
 	struct map_slot { uint64_t key; uint32_t value; uint32_t used; } *slots;
 	size_t n, cap;                  /* cap: 0 or a power of two */
-	uint32_t clears;                /* a slot with `used` above it holds something */
+	uint32_t clears;                /* a slot is in use if its `used` is above this */
 };
 
 uint32_t map_get(const struct map *m, uint64_t key);    /* or MAP_NONE */
@@ -28,7 +28,7 @@ void     map_put(struct map *m, uint64_t key, uint32_t value);
 /* The value under key, first put there if absent; *ret_new may be NULL. */
 uint32_t map_intern(struct map *m, uint64_t key, uint32_t value, bool *ret_new);
 void     map_release(struct map *m);
-void     map_clear(struct map *m);      /* empty, its memory kept if it is little */
+void     map_clear(struct map *m);      /* empty it; small tables keep their memory */
 
 struct strtab {
 	char *pool;

@@ -42,7 +42,7 @@ void mem_grow(void **p, size_t *cap, size_t need, size_t size);
 #define vec_release(vec) \
 	(free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
 
-/* A bump allocator whose contents end together; zeroed, it is empty. */
+/* A bump allocator: all contents are freed together; zeroed, it is empty. */
 struct arena {
 	struct arena_block *first;
 	size_t total;                   /* bytes handed out since the last reset */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * near.h - the name that somebody probably meant.
+ * near.h - find the name that the user probably meant.
  *
  *     struct near n = near_begin("polcy");
  *     for each name: near_try(&n, name);
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #define NEAR_LENGTH_MAX 40      /* longer names are not compared */
-#define NEAR_DISTANCE 2         /* letters changed, put in, left out, or two exchanged */
+#define NEAR_DISTANCE 2         /* letters replaced, inserted, deleted, or two swapped */
 
 struct near {
 	const char *wanted;

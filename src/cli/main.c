@@ -14,8 +14,8 @@
 #include "cli/frame/command_line.h"
 #include "cli/frame/folders.h"
 
-/* The first word that is no option (or an option's value) is the command; without one
- * it is help, and *ret_named false. */
+/* The first word that is neither an option nor its value is the command.  Without one the
+ * command is help, and *ret_named is false. */
 static const struct command *find_command(int *argc, char **argv, bool *ret_named,
                                           int *ret_rc, struct err *err)
 {

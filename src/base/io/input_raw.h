@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_raw.h - inside of input.c and input_codec.c: the bytes of the file as
- * they are, and the decoders that turn them into data.  Nobody else needs it.
+ * input_raw.h - private to input.c and input_codec.c: the raw bytes of a file, and the
+ * decoders.
  */
 #ifndef BASE_IO_INPUT_RAW_H
 #define BASE_IO_INPUT_RAW_H
@@ -12,8 +12,8 @@
 
 #include "base/err.h"
 
-/* The inflater may hand back a few bytes it has taken too early, also those of
- * the piece before, so this many stay in front of the next byte. */
+/* The inflater may return bytes that it took too early, also from the previous block.  So
+ * this many bytes before the next byte are kept. */
 #define RAW_HISTORY 64
 #define RAW_SIZE (256 * 1024)
 
@@ -47,12 +47,12 @@ struct codec {
 	enum codec_kind kind;
 	bool between;                   /* no member or frame is open */
 	uint64_t member;                /* offset of the open or last member */
-	bool wrong_sum;                 /* damaged, but it came to an end */
+	bool wrong_sum;                 /* damaged, but the end of the member was found */
 	struct inflate_state *inflate;
 	struct ZSTD_DCtx_s *zstd;
 };
 
-/* What the first bytes say. */
+/* Choose the codec by the first bytes. */
 MUST_CHECK int codec_init(struct codec *c, struct raw *r, struct err *err);
 void codec_release(struct codec *c);
 

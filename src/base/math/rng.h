@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rng.h - chance that depends on what is drawn, not on when.
+ * rng.h - random draws that depend on what is drawn, not on when.
  *
  * rng_draw(seed, cycle, page, purpose) is a hash: the same four numbers give
  * the same draw whatever was drawn before, by any thread, in any order.  Where

@@ -10,7 +10,7 @@
 #include "cli/print/crawl_print.h"
 #include "cli/print/history_report.h"
 
-#define CLOCK_BEHIND 60         /* seconds; less is nothing to talk of */
+#define CLOCK_BEHIND 60         /* seconds; less is not reported */
 
 struct cycle_opts {
 	struct web_opts web;
@@ -86,7 +86,7 @@ static const struct option_spec run_options[] = {
 	OPT_END
 };
 
-/* Before anything is asked for. */
+/* Called before the first request. */
 static void on_goes_on(void *arg, const struct crawl_report *r)
 {
 	const struct store_cycle *c = &r->cycle;
@@ -173,7 +173,7 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	progress_start(&l->progress, "fetching", "requests", 0);
 	l->crawl.left = l->progress.on ? crawling_left : NULL;
 	rc = crawl_cycle(l->store, &l->crawl, &r, err);
-	l->crawl.anew = false;          /* the next one goes on with this */
+	l->crawl.anew = false;          /* the next start resumes this cycle */
 	progress_end(&l->progress);
 	crawling_warn(l, &r);
 	if (r.guarantee_broken)
@@ -197,7 +197,7 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 		l->shown = true;
 		fflush(stdout);
 		if (rc == 0 && o->report && (rc = write_report(l, cli, o, &r, err)) < 0 && goes_on) {
-			log_warn("%s", err->text);      /* the cycles matter more */
+			log_warn("%s", err->text);      /* a report that fails does not stop the cycles */
 			rc = 0;
 		}
 	}
@@ -217,7 +217,8 @@ static int cycle_run(struct cli *cli, void *opts, int n_args, char **args, struc
 	return rc;
 }
 
-/* Seconds that no clock setting moves and no suspension of the machine stops. */
+/* Seconds of a clock that nobody can set, and that runs while the machine is suspended.
+ * */
 static double uptime(void)
 {
 	struct timespec t;
@@ -238,7 +239,7 @@ static bool wait_until(double when)
 	return !crawling_stopped();
 }
 
-/* When the slot after `slot` is due; of those that were missed, only the last. */
+/* The time of the next slot; of missed slots only the last is made up for. */
 static double next_slot(double slot, double every, double now)
 {
 	double missed = floor((now - slot) / every);
@@ -248,8 +249,8 @@ static double next_slot(double slot, double every, double now)
 	return slot + every * fmax(missed, 1);
 }
 
-/* A cycle is over when the next slot is due.  One that began late, for the machine slept or
- * planning took long, has that of the slot after it. */
+/* A cycle must end when the next slot is due.  One that began late (the machine slept, or
+ * planning took long) may last until the slot after that. */
 static double slot_seconds(double slot, double every, double now)
 {
 	double left = slot + every - now;
@@ -257,7 +258,7 @@ static double slot_seconds(double slot, double every, double now)
 	return left > every / 2 ? left : left + every;
 }
 
-/* May the next slot go better? */
+/* May the error be gone in the next slot? */
 static bool is_passing(int rc, int64_t cycles)
 {
 	return rc == E_NET || (rc == E_BUSY && cycles > 0);
@@ -274,7 +275,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	(void)args;
 	if (rc == 0 && o->every <= 0)
 		rc = err_set(err, E_USAGE, "--every: must be longer than 0");
-	l.crawl.keep = &l.fetch;        /* robots.txt and resting hosts are not forgotten */
+	l.crawl.keep = &l.fetch;        /* keep robots.txt and resting hosts from cycle to cycle */
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
 		if (i && !o->web.now) {
 			slot = next_slot(slot, (double)o->every, uptime());

@@ -4,9 +4,9 @@
  * several policies side by side.
  *
  * The web (demo/living.h) is a function of time, and time is a clock that the
- * demo moves, so months pass in seconds.  Every policy has a repository of its own
- * in a temporary folder and runs real cycles over HTTP; how fresh each repository
- * is, the world itself tells.
+ * demo moves, so months pass in seconds.  Every policy has its own repository in a
+ * temporary folder and runs real cycles over HTTP.  The demo's web itself tells how fresh
+ * each repository is.
  */
 #include <ftw.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static const char *const shown[] = { "random", "round-robin", "automaton", "site
                                      "neighbour:by=dir,d=0", "tide" };
 #define N_SHOWN (sizeof shown / sizeof *shown)
 #define REPORT_FILE "freshet-demo.html"
-#define WARM_UP 4               /* cycles before measuring: nobody knows anything yet */
+#define WARM_UP 4               /* cycles before measuring: policies have no history yet */
 
 struct demo_opts { int64_t cycles; struct share budget; int64_t every; const char *report; };
 
@@ -39,7 +39,7 @@ static const struct option_spec demo_options[] = {
 	OPT_END
 };
 
-static volatile sig_atomic_t stop_asked;        /* signals leave no other way */
+static volatile sig_atomic_t stop_asked;        /* set by the signal handler */
 
 static void on_signal(int number)
 {
@@ -132,7 +132,7 @@ static int play(struct demo *d, size_t k, const struct demo_opts *o, struct turn
 
 struct measuring { struct demo *d; uint32_t fresh, n; };
 
-/* Is our copy what the world shows now?  Of a page that fails now nobody can tell. */
+/* Is our copy equal to the page as it is now?  Failing pages are not counted. */
 static int measure_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct measuring *m = arg;
@@ -334,7 +334,7 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	const char *tmp = getenv("TMPDIR");
 	int rc;
 
-	sigaction(SIGINT, &sa, NULL);           /* so that nothing is left behind */
+	sigaction(SIGINT, &sa, NULL);           /* so that the temporary folder is removed */
 	sigaction(SIGTERM, &sa, NULL);
 	d.world.living.n_dirs = 12;
 	d.world.living.change_rate = 0.01;

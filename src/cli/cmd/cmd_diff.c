@@ -54,7 +54,7 @@ static int choose(void *arg, const struct store_capture *c, struct err *err)
 
 		snprintf(digest, sizeof digest, "%.*s", (int)c->digest.size,
 		         c->digest.s ? c->digest.s : "");
-		/* seen again as it was: the last change is what is asked for */
+		/* equal captures are skipped: the last change is wanted */
 		if (!*digest || strcmp(digest, w->digest))
 			w->before = w->after;
 		memcpy(w->digest, digest, sizeof digest);

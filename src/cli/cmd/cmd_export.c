@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_export.c - `freshet export`: what the repository holds, for other
- * programs.  One kind is one line in the table below; docs/formats.md says what
- * each one writes.
+ * cmd_export.c - `freshet export`: data of the repository for other programs.  A kind is
+ * one line in the table below; docs/formats.md says what each kind writes.
  */
 #include <ctype.h>
 #include <math.h>
@@ -111,7 +110,7 @@ static int write_url(struct exporting *e, uint32_t page, struct err *err)
 	return 0;
 }
 
-/* What came of a visit, as every export names it. */
+/* The outcome of a visit, named alike in all exports. */
 static void write_outcome(struct json *j, const struct store_visit *v)
 {
 	json_kint(j, "cycle", v->cycle);
@@ -151,7 +150,7 @@ static int export_visits(struct exporting *e, struct err *err)
 	return store_visits(e->store, STORE_NONE, e->from, e->to, export_visit, e, err);
 }
 
-/* Of each page the last visit that found it new, changed or gone. */
+/* Keep, for each page, the last visit that found it new, changed or gone. */
 static int note_change(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct exporting *e = arg;
@@ -294,8 +293,8 @@ static int export_archive(struct exporting *e, struct err *err)
 struct export_kind {
 	const char *name;
 	int (*run)(struct exporting *e, struct err *err);
-	bool own_output;                /* opens what it writes itself */
-	bool since, extended;           /* options it knows */
+	bool own_output;                /* it opens its output itself */
+	bool since, extended;           /* options that it takes */
 };
 
 static const struct export_kind kinds[] = {
@@ -344,7 +343,7 @@ static int parse_since(struct exporting *e, struct err *err)
 	return rc;
 }
 
-/* Standard output is for the lines, if it has them. */
+/* Report the number of lines, unless the lines themselves went to standard output. */
 static void tell_written(const struct exporting *e, const char *kind)
 {
 	const char *path = e->opts->output;

@@ -95,7 +95,7 @@ static void print_stats(const struct cli *cli, const struct import_stats *s)
 	putchar('\n');
 }
 
-/* An error, and what of the files is in the repository nevertheless. */
+/* After an error: say what was imported nevertheless. */
 static int tell_kept(const struct import_stats *s, int rc, struct err *err)
 {
 	struct err why = *err;
@@ -160,7 +160,7 @@ static int import_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	return check_some(&i.stats, err);
 }
 
-/* Without a scheme a name of a file passes for a host. */
+/* Requires a scheme: the name of a file would look like a host. */
 static int add_url(struct import *i, const char *url, struct err *err)
 {
 	if (!strstr(url, "://") && !access(url, F_OK))

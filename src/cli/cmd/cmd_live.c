@@ -52,7 +52,7 @@ static const struct option_spec live_options[] = {
 	OPT_END
 };
 
-/* What is in the files goes into the repository; twice does no harm. */
+/* Import the files into the repository; importing twice does no harm. */
 static int import_files(struct crawling *c, struct cli *cli, int n, char **files,
                         struct err *err)
 {
@@ -117,7 +117,7 @@ static int set_live(struct crawling *c, struct cli *cli, const struct live_args 
 	return rc;
 }
 
-/* The list to where it belongs. */
+/* Write the list to its file, or to standard output. */
 static int write_list(struct crawling *c, const struct cli *cli, const struct live_args *o,
                       uint32_t cycle, struct err *err)
 {

@@ -118,7 +118,7 @@ static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	return rc;
 }
 
-/* Pages that the cycle left alone, with the probability they had in it. */
+/* Pages that the cycle did not visit, with the probability that they would be. */
 static int show_skipped(struct logging *l, struct err *err)
 {
 	struct resume_opts ro = { .policy = l->policy, .seed = l->seed,

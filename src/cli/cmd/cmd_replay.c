@@ -190,8 +190,8 @@ static int open_search(struct replay_search *s, struct replay *r,
 	return rc;
 }
 
-/* A crawl that took weeks, or one stray old capture, makes a start at which little was
- * there yet: the default is no good one then. */
+/* If a crawl took weeks, or one capture is much older, few pages exist at the default
+ * start: suggest another. */
 static void warn_of_start(const struct replay *r)
 {
 	char start[21];
@@ -208,7 +208,7 @@ static int run_one(struct cli *cli, const struct replay_cli_opts *o, const struc
                    const struct option_list *specs, unsigned needs,
                    struct replay_report *report, struct err *err)
 {
-	/* lines of visits stand in the order of the runs */
+	/* the lines of --visits must be in the order of the runs */
 	unsigned threads = o->visits ? 1 : o->threads ? (unsigned)o->threads : pool_threads();
 	struct progress progress = { 0 };
 	struct experiment x = { 0 };
@@ -326,7 +326,7 @@ static bool given_one_of(const struct cli *cli, const char *const *names, char s
 	return false;
 }
 
-/* The paper says what to run; what is given here goes before it. */
+/* The paper says what to run; options of the user win. */
 static int run_figures(struct cli *cli, const struct replay_cli_opts *o, int n_args,
                        char **args, struct err *err)
 {

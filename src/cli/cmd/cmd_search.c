@@ -20,7 +20,7 @@
 #include "web/text/words.h"
 
 #define PRIOR_VISITS 4.0        /* changes added to both */
-#define QUERY_MAX 65536         /* bytes of an argument that are looked at */
+#define QUERY_MAX 65536         /* bytes of an argument that are read */
 
 struct search_cli_opts { int64_t k, now; double text_weight; };
 
@@ -74,8 +74,8 @@ static void query_each(void *arg, const char *word, size_t size, uint64_t hash)
 	query_add(arg, word, size);
 }
 
-/* The words of the query as rows of the set.  An argument that is no word of a page
- * as it stands, such as a quoted query, is taken apart as pages are.  1: none is known. */
+/* The words of the query as rows of the set.  An argument that is not a word itself, such
+ * as a quoted query, is split into words as pages are.  1: no word is known. */
 static int make_set(struct searching *s, const struct search_cli_opts *o, int n, char **words,
                     struct err *err)
 {
@@ -118,8 +118,8 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 	return 0;
 }
 
-/* Captures come by page and time: the newest good one of a page stays, and with it
- * nothing of those before, whether it has words or not; unless nobody counted them. */
+/* Captures come by page and time.  The newest good capture of a page replaces earlier
+ * ones, even if it has no words, unless its words were not counted. */
 static int index_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct searching *s = arg;
@@ -224,7 +224,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		if (rc > 0)
 			rc = 0;
 	}
-	if (rc == 1)                    /* words that were never seen */
+	if (rc == 1)                    /* no word of the query is in the repository */
 		rc = 0;
 	if (rc == 0 && !n)
 		log_info("no copy has any of these words");

@@ -9,7 +9,7 @@
 #include "fetch/gate.h"
 #include "web/page/change.h"
 
-/* Texts that have a grammar: now is the time to say that they are wrong. */
+/* Check texts that have a grammar now, not when they are used. */
 static int check_meaning(const char *name, const char *value, struct err *err)
 {
 	struct option_list one = { &value, 1, 1 };

@@ -75,7 +75,7 @@ static void json_time(struct json *j, const char *key, int64_t t)
 	json_kstr(j, key, t ? text : NULL);
 }
 
-/* What the site's sitemap says, and how far that is to be believed. */
+/* The date in the site's sitemap, and how often such dates were right. */
 static int print_hint(struct store *s, const struct store_page *p, struct err *err)
 {
 	struct lastmod_trust trust = { 0 };

@@ -54,7 +54,7 @@ static int status_totals(struct cli *cli, struct store *s, bool checked, struct 
 	return rc;
 }
 
-/* Rests are the engine's, whatever the policy. */
+/* The engine decides which pages rest; the policy does not matter. */
 static int status_failing(struct cli *cli, struct store *s, const struct status_opts *o,
                           struct err *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * command.h - what a command is, and what every command gets.
+ * command.h - the interface of a command, and what all commands share.
  *
  * A command is one file, cmd_x.c, that defines `const struct command command_x`,
  * and one line in commands.def.  Its option table feeds the command line,
@@ -42,9 +42,9 @@ struct command {
 	const char *examples;           /* lines "command  # what it does" */
 	const struct option_spec *options;
 	size_t opts_size;
-	const char *const (*needs)[2];  /* option, and the one it means nothing without; or NULL */
+	const char *const (*needs)[2];  /* {option, prerequisite}; or NULL */
 	int n_args_min, n_args_max;     /* -1: any number */
-	bool archives;                  /* a folder among them stands for the archives in it */
+	bool archives;                  /* a folder as argument means the archives in it */
 	/* 0, or a negative error code with err filled. */
 	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 };
@@ -54,7 +54,7 @@ bool cli_given(const struct cli *cli, const char *name);
 
 const struct command *command_at(size_t i);             /* NULL past the last */
 const struct command *command_find(const char *name);
-/* E_USAGE that names the nearest command. */
+/* Sets E_USAGE: no such command, did you mean ...? */
 int command_unknown(const char *name, struct err *err);
 extern const struct option_spec common_options[];
 
@@ -63,7 +63,7 @@ void command_print_help(const struct command *c, FILE *out);
 void command_print_json(const struct command *c);               /* on stdout */
 void command_print_man(const struct command *c, FILE *out);
 void command_print_overview(bool as_json);                      /* of all, on stdout */
-/* An option as members of an object that is begun: name, default, values, range, help. */
+/* Write an option as members of an open object: name, default, values, range, help. */
 void cli_json_option(struct json *j, const struct option_spec *s);
 
 /* The JSON document of a command: {"schema":"freshet.<command>/1", ... */

@@ -2,8 +2,8 @@
 /*
  * command_line.c - see command_line.h.
  *
- * The line ends up in reports, which people show to others: `scheme://user:pass@`
- * loses its password.  The program's name is written without its folder.
+ * The line is printed in reports, which people show to others.  So the password of
+ * `scheme://user:pass@` is removed.  The program's name is written without its folder.
  */
 #include "cli/frame/command_line.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* command_line.h - what was typed, as text that a shell would take again. */
+/* command_line.h - the command line as text that can be pasted into a shell. */
 #ifndef CLI_FRAME_COMMAND_LINE_H
 #define CLI_FRAME_COMMAND_LINE_H
 

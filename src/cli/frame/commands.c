@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.c - the list of commands, the options that all of them take, and the frame of
- * their JSON; see command.h. */
+/* commands.c - the list of commands, their common options, and begin and end of their
+ * JSON documents; see command.h. */
 #include <stdio.h>
 
 #include "base/near.h"

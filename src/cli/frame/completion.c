@@ -2,9 +2,9 @@
 /*
  * completion.c - see completion.h.
  *
- * After an option that has a list of choices these are offered, after --policy the
- * policies; else the options of the command, what its arguments may be where that is
- * a list (commands, policies, settings, kinds of export), and files.
+ * After an option with choices, the choices are offered; after --policy, the policies.
+ * Otherwise: the options of the command, its arguments if they are from a list (commands,
+ * policies, settings, kinds of export), and files.
  */
 #include "cli/frame/completion.h"
 
@@ -59,7 +59,7 @@ static void print_commands(void)
 		printf(" %s", command_at(i)->name);
 }
 
-/* Values of the options that have a list of them. */
+/* The values of options that have choices. */
 static void print_values(const struct command *c)
 {
 	char shown[64];

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t stop_asked;        /* signals leave no other way */
+static volatile sig_atomic_t stop_asked;        /* set by the signal handler */
 
 static void on_signal(int number)
 {
@@ -52,7 +52,8 @@ static void on_stopping(void *arg, unsigned under_way)
 		         under_way == 1 ? "it" : "them");
 }
 
-/* Without what would end the comment of a User-Agent header, or the address itself. */
+/* Has it no character that would end the comment of a User-Agent header, or the address?
+ * */
 static bool is_word(const char *s, size_t size)
 {
 	return size && !memchr(s, '(', size) && !memchr(s, ')', size) && !memchr(s, ' ', size);

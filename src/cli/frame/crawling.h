@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crawling.h - what every command that asks the live web has in common: options,
- * the repository, the gate, the name we give, signals, progress.
+ * crawling.h - shared by all commands that use the live web: options, repository, gate,
+ * User-Agent, signals, progress.
  *
- * The first SIGINT or SIGTERM lets what is in flight finish and keeps it; the
- * second leaves at once, which is no worse than a crash: the store is
- * transactional, and the next start goes on.
+ * After the first SIGINT or SIGTERM requests in flight finish and are stored.  The second
+ * ends the program at once, which is no worse than a crash: the store is transactional,
+ * and the next start resumes the cycle.
  */
 #ifndef CLI_FRAME_CRAWLING_H
 #define CLI_FRAME_CRAWLING_H
@@ -58,24 +58,24 @@ struct crawling {                       /* zeroed at first */
 	struct arena keep;              /* texts of settings */
 	struct gate gate;
 	struct crawl_opts crawl;
-	struct fetch *fetch;            /* kept from cycle to cycle, if crawl.keep says so */
+	struct fetch *fetch;            /* reused from cycle to cycle, if crawl.keep is set */
 	struct progress progress;
-	bool shown;                     /* a cycle was printed, and the heads of its columns */
+	bool shown;                     /* a cycle was printed, with the heads of the columns */
 	char folder[4096], agent[400];
 };
 
 /* Open the repository and fill the command's options from its settings. */
 MUST_CHECK int crawling_open(struct crawling *c, struct cli *cli, struct err *err);
-/* Set crawl.fetch and what else does not depend on the command; signals are ours
- * from here on. */
+/* Set crawl.fetch and all other options that do not depend on the command.  Installs the
+ * signal handlers. */
 MUST_CHECK int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
                             struct err *err);
-/* What a user should know of a cycle, whether it ended well or not. */
+/* Warn the user of problems in a cycle, whether it ended well or not. */
 void crawling_warn(const struct crawling *c, const struct crawl_report *r);
 void crawling_close(struct crawling *c);
-/* Networks with commas between, so that a setting can hold several. */
+/* list: networks, separated by commas, so that one setting can hold several. */
 MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);
-/* It becomes part of a header. */
+/* Check a contact: it becomes part of a header. */
 MUST_CHECK int crawling_contact(const char *contact, struct err *err);
 /* For crawl.left, where progress is shown. */
 void crawling_left(void *crawling, double seconds);

@@ -2,8 +2,8 @@
 /*
  * folders.c - see folders.h.
  *
- * By name, not by looking: beside archives lie word lists, logs and reports, and most
- * of these would pass as lists of URLs.  Folders within are left alone.
+ * Files are chosen by name, not by content: word lists, logs and reports are often in the
+ * same folder and would look like lists of URLs.  Subfolders are ignored.
  */
 #include "cli/frame/folders.h"
 

@@ -91,7 +91,7 @@ int repository_settings(struct cli *cli, struct store *s, struct arena *keep, st
 
 const struct option_spec *setting_find(const char *name)
 {
-	const struct command *c = command_find("cycle");        /* what it means there comes first */
+	const struct command *c = command_find("cycle");        /* its meaning there wins */
 	const struct option_spec *s = option_find(c->options, name, strlen(name));
 
 	for (size_t i = 0; !(s && s->setting) && (c = command_at(i)); i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * repository.h - where a command finds its repository and its settings.
+ * repository.h - open the repository of a command, and read its settings.
  *
- * A repository is a folder with freshet.db and warc/; --store names another
- * place for the tables.  Settings carry the names of options; what is given on
- * the command line goes before them.
+ * A repository is a folder with freshet.db and warc/; --store names another database.
+ * Settings have the names of options; an option on the command line wins over its
+ * setting.
  */
 #ifndef CLI_FRAME_REPOSITORY_H
 #define CLI_FRAME_REPOSITORY_H
@@ -13,7 +13,7 @@
 #include "policy/view.h"
 #include "repo/store.h"
 
-/* Rows of an option table: what a download is for, and what pages count by. */
+/* Rows of an option table: the aim, and the weights of pages. */
 #define SETTING_AIM(S) \
 	{ .name = "aim", .type = OPTION_CHOICE, .def = AIM_DEFAULT, .choices = AIM_CHOICES, \
 	  .arg = AIM_CHOICES, .setting = true, .offset = offsetof(struct S, aim), \
@@ -25,22 +25,22 @@
 	          "URL" }
 
 MUST_CHECK int repository_open(struct cli *cli, struct store **ret, struct err *err);
-/* For commands that write nothing: works where nothing can be written. */
+/* For commands that only read: works without write permission. */
 MUST_CHECK int repository_read(struct cli *cli, struct store **ret, struct err *err);
-/* Make the folder and its tables; fine if they are there. */
+/* Make the folder and its tables, unless they exist. */
 MUST_CHECK int repository_create(struct cli *cli, const char *dir, struct store **ret,
                                  struct err *err);
 /* The page that an argument names; E_USAGE when it is no URL or not in the repository. */
 MUST_CHECK int repository_page(struct store *s, const char *url, struct store_page *ret,
                                struct err *err);
-/* Fill options marked `setting` that were not given from the settings; texts are
- * kept in `keep`. */
+/* Fill options marked `setting` that the user did not give, from the settings; texts are
+ * allocated in `keep`. */
 MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct arena *keep,
                                    struct err *err);
-/* The option of any command that a setting of this name fills, or NULL. */
+/* The option, of any command, that this setting fills; or NULL. */
 const struct option_spec *setting_find(const char *name);
 
-/* The current time: the only place that reads the clock for the engine. */
+/* The current time.  Commands pass it to the engine, which plans without a clock. */
 int64_t clock_now(void);
 
 #endif

@@ -108,7 +108,7 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 	struct table *t = table_new(heads, 12);
 	char when[21];
 	const char *between = "";
-	uint32_t lapsed = r->reasons[FETCH_LAPSED];     /* asked, though blocked */
+	uint32_t lapsed = r->reasons[FETCH_LAPSED];     /* these were requested, though they count as blocked */
 	uint32_t given_back = c->blocked - (lapsed < c->blocked ? lapsed : c->blocked);
 
 	when_iso(c->time, when);

@@ -9,20 +9,21 @@
 #include "base/io/json.h"
 #include "engine/recall/failing.h"
 
-/* Member `cause` of a visit; nothing if it had an answer about the page. */
+/* Member `cause` of a visit; not written if the visit had an answer about the page. */
 void cause_print_json(struct json *j, const struct store_visit *v);
 /* "failed 503", "blocked robots", "failed backoff 429". */
 struct cause_words { char text[32]; };
 struct cause_words cause_words(enum outcome o, unsigned cause, int32_t status);
 
-/* Members `failed`, `blocked` and `failing` of a page; the last is null if it does not. */
+/* Members `failed`, `blocked` and `failing` of a page; the last is null if it does not.
+ * */
 void failing_page_json(struct json *j, const struct failing *f);
 /* The end of the line that counts visits: "; 3 failed, 1 blocked". */
 void failing_page_counts(const struct failing *f);
-/* A line that begins with "failing", if it does. */
+/* A line that begins with "failing", if the page fails. */
 void failing_page_text(const struct failing *f);
 
-/* All that fails, sorted. */
+/* All failing pages and sites, sorted. */
 struct failing_table {
 	const struct pages *pages;
 	struct failing *by_page;
@@ -31,7 +32,7 @@ struct failing_table {
 	uint32_t n_sites, n_pages;
 };
 
-/* r: NULL, or who knows until when pages rest. */
+/* r: tells until when pages rest; may be NULL. */
 MUST_CHECK int failing_table_load(struct failing_table *t, struct store *s,
                                   const struct loaded *l, const struct resumed *r,
                                   int64_t now, struct err *err);

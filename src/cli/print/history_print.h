@@ -10,12 +10,12 @@
 #include "engine/recall/sites.h"
 #include "engine/view/load.h"
 
-/* A visit is a page asked for in a cycle, whatever came of it, or a capture that an
- * archive brought; a page is visited once a cycle, with one request or several. */
+/* A visit is a page asked for in a cycle, with any outcome, or an imported capture.  A
+ * page is visited at most once a cycle, with one request or several. */
 struct status_counts {
 	struct store_counts store;
 	uint64_t of_cycles, of_life;    /* visits looking for changes, for life */
-	uint64_t failed, blocked;       /* of both: those that brought no answer */
+	uint64_t failed, blocked;       /* of both: visits without an answer about the page */
 	bool checked;                   /* the tables, and they are whole */
 };
 MUST_CHECK int status_count(struct store *s, struct status_counts *ret, struct err *err);

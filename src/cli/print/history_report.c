@@ -5,7 +5,8 @@
  * The documents are those of `status`, `log`, `status --sites`, `status --failing` (if
  * any page fails) and `cluster`; of the
  * sites the REPORT_SITES_MAX most visited, of the pages that fail as many.  Cost: two
- * scans of the visits; for a policy that can say probabilities that of planning one cycle.
+ * scans of the visits; for a policy that can say probabilities that of planning one
+ * cycle.
  */
 #include "cli/print/history_report.h"
 
@@ -16,18 +17,18 @@
 #include "cli/print/failing_print.h"
 #include "cli/print/history_print.h"
 
-#define LATELY 5                        /* cycles that the verdict looks back */
+#define LATELY 5                        /* cycles that the verdict covers */
 #define SITE_VISITS_MIN 10              /* before a site's rate is worth a sentence */
 
 struct cycles_seen {
 	struct json *j;
-	uint32_t n, n_first;            /* that looked for changes; that only made copies */
+	uint32_t n, n_first;            /* cycles that looked for changes; cycles of first copies only */
 	uint64_t downloads, hits, copies;
 	uint32_t lately_downloads[LATELY], lately_hits[LATELY];
 };
 
-/* Where nothing was looked at again there is no change to find: such a cycle says
- * nothing of how well pages are chosen (views.js leaves it out of its charts, too). */
+/* A cycle of first copies only cannot find a change, so it says nothing of how well pages
+ * are chosen (views.js leaves it out of its charts, too). */
 static bool made_copies_only(const struct store_cycle *c)
 {
 	return c->fresh && !c->changed && !c->same;

@@ -124,7 +124,7 @@ void live_print_json(struct json *j, const struct crawl_report *r, const struct 
 	json_kint(j, "dead", (int64_t)dead(l));
 	json_kint(j, "soft_404", (int64_t)l->soft_404);
 	json_key(j, "estimated_alive");
-	if (l->estimated || l->ended) {         /* all tested: it is known */
+	if (l->estimated || l->ended) {         /* all pages were tested: the number is known */
 		json_array(j);
 		json_int(j, (int64_t)l->low);
 		json_int(j, (int64_t)l->estimate);

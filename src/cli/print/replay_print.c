@@ -33,7 +33,7 @@ bool replay_knows_truth(const char *spec)
 	return ops && ops->only_replay;
 }
 
-/* The first of the order that others are to be compared with; n_results: none. */
+/* The first policy of the order that others are compared with; n_results: none. */
 static size_t best_rival(const struct experiment *x, const size_t *order)
 {
 	for (size_t i = 0; i < x->n_results; i++)
@@ -150,7 +150,7 @@ static void print_costs(const struct experiment *x, const size_t *order, FILE *o
 	table_free(t);
 }
 
-/* In any cycle of any seed: could the budget not keep --max-age? */
+/* Was the budget too small for --max-age, in any cycle of any seed? */
 static bool guarantee_broken(const struct experiment *x, const struct policy_result *p)
 {
 	bool broken = false;

@@ -2,9 +2,9 @@
 /*
  * replay_report.c - the verdict over policies, in words; see replay_report.h.
  *
- * A policy that knows the truth is a ceiling and wins nothing.  Whether the best
- * two differ is said by the paired t-test that the table uses; one seed is called
- * one seed.
+ * A policy that knows the truth is an upper bound and never the winner.  The paired
+ * t-test of the table says whether the best two differ.  The text says so if there was
+ * only one seed.
  */
 #include "cli/print/replay_report.h"
 
@@ -14,7 +14,7 @@
 #define CHANCE_P 0.05
 #define COST_ALPHA 15                   /* of replay_alpha(): 0.80 */
 #define NONE ((size_t)-1)
-#define SITES_MOST 1000                 /* of each policy; more would make a heavy page */
+#define SITES_MOST 1000                 /* of each policy; more would make a slow page */
 
 void replay_report_init(struct replay_report *r, bool wanted)
 {
@@ -53,7 +53,7 @@ static double merit(const struct experiment *x, size_t i)
 	return cost > 0 ? 1 / cost : 0;
 }
 
-/* The best honest policy, NONE if there is none. */
+/* The best policy that does not know the truth; NONE: there is none. */
 static size_t find_best(const struct experiment *x)
 {
 	size_t best = NONE;
@@ -65,7 +65,7 @@ static size_t find_best(const struct experiment *x)
 	return best;
 }
 
-/* The best honest one that is worse. */
+/* The next policy below the best one. */
 static size_t find_next(const struct experiment *x, size_t best)
 {
 	size_t next = NONE;
@@ -77,7 +77,7 @@ static size_t find_next(const struct experiment *x, size_t best)
 	return next;
 }
 
-/* Another one with the same result, as `auto` has that of what it chose. */
+/* Another policy with the same result: `auto` equals the policy that it chose. */
 static size_t find_same(const struct experiment *x, size_t best)
 {
 	for (size_t i = 0; i < x->n_results; i++)
@@ -87,7 +87,7 @@ static size_t find_same(const struct experiment *x, size_t best)
 	return NONE;
 }
 
-/* The policy with most of what another aim asks for. */
+/* The policy that found the most changes, under another aim. */
 static size_t find_most_changes(const struct experiment *x)
 {
 	size_t best = NONE;
@@ -171,7 +171,7 @@ static const char *shown_merit(const struct experiment *x, size_t i, char out[32
 	return out;
 }
 
-/* Aims freshness and age: what the copies were like, day by day. */
+/* Aims freshness and age: the state of the copies, day by day. */
 static void say_copies(struct report *r, const struct experiment *x, size_t best)
 {
 	bool age = x->replay->opts.aim == AIM_AGE;
@@ -230,7 +230,7 @@ static void count_winner(struct replay_report *r, const char *spec)
 	r->winners[r->n_winners++] = (struct replay_winner){ spec, 1 };
 }
 
-/* Several experiments: who leads how often. */
+/* Several experiments: how often each policy is the best. */
 static void say_many(struct replay_report *r)
 {
 	size_t best = 0;

@@ -38,7 +38,7 @@ void replay_sites_init(struct replay_sites *s, const struct experiment *x)
 	s->order = mem_array(n_sites, sizeof *s->order);
 	for (uint32_t i = 0; i < n_sites; i++)
 		if (s->truth[i].pages || x->results[0].sites[i].copies)
-			s->order[s->n++] = i;   /* pages that joined have no place at the start */
+			s->order[s->n++] = i;   /* sites with no page at the start are left out */
 	qsort_r(s->order, s->n, sizeof *s->order, compare_sites, s);
 }
 
@@ -80,7 +80,7 @@ void replay_sites_json(const struct replay_sites *s, const struct policy_result 
 		json_kint(j, "more_sites", s->n - n);
 }
 
-/* The policy that found most at a site for what it spent there; n_results: none did. */
+/* The policy with the best ratio at a site; n_results: none. */
 static size_t best_at(const struct replay_sites *s, uint32_t site)
 {
 	size_t best = s->x->n_results;

@@ -2,10 +2,10 @@
 /*
  * report.c - fills the page of a report; see report.h.
  *
- * page.html names its parts as {{part}}.  Text is escaped for HTML.  The documents
- * stand in a script element that is data, which ends at the first `</script`: there
- * every `<`, `>` and `&` is written as JSON writes any character, \u003c, which only
- * strings can hold, so the JSON stays the same JSON.
+ * page.html names its parts as {{part}}.  Text is escaped for HTML.  The documents are
+ * data in a script element, which would end at the first `</script`.  So every `<`, `>`
+ * and `&` is written as \u003c and so on.  They occur only in strings, so the JSON means
+ * the same.
  *
  * The page's Content-Security-Policy names the hashes of its scripts and its
  * style, so nothing else would run even if something got past the escaping.
@@ -87,7 +87,7 @@ static void put_escaped(FILE *out, const char *s)
 	}
 }
 
-/* "80 %" is not broken between the lines. */
+/* Keeps "80 %" on one line. */
 static void put_verdict(FILE *out, const char *s)
 {
 	const char *at;
@@ -193,7 +193,7 @@ static void put_page(FILE *out, const struct report *r, const struct report_head
 	       (close = memmem(open, (size_t)(end - open), "}}", 2))) {
 		fwrite(s, 1, (size_t)(open - s), out);
 		if (!put_part(out, open + 2, (size_t)(close - open - 2), r, head))
-			abort();                /* a mistake in our own page */
+			abort();                /* a bug in our own page.html */
 		s = close + 2;
 	}
 	fwrite(s, 1, (size_t)(end - s), out);

@@ -2,11 +2,10 @@
 /*
  * report.h - a command's results as one HTML file that shows them.
  *
- * A report is the JSON documents that the command prints with --json, byte for
- * byte, inside a page (src/cli/report/, put into the program by the build) that
- * draws them.  So there is one way to compute a figure and one to write it down;
- * the page only looks.  What is worth a sentence is said by the command: title and
- * verdict stand in the page as text.
+ * A report is the JSON documents that the command prints with --json, byte for byte,
+ * inside a page that draws them (src/cli/report/page/, built into the program).  So a
+ * number is computed and written in one way only; the page just draws it.  Title and
+ * verdict are sentences of the command.
  *
  *     report_init(&r);
  *     replay_print_json(&out, report_json(&r));        // as often as one likes
@@ -14,8 +13,8 @@
  *     rc = report_write(&r, path, &head, err);
  *     report_release(&r);
  *
- * The file needs no server and asks for nothing: a policy in it forbids every
- * request, and every script but its own.
+ * The file needs no server and loads nothing: its Content-Security-Policy forbids all
+ * requests, and all scripts but its own.
  */
 #ifndef CLI_REPORT_REPORT_H
 #define CLI_REPORT_REPORT_H
@@ -37,7 +36,7 @@ struct report {
 struct report_head {
 	const char *title;
 	const char *command;            /* the command line */
-	int64_t made;                   /* when; 0: not told */
+	int64_t made;                   /* time; 0: not shown */
 };
 
 void report_init(struct report *r);
@@ -49,13 +48,13 @@ __attribute__((format(printf, 2, 3)))
 void report_say(struct report *r, const char *fmt, ...);
 /* A number with commas, 12,345, as the page has it. */
 const char *report_count(uint64_t n, char out[32]);
-/* Before long work: can the file be written at all?  NULL is fine. */
+/* Before long work: can the file be written?  path may be NULL. */
 MUST_CHECK int report_check(const char *path, struct err *err);
-/* Whole or not at all. */
+/* Writes the whole file, or nothing. */
 MUST_CHECK int report_write(const struct report *r, const char *path,
                             const struct report_head *head, struct err *err);
 
-/* A file that the page is made of; data is NULL if there is none of that name. */
+/* A part of the page; data is NULL if there is no file of that name. */
 struct report_asset { const char *name, *data; size_t size; };
 struct report_asset report_asset(const char *name);
 
