@@ -72,17 +72,17 @@ static uint64_t make_traces(FILE *to)
 			           1 + (unsigned)rng_below(&r, 4));
 		for (uint64_t n = rng_below(&r, 60); n > 0; n--)
 			buf_printf(&links, "/docs/page%u.html ", (unsigned)rng_below(&r, 100000));
-		l.surt = (struct cdx_slice){ surt, strlen(surt) };
-		l.url = (struct cdx_slice){ url, strlen(url) };
+		l.surt = (struct text){ surt, strlen(surt) };
+		l.url = (struct text){ url, strlen(url) };
 		l.time = 1664582400 + i % 3 * 86400;
-		l.mime = (struct cdx_slice){ "text/html", 9 };
-		l.digest = (struct cdx_slice){ "EAMI3NY55X3QYGC5I33KKMLFVSAHRSFX", 32 };
+		l.mime = (struct text){ "text/html", 9 };
+		l.digest = (struct text){ "EAMI3NY55X3QYGC5I33KKMLFVSAHRSFX", 32 };
 		l.status = 200;
 		l.length = l.text = l.words = (int64_t)rng_below(&r, 30000);
 		l.images = l.tables = l.emails = l.outlinks = (int64_t)rng_below(&r, 30);
-		l.tags = l.prose = (struct cdx_slice){ "8fb507af327482e5", 16 };
-		l.terms = (struct cdx_slice){ buf_text(&terms), terms.size };
-		l.links = (struct cdx_slice){ buf_text(&links), links.size };
+		l.tags = l.prose = (struct text){ "8fb507af327482e5", 16 };
+		l.terms = (struct text){ buf_text(&terms), terms.size };
+		l.links = (struct text){ buf_text(&links), links.size };
 		buf_clear(&out);
 		if (cdx_write(&out, &l, true, NULL) < 0)
 			exit(1);
@@ -107,15 +107,15 @@ static double parse(const char *path, bool deep, uint64_t *ret_lines, uint64_t *
 		exit(1);
 	}
 	while (cdx_next(&r, &l, &err) > 0) {
-		struct cdx_slice link;
+		struct text link;
 		uint32_t id, n;
 
 		sum += (uint64_t)l.status + l.url.size;
 		if (!deep)
 			continue;
-		while (l.terms.data && cdx_next_term(&l.terms, &id, &n))
+		while (l.terms.s && cdx_next_term(&l.terms, &id, &n))
 			sum += id * n;
-		while (l.links.data && cdx_next_link(&l.links, &link))
+		while (l.links.s && text_word(&l.links, &link))
 			sum += link.size;
 	}
 	*ret_lines = r.n_lines;

@@ -12,16 +12,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void same(struct cdx_slice a, struct cdx_slice b)
+static void same(struct text a, struct text b)
 {
-	if (a.size != b.size || (a.size && memcmp(a.data, b.data, a.size)))
+	if (a.size != b.size || (a.size && memcmp(a.s, b.s, a.size)))
 		abort();
 }
 
-static bool is_ascii(struct cdx_slice s)
+static bool is_ascii(struct text s)
 {
 	for (size_t i = 0; i < s.size; i++)
-		if ((unsigned char)s.data[i] >= 0x80)
+		if ((unsigned char)s.s[i] >= 0x80)
 			return false;           /* may become U+FFFD */
 	return true;
 }
@@ -60,13 +60,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	cdx_open_input(&r, in);
 	for (int n = 0; n < 2000 && cdx_next(&r, &line, NULL) > 0; n++) {
-		struct cdx_slice terms = line.terms, links = line.links, link;
+		struct text terms = line.terms, links = line.links, link;
 		uint32_t id, count;
 		uint64_t hash;
 
-		while (terms.data && cdx_next_term(&terms, &id, &count))
+		while (terms.s && cdx_next_term(&terms, &id, &count))
 			;
-		while (links.data && cdx_next_link(&links, &link))
+		while (links.s && text_word(&links, &link))
 			if (link.size == 0)
 				abort();
 		(void)cdx_hex64(line.tags, &hash);

@@ -24,14 +24,13 @@
 
 #include "base/err.h"
 #include "base/numbers.h"
+#include "base/text.h"
 
 #define STORE_SCHEMA 6          /* version of the tables */
 #define STORE_EXTRA_MAX 1000000 /* requests of one visit */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
-
-struct text { const char *s; size_t size; };    /* s == NULL: no text */
 
 const char *store_state_name(unsigned state);   /* here, gone, left */
 

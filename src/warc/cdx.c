@@ -38,20 +38,20 @@ void cdx_clear(struct cdx_line *line)
 }
 
 /* Of JSON's numbers: a fraction is cut off, what is below 0 stands for "none". */
-static bool whole_number(struct cdx_slice s, int64_t *ret)
+static bool whole_number(struct text s, int64_t *ret)
 {
-	const char *point = s.size ? memchr(s.data, '.', s.size) : NULL;
-	bool below = s.size > 1 && s.data[0] == '-';
+	const char *point = s.size ? memchr(s.s, '.', s.size) : NULL;
+	bool below = s.size > 1 && s.s[0] == '-';
 	int64_t v;
 
 	if (below)
-		s = (struct cdx_slice){ s.data + 1, s.size - 1 };
+		s = (struct text){ s.s + 1, s.size - 1 };
 	if (point) {
-		struct cdx_slice part = { point + 1, (size_t)(s.data + s.size - point) - 1 };
+		struct text part = { point + 1, (size_t)(s.s + s.size - point) - 1 };
 
 		if (!cdx_number(part, &v))
 			return false;
-		s.size = (size_t)(point - s.data);
+		s.size = (size_t)(point - s.s);
 	}
 	if (!cdx_number(s, &v))
 		return false;
@@ -72,7 +72,7 @@ static bool has_dash(const struct field_spec *f)
 static const char *take_member(struct cdx_line *line, const struct field_spec *f,
                                struct json_member *m, char *text)
 {
-	struct cdx_slice s = { m->value, m->value_size };
+	struct text s = { m->value, m->value_size };
 	char *at = (char *)line + f->at;
 
 	if (m->type == JSON_NULL)
@@ -110,7 +110,7 @@ static const char *take_member(struct cdx_line *line, const struct field_spec *f
 static bool take_alone(struct cdx_line *line, struct json_member *m, char *text,
                        const char **bad)
 {
-	struct cdx_slice s = { m->value, m->value_size };
+	struct text s = { m->value, m->value_size };
 	enum cdx_field f;
 
 	*bad = NULL;
@@ -206,29 +206,13 @@ enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
 	a = memchr(text, ' ', size);
 	b = a ? memchr(a + 1, ' ', (size_t)(end - a - 1)) : NULL;
 	if (b && b + 1 < end && b[1] == '{') {
-		ret->surt = (struct cdx_slice){ text, (size_t)(a - text) };
-		bad = cdx_time((struct cdx_slice){ a + 1, (size_t)(b - a - 1) }, &ret->time) ?
+		ret->surt = (struct text){ text, (size_t)(a - text) };
+		bad = cdx_time((struct text){ a + 1, (size_t)(b - a - 1) }, &ret->time) ?
 		      parse_json(text, b + 1, end, ret) : "bad time";
 	} else {
 		bad = cdx_take_text(layout, text, size, ret);
 	}
 	return cdx_finish(ret, bad, ret_reason);
-}
-
-bool cdx_next_link(struct cdx_slice *links, struct cdx_slice *ret)
-{
-	const char *p = links->data, *end = p + links->size, *q;
-
-	while (p < end && *p == ' ')
-		p++;
-	if (p == end)
-		return false;
-	q = memchr(p, ' ', (size_t)(end - p));
-	if (!q)
-		q = end;
-	*ret = (struct cdx_slice){ p, (size_t)(q - p) };
-	*links = (struct cdx_slice){ q, (size_t)(end - q) };
-	return true;
 }
 
 /* Digits of a number that fits 32 bits; p is left behind them. */
@@ -246,9 +230,9 @@ static bool small_number(const char **p, const char *end, uint32_t *ret)
 	return true;
 }
 
-bool cdx_next_term(struct cdx_slice *terms, uint32_t *ret_id, uint32_t *ret_count)
+bool cdx_next_term(struct text *terms, uint32_t *ret_id, uint32_t *ret_count)
 {
-	const char *p = terms->data, *end = p + terms->size;
+	const char *p = terms->s, *end = p + terms->size;
 	bool found = false;
 
 	while (p < end && !found) {
@@ -261,18 +245,18 @@ bool cdx_next_term(struct cdx_slice *terms, uint32_t *ret_id, uint32_t *ret_coun
 		while (p < end && *p != ' ')    /* the rest of what is none */
 			p++;
 	}
-	*terms = (struct cdx_slice){ p, (size_t)(end - p) };
+	*terms = (struct text){ p, (size_t)(end - p) };
 	return found;
 }
 
-bool cdx_hex64(struct cdx_slice s, uint64_t *ret)
+bool cdx_hex64(struct text s, uint64_t *ret)
 {
 	uint64_t v = 0;
 
 	if (s.size == 0 || s.size > 16)
 		return false;
 	for (size_t i = 0; i < s.size; i++) {
-		char c = s.data[i];
+		char c = s.s[i];
 
 		if (c >= '0' && c <= '9')
 			v = v << 4 | (uint64_t)(c - '0');

@@ -23,22 +23,18 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #define CDX_LINE_MAX (4u << 20)         /* bytes of a line */
 #define CDX_COLUMNS_MAX 32              /* fields of a classic line */
 
-struct cdx_slice {
-	const char *data;                       /* not NUL-terminated */
-	size_t size;
-};
-
 struct cdx_line {
-	struct cdx_slice surt;                  /* first field, as it stands */
+	struct text surt;                  /* first field, as it stands */
 	int64_t time;                           /* seconds since the epoch */
 	int64_t status, length, offset;         /* -1: absent or "-" */
 	int64_t text, words, images, tables, emails, outlinks;
-	struct cdx_slice url, mime, digest, filename, redirect;
-	struct cdx_slice tags, prose, title, simhash, terms, links, robots;
+	struct text url, mime, digest, filename, redirect;
+	struct text tags, prose, title, simhash, terms, links, robots;
 	uint32_t present;                       /* bit i: field i of cdx.def given */
 };
 
@@ -79,13 +75,11 @@ bool cdx_is_rows(const char *text, size_t size);
 enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *size,
                                struct cdx_line *ret, const char **ret_reason);
 
-/* The next "id:count" of a terms slice, and the next word of a links slice;
- * they shorten the slice from the front and are false at its end.  A term that
- * is not two numbers is passed over. */
-bool cdx_next_term(struct cdx_slice *terms, uint32_t *ret_id, uint32_t *ret_count);
-bool cdx_next_link(struct cdx_slice *links, struct cdx_slice *ret);
+/* The next "id:count" of a list of terms; it is taken off its front.  False: there is none.
+ * A term that is not two numbers is passed over. */
+bool cdx_next_term(struct text *terms, uint32_t *ret_id, uint32_t *ret_count);
 /* 1 to 16 hexadecimal digits, as in tags, prose and simhash. */
-bool cdx_hex64(struct cdx_slice s, uint64_t *ret);
+bool cdx_hex64(struct text s, uint64_t *ret);
 
 struct cdx_reader {
 	struct input *in;

@@ -19,41 +19,41 @@
 #include "warc/cdx_inner.h"
 
 /* A decimal number; at most 18 digits. */
-bool cdx_number(struct cdx_slice s, int64_t *ret)
+bool cdx_number(struct text s, int64_t *ret)
 {
 	int64_t v = 0;
 
 	if (s.size == 0 || s.size > 18)
 		return false;
 	for (size_t i = 0; i < s.size; i++) {
-		if (s.data[i] < '0' || s.data[i] > '9')
+		if (s.s[i] < '0' || s.s[i] > '9')
 			return false;
-		v = v * 10 + (s.data[i] - '0');
+		v = v * 10 + (s.s[i] - '0');
 	}
 	*ret = v;
 	return true;
 }
 
-bool cdx_is_absent(struct cdx_slice s)
+bool cdx_is_absent(struct text s)
 {
-	return s.size == 0 || (s.size == 1 && s.data[0] == '-');
+	return s.size == 0 || (s.size == 1 && s.s[0] == '-');
 }
 
 /* 14 digits; 17 (milliseconds) are cut, fewer are filled up by when_parse. */
-bool cdx_time(struct cdx_slice s, int64_t *ret)
+bool cdx_time(struct text s, int64_t *ret)
 {
 	if (s.size < 4 || s.size > 17)
 		return false;
 	for (size_t i = 0; i < s.size; i++)
-		if (s.data[i] < '0' || s.data[i] > '9')
+		if (s.s[i] < '0' || s.s[i] > '9')
 			return false;
-	return when_parse(s.data, s.size > 14 ? 14 : s.size, ret);
+	return when_parse(s.s, s.size > 14 ? 14 : s.size, ret);
 }
 
-static bool has_control(struct cdx_slice s)
+static bool has_control(struct text s)
 {
 	for (size_t i = 0; i < s.size; i++)
-		if ((unsigned char)s.data[i] < ' ' || s.data[i] == 0x7f)
+		if ((unsigned char)s.s[i] < ' ' || s.s[i] == 0x7f)
 			return true;
 	return false;
 }
@@ -78,9 +78,9 @@ static const char *const guessed_layout[CDX_COLUMNS_MAX + 1] = {
 	[7] = "NbamskS", [9] = "NbamskrVg", [10] = "NbamskrMVg", [11] = "NbamskrMSVg",
 };
 
-static const char *take_column(struct cdx_line *line, char letter, struct cdx_slice s)
+static const char *take_column(struct cdx_line *line, char letter, struct text s)
 {
-	struct cdx_slice *to = NULL;
+	struct text *to = NULL;
 	int64_t *count = NULL;
 	enum cdx_field f;
 
@@ -109,7 +109,7 @@ static const char *take_column(struct cdx_line *line, char letter, struct cdx_sl
 }
 
 /* `letters` empty: laid out as is usual for so many. */
-static const char *take_columns(const char *letters, const struct cdx_slice *column,
+static const char *take_columns(const char *letters, const struct text *column,
                                 size_t n, struct cdx_line *line)
 {
 	if (!letters[0])
@@ -134,7 +134,7 @@ const char *cdx_take_text(const struct cdx_layout *layout, const char *text, siz
 {
 	char delimiter = layout->letters[0] ? layout->delimiter : ' ';
 	const char *end = text + size;
-	struct cdx_slice column[CDX_COLUMNS_MAX];
+	struct text column[CDX_COLUMNS_MAX];
 	size_t n = 0;
 
 	for (const char *p = text;; p++) {
@@ -142,7 +142,7 @@ const char *cdx_take_text(const struct cdx_layout *layout, const char *text, siz
 
 		if (n == CDX_COLUMNS_MAX)
 			return "too many fields";
-		column[n++] = (struct cdx_slice){ p, (size_t)((q ? q : end) - p) };
+		column[n++] = (struct text){ p, (size_t)((q ? q : end) - p) };
 		if (!q)
 			break;
 		p = q;
@@ -185,7 +185,7 @@ char cdx_column(const char *name, size_t size)
 
 /* The elements of a row as columns; *p is left behind it.  NULL, or what is wrong. */
 static const char *read_row(char *text, const char **p, const char *end,
-                            struct cdx_slice *column, size_t *n)
+                            struct text *column, size_t *n)
 {
 	const char *bad = NULL;
 	struct json_member m;
@@ -202,19 +202,19 @@ static const char *read_row(char *text, const char **p, const char *end,
 		else if (*n == CDX_COLUMNS_MAX)
 			bad = "too many fields";
 		else
-			column[(*n)++] = (struct cdx_slice){ m.value, m.type == JSON_NULL ? 0 : (size_t)size };
+			column[(*n)++] = (struct text){ m.value, m.type == JSON_NULL ? 0 : (size_t)size };
 	}
 	if (rc < 0)
 		*p = end;               /* where the next row begins nobody knows */
 	return rc < 0 ? "not JSON" : bad;
 }
 
-static bool take_names(struct cdx_layout *layout, const struct cdx_slice *column, size_t n)
+static bool take_names(struct cdx_layout *layout, const struct text *column, size_t n)
 {
 	char letters[CDX_COLUMNS_MAX + 1];
 
 	for (size_t i = 0; i < n; i++)
-		letters[i] = cdx_column(column[i].data, column[i].size);
+		letters[i] = cdx_column(column[i].s, column[i].size);
 	letters[n] = '\0';
 	if (!strchr(letters, 'b'))
 		return false;
@@ -245,7 +245,7 @@ bool cdx_is_rows(const char *text, size_t size)
 enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *size,
                                struct cdx_line *ret, const char **ret_reason)
 {
-	struct cdx_slice column[CDX_COLUMNS_MAX];
+	struct text column[CDX_COLUMNS_MAX];
 	const char *p = *text, *end = p + *size, *inner, *bad;
 	size_t n = 0;
 

@@ -6,9 +6,9 @@
 
 #include "warc/cdx.h"
 
-bool cdx_number(struct cdx_slice s, int64_t *ret);
-bool cdx_is_absent(struct cdx_slice s);
-bool cdx_time(struct cdx_slice s, int64_t *ret);
+bool cdx_number(struct text s, int64_t *ret);
+bool cdx_is_absent(struct text s);
+bool cdx_time(struct text s, int64_t *ret);
 enum cdx_verdict cdx_finish(const struct cdx_line *line, const char *bad,
                             const char **ret_reason);
 bool cdx_take_header(struct cdx_layout *layout, const char *text, size_t size);

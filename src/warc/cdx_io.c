@@ -123,12 +123,12 @@ int cdx_next(struct cdx_reader *r, struct cdx_line *ret, struct err *err)
 	}
 }
 
-static void write_text(struct json *j, const char *key, struct cdx_slice s)
+static void write_text(struct json *j, const char *key, struct text s)
 {
-	if (!s.data)
+	if (!s.s)
 		return;
 	json_key(j, key);
-	json_strn(j, s.data, s.size);
+	json_strn(j, s.s, s.size);
 }
 
 static void write_name(struct json *j, const char *key, int64_t v)
@@ -148,12 +148,12 @@ static void write_count(struct json *j, const char *key, int64_t v)
 }
 
 /* Nothing that would be read as something else than a key. */
-static bool is_key(struct cdx_slice s)
+static bool is_key(struct text s)
 {
 	for (size_t i = 0; i < s.size; i++)
-		if ((unsigned char)s.data[i] <= ' ' || s.data[i] == 0x7f)
+		if ((unsigned char)s.s[i] <= ' ' || s.s[i] == 0x7f)
 			return false;
-	return s.size > 0 && !strchr("!#{", s.data[0]) && !cdx_is_rows(s.data, s.size);
+	return s.size > 0 && !strchr("!#{", s.s[0]) && !cdx_is_rows(s.s, s.size);
 }
 
 int cdx_write(struct buf *out, const struct cdx_line *line, bool extended,
@@ -167,7 +167,7 @@ int cdx_write(struct buf *out, const struct cdx_line *line, bool extended,
 	if (line->time < -62135596800 || line->time > 253402300799)
 		return err_set(err, E_PARSE, "time of a capture outside the years 1 to 9999");
 	when_digits(line->time, digits);
-	buf_add(out, line->surt.data, line->surt.size);
+	buf_add(out, line->surt.s, line->surt.size);
 	buf_printf(out, " %s ", digits);
 	json_to_buf(&j, out);
 	json_object(&j);

@@ -31,7 +31,7 @@ static void describe(struct writing *w, char text[WARC_DIGEST_TEXT], struct reco
 			.content_type = { "text/html", 9 }, .body = w->body.data,
 			.size = w->body.size }, rec);
 	rec->length = (int64_t)w->body.size;
-	rec->digest = (struct slice){ text, strlen(text) };
+	rec->digest = (struct text){ text, strlen(text) };
 }
 
 void living_history(const struct living *l, int64_t end, int64_t cycle_seconds,

@@ -8,9 +8,9 @@
 
 #include "trace.h"
 
-static struct slice to_slice(const char *s)
+static struct text to_text(const char *s)
 {
-	return (struct slice){ s, s ? strlen(s) : 0 };
+	return (struct text){ s, s ? strlen(s) : 0 };
 }
 
 void trace_add_status(struct history *h, const char *url, double day, int status,
@@ -21,9 +21,9 @@ void trace_add_status(struct history *h, const char *url, double day, int status
 	struct err err;
 
 	r.time = TRACE_START + (int64_t)(day * DAY_SECONDS);
-	r.url = to_slice(url);
-	r.digest = to_slice(content);
-	r.links = to_slice(links);
+	r.url = to_text(url);
+	r.digest = to_text(content);
+	r.links = to_text(links);
 	assert_int_equal(history_add(h, &r, &err), 0);
 }
 

@@ -82,6 +82,12 @@ double stat_normal_quantile(double p)
 	return p < 0.5 ? -normal_upper(p) : normal_upper(1 - p);
 }
 
+void stat_wilson(double share, double n, double z, double *ret_middle, double *ret_half)
+{
+	*ret_middle = (share + z * z / (2 * n)) / (1 + z * z / n);
+	*ret_half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
+}
+
 /* Lentz's forward evaluation of the continued fraction of I_x(a, b). */
 static double beta_fraction(double x, double a, double b)
 {

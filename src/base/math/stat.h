@@ -35,6 +35,11 @@ double stat_normal_quantile(double p);
 double stat_t_above(double t, double nu);               /* P(T > t) */
 double stat_t_quantile(double p, double nu);
 
+/* Wilson's interval for a share of n > 0 trials: its middle, and half its width.  n need not
+ * be whole; z is the normal quantile of the confidence. */
+#define STAT_Z95 1.96
+void stat_wilson(double share, double n, double z, double *ret_middle, double *ret_half);
+
 /* A test of "no difference".  Without any variance: t = 0, p = 1 when the means
  * are equal, t = +-HUGE_VAL, p = 0 when not; with too few values t = 0, p = 1. */
 struct stat_test {

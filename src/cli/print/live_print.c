@@ -17,9 +17,9 @@ struct listing {
 	struct buf surt, line;
 };
 
-static struct cdx_slice to_slice(const char *s)
+static struct text to_text(const char *s)
 {
-	return (struct cdx_slice){ s, strlen(s) };
+	return (struct text){ s, strlen(s) };
 }
 
 static int add_cdxj(struct listing *l, const char *url, int64_t time, int status,
@@ -32,12 +32,12 @@ static int add_cdxj(struct listing *l, const char *url, int64_t time, int status
 	buf_clear(&l->line);
 	url_surt(url, strlen(url), &l->surt);
 	cdx_clear(&line);
-	line.surt = (struct cdx_slice){ l->surt.data, l->surt.size };
-	line.url = to_slice(url);
+	line.surt = (struct text){ l->surt.data, l->surt.size };
+	line.url = to_text(url);
 	line.time = time;
 	line.status = status;
 	if (redirect)
-		line.redirect = to_slice(redirect);
+		line.redirect = to_text(redirect);
 	rc = cdx_write(&l->line, &line, false, err);
 	return rc < 0 ? rc : cdx_sorter_add(l->sorter, l->line.data, l->line.size - 1, err);
 }

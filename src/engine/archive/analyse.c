@@ -31,12 +31,12 @@ void analyser_release(struct analyser *a)
 	map_release(&a->seen);
 }
 
-static struct slice put_hex(uint64_t x, char out[17])
+static struct text put_hex(uint64_t x, char out[17])
 {
 	for (int i = 16; i-- > 0; x >>= 4)
 		out[i] = "0123456789abcdef"[x & 15];
 	out[16] = '\0';
-	return (struct slice){ out, 16 };
+	return (struct text){ out, 16 };
 }
 
 /* Write a link as it is stored: relative to the host, if that is the page's own. */
@@ -154,7 +154,7 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	url_split(a->url.data, a->url.size, &parts);
 	add_robots(a, page, in->robots, parts.path, add_links(a, page, parts.path));
 	if (a->robots.size)
-		r->robots = (struct slice){ a->robots.data, a->robots.size };
+		r->robots = (struct text){ a->robots.data, a->robots.size };
 	if (page->type == PAGE_OTHER)   /* X-Robots-Tag still applies */
 		return;
 	r->facts = (struct facts){
@@ -162,6 +162,6 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 		page->emails, page->outlinks,
 	};
 	if (page->title_size)
-		r->title = (struct slice){ page->title, page->title_size };
-	r->links = (struct slice){ buf_text(&a->links), a->links.size };
+		r->title = (struct text){ page->title, page->title_size };
+	r->links = (struct text){ buf_text(&a->links), a->links.size };
 }

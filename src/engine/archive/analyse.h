@@ -22,8 +22,8 @@
 #include "web/text/terms.h"
 
 struct analyse_input {
-	struct slice url;               /* canonical */
-	struct slice content_type, content_encoding;    /* header values, or nothing */
+	struct text url;               /* canonical */
+	struct text content_type, content_encoding;    /* header values, or nothing */
 	const char *body;               /* transfer encoding removed */
 	size_t size;
 	unsigned robots;                /* of X-Robots-Tag headers: enum robots_tag, or-ed */

@@ -156,13 +156,8 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 	return 0;
 }
 
-static struct slice to_slice(struct cdx_slice s)
-{
-	return (struct slice){ s.data, s.size };
-}
-
 /* Some writers give a 304 the digest of its own, empty, body. */
-bool archive_is_empty_digest(struct slice digest)
+bool archive_is_empty_digest(struct text digest)
 {
 	static const char empty[] = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
 
@@ -173,16 +168,16 @@ static void to_record(const struct cdx_line *l, struct record *r)
 {
 	*r = (struct record){
 		.time = l->time, .status = (int)l->status, .length = l->length,
-		.mime = to_slice(l->mime), .digest = to_slice(l->digest),
-		.prose = to_slice(l->prose), .tags = to_slice(l->tags),
+		.mime = l->mime, .digest = l->digest,
+		.prose = l->prose, .tags = l->tags,
 		.facts = { l->text, l->words, l->images, l->tables, l->emails, l->outlinks },
-		.title = to_slice(l->title), .terms = to_slice(l->terms),
-		.links = to_slice(l->links), .robots = to_slice(l->robots),
-		.file = to_slice(l->filename),
+		.title = l->title, .terms = l->terms,
+		.links = l->links, .robots = l->robots,
+		.file = l->filename,
 		.offset = l->offset, .record_size = -1,
 	};
 	r->has_simhash = cdx_has(l, CDX_simhash) && cdx_hex64(l->simhash, &r->simhash);
-	r->revisit = l->mime.size == 12 && !memcmp(l->mime.data, "warc/revisit", 12);
+	r->revisit = l->mime.size == 12 && !memcmp(l->mime.s, "warc/revisit", 12);
 	/* resources are indexed without a status, and some writers leave it out */
 	if (l->status < 0 || l->status > 999)
 		r->status = !r->revisit && r->digest.size ? 200 : 0;
@@ -191,7 +186,7 @@ static void to_record(const struct cdx_line *l, struct record *r)
 		r->digest.size -= 5;
 	}
 	if (r->revisit && archive_is_empty_digest(r->digest))
-		r->digest = (struct slice){ 0 };
+		r->digest = (struct text){ 0 };
 	/* of an index over WARC files the length is that of the record */
 	if (r->file.s && r->offset >= 0)
 		r->record_size = l->length;
@@ -202,14 +197,14 @@ struct canonical {              /* of the line before */
 	bool good;
 };
 
-static bool canonical_url(struct canonical *c, struct cdx_slice raw, struct err *err)
+static bool canonical_url(struct canonical *c, struct text raw, struct err *err)
 {
-	if (c->raw.size == raw.size && raw.size && !memcmp(c->raw.data, raw.data, raw.size))
+	if (c->raw.size == raw.size && raw.size && !memcmp(c->raw.data, raw.s, raw.size))
 		return c->good;
 	buf_clear(&c->raw);
 	buf_clear(&c->url);
-	buf_add(&c->raw, raw.data, raw.size);
-	c->good = url_canonical(raw.data, raw.size, &c->url, err) == 0;
+	buf_add(&c->raw, raw.s, raw.size);
+	c->good = url_canonical(raw.s, raw.size, &c->url, err) == 0;
 	return c->good;
 }
 
@@ -239,7 +234,7 @@ static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
 			continue;
 		}
 		to_record(&line, &r);
-		r.url = (struct slice){ c.url.data, c.url.size };
+		r.url = (struct text){ c.url.data, c.url.size };
 		a->stats.n_records++;
 		rc = a->record(a->arg, &r, err);
 		if (rc < 0)

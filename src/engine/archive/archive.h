@@ -62,7 +62,7 @@ struct archive_reader {
 MUST_CHECK int archive_read_input(struct archive_reader *r, struct input *in,
                                   enum archive_kind kind, struct err *err);
 /* The digest of no bytes at all. */
-bool archive_is_empty_digest(struct slice digest);
+bool archive_is_empty_digest(struct text digest);
 /* Part of archive_read_input(), in archive_warc.c. */
 MUST_CHECK int archive_read_warc(struct archive_reader *r, struct input *in, struct err *err);
 MUST_CHECK int archive_read(struct archive_reader *r, const char *path, struct err *err);

@@ -45,9 +45,9 @@ struct reading {
 	char digest[WARC_DIGEST_TEXT], mime[MIME_MAX];
 };
 
-static struct slice field_slice(const struct field *f)
+static struct text field_text(const struct field *f)
 {
-	return f ? (struct slice){ f->value, f->value_size } : (struct slice){ 0 };
+	return f ? (struct text){ f->value, f->value_size } : (struct text){ 0 };
 }
 
 static bool is_web(const struct field *f)
@@ -68,31 +68,31 @@ static bool is_robots(const struct field *f)
 }
 
 /* The type without parameters, in lower case. */
-static struct slice mime_of(struct reading *d, const struct field *f)
+static struct text mime_of(struct reading *d, const struct field *f)
 {
 	size_t n = 0;
 
 	if (!f)
-		return (struct slice){ 0 };
+		return (struct text){ 0 };
 	while (n < f->value_size && n < MIME_MAX && f->value[n] != ';' &&
 	       !isspace((unsigned char)f->value[n])) {
 		d->mime[n] = (char)tolower((unsigned char)f->value[n]);
 		n++;
 	}
-	return n ? (struct slice){ d->mime, n } : (struct slice){ 0 };
+	return n ? (struct text){ d->mime, n } : (struct text){ 0 };
 }
 
-static struct slice digest_slice(struct reading *d, const struct warc_digest *digest)
+static struct text written_digest(struct reading *d, const struct warc_digest *digest)
 {
 	if (digest->hash == WARC_SHA1)
 		warc_digest_bare(digest, d->digest);
 	else
 		warc_digest_format(digest, d->digest);
-	return (struct slice){ d->digest, strlen(d->digest) };
+	return (struct text){ d->digest, strlen(d->digest) };
 }
 
 /* The digest that stands for the content of a response or resource. */
-static struct slice own_digest(struct reading *d)
+static struct text own_digest(struct reading *d)
 {
 	const struct warc_content *c = &d->content;
 	const struct field *f = d->warc.record.payload_digest;
@@ -103,24 +103,24 @@ static struct slice own_digest(struct reading *d)
 		vec_push(&d->computed, c->digest);
 	} else if (f && warc_digest_parse(f->value, f->value_size, &told) &&
 	           told.hash != WARC_SHA1 && c->payload_check == WARC_CHECK_OK) {
-		return digest_slice(d, &told);
+		return written_digest(d, &told);
 	}
-	return digest_slice(d, &c->digest);
+	return written_digest(d, &c->digest);
 }
 
 /* The digest of what a revisit refers to, or nothing. */
-static struct slice revisit_digest(struct reading *d)
+static struct text revisit_digest(struct reading *d)
 {
 	const struct field *f = d->warc.record.payload_digest;
 	struct warc_digest told;
-	struct slice text;
+	struct text text;
 	uint32_t k;
 
 	if (!f || !warc_digest_parse(f->value, f->value_size, &told))
-		return (struct slice){ 0 };
+		return (struct text){ 0 };
 	k = map_get(&d->raw, hash_bytes(f->value, f->value_size, 0));
-	text = digest_slice(d, k == MAP_NONE ? &told : &d->computed.v[k]);
-	return archive_is_empty_digest(text) ? (struct slice){ 0 } : text;
+	text = written_digest(d, k == MAP_NONE ? &told : &d->computed.v[k]);
+	return archive_is_empty_digest(text) ? (struct text){ 0 } : text;
 }
 
 static void report(struct reading *d, const char *why)
@@ -140,11 +140,11 @@ static void fill(struct reading *d, struct record *r)
 	const struct warc_content *c = &d->content;
 	const struct field *type = c->is_http ? c->http.content_type : rec->content_type;
 	struct analyse_input in = { .url = r->target.s ? r->target : r->url,
-	                            .content_type = field_slice(type),
+	                            .content_type = field_text(type),
 	                            .body = c->body.data, .size = c->body.size };
 
 	if (c->is_http)
-		in.content_encoding = field_slice(c->http.content_encoding);
+		in.content_encoding = field_text(c->http.content_encoding);
 	for (size_t i = 0; c->is_http && i < c->http.fields.list.n; i++) {
 		const struct field *f = &c->http.fields.list.v[i];
 
@@ -152,13 +152,13 @@ static void fill(struct reading *d, struct record *r)
 			in.robots |= robots_tag_header(f->value, f->value_size);
 	}
 	if (c->is_http && !r->target.s) {
-		r->etag = field_slice(fields_find(&c->http.fields, "ETag"));
-		r->modified = field_slice(fields_find(&c->http.fields, "Last-Modified"));
+		r->etag = field_text(fields_find(&c->http.fields, "ETag"));
+		r->modified = field_text(fields_find(&c->http.fields, "Last-Modified"));
 	}
 	if (r->revisit) {
 		static const char revisit[] = "warc/revisit";
 
-		r->mime = (struct slice){ revisit, sizeof revisit - 1 };
+		r->mime = (struct text){ revisit, sizeof revisit - 1 };
 		r->digest = revisit_digest(d);
 		return;
 	}
@@ -180,7 +180,7 @@ static void set_page(struct reading *d, struct record *r)
 	if (!f || url_canonical(f->value, f->value_size, &d->page, NULL) < 0)
 		return;
 	r->target = r->url;
-	r->url = (struct slice){ d->page.data, d->page.size };
+	r->url = (struct text){ d->page.data, d->page.size };
 }
 
 /* One record whose content is loaded. */
@@ -205,12 +205,12 @@ static int deliver(struct reading *d, struct err *err)
 		report(d, "a response without an HTTP head");
 		return 0;
 	}
-	r.url = (struct slice){ d->url.data, d->url.size };
+	r.url = (struct text){ d->url.data, d->url.size };
 	set_page(d, &r);
 	r.status = rec->type == WARC_RESOURCE ? 200 : c->is_http ? c->http.status :
 	           rec->profile == WARC_NOT_MODIFIED ? 304 : 0;
 	if (strcmp(name, "-")) {
-		r.file = (struct slice){ name, strlen(name) };
+		r.file = (struct text){ name, strlen(name) };
 		r.offset = (int64_t)rec->offset;
 		r.record_size = (int64_t)rec->file_size;
 	}

@@ -27,11 +27,6 @@ struct lines {
 	char simhash[17];
 };
 
-static struct cdx_slice to_slice(struct text t)
-{
-	return (struct cdx_slice){ t.s, t.size };
-}
-
 static int note_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct lines *l = arg;
@@ -61,15 +56,15 @@ static int turn_to(struct lines *l, uint32_t page, struct err *err)
 }
 
 /* Of some links of a capture those that lead to pages of the repository. */
-static void put_inner(struct lines *l, const struct store_capture *c, struct cdx_slice rest,
+static void put_inner(struct lines *l, const struct store_capture *c, struct text rest,
                       struct buf *out)
 {
-	struct cdx_slice link;
+	struct text link;
 	struct text base = c->target.s ? c->target : (struct text){ l->url.data, l->url.size };
 
-	while (cdx_next_link(&rest, &link)) {
+	while (text_word(&rest, &link)) {
 		buf_clear(&l->target);
-		if (url_resolve(base.s, base.size, link.data, link.size, &l->target,
+		if (url_resolve(base.s, base.size, link.s, link.size, &l->target,
 		                NULL) < 0 ||
 		    map_get(&l->pages, hash_bytes(l->target.data, l->target.size, 0)) == MAP_NONE)
 			continue;
@@ -78,27 +73,27 @@ static void put_inner(struct lines *l, const struct store_capture *c, struct cdx
 		if (c->target.s)        /* a line says nothing of where redirects led */
 			buf_add(out, l->target.data, l->target.size);
 		else
-			buf_add(out, link.data, link.size);
+			buf_add(out, link.s, link.size);
 	}
 }
 
-static struct cdx_slice inner_links(struct lines *l, const struct store_capture *c)
+static struct text inner_links(struct lines *l, const struct store_capture *c)
 {
 	buf_clear(&l->links);
-	put_inner(l, c, to_slice(c->links), &l->links);
-	return (struct cdx_slice){ buf_text(&l->links), l->links.size };
+	put_inner(l, c, c->links, &l->links);
+	return (struct text){ buf_text(&l->links), l->links.size };
 }
 
 /* The words, and the same of the links. */
-static struct cdx_slice inner_robots(struct lines *l, const struct store_capture *c)
+static struct text inner_robots(struct lines *l, const struct store_capture *c)
 {
 	size_t words;
 
 	buf_clear(&l->robots);
 	robots_tag_put(robots_tag_kept(c->robots.s, c->robots.size, &words), &l->robots);
-	put_inner(l, c, (struct cdx_slice){ c->robots.s + words, c->robots.size - words },
+	put_inner(l, c, (struct text){ c->robots.s + words, c->robots.size - words },
 	          &l->robots);
-	return (struct cdx_slice){ l->robots.size ? l->robots.data : NULL, l->robots.size };
+	return (struct text){ l->robots.size ? l->robots.data : NULL, l->robots.size };
 }
 
 static int add_capture(void *arg, const struct store_capture *c, struct err *err)
@@ -111,16 +106,16 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 	if (rc < 0)
 		return rc;
 	cdx_clear(&line);
-	line.surt = (struct cdx_slice){ l->surt.data, l->surt.size };
-	line.url = (struct cdx_slice){ l->url.data, l->url.size };
+	line.surt = (struct text){ l->surt.data, l->surt.size };
+	line.url = (struct text){ l->url.data, l->url.size };
 	line.time = c->time;
 	line.status = c->status ? c->status : -1;
 	line.length = c->size >= 0 ? c->size : c->length;
 	line.offset = c->offset;
-	line.mime = c->revisit ? (struct cdx_slice){ revisit, sizeof revisit - 1 } :
-	            to_slice(c->mime);
-	line.digest = to_slice(c->digest);
-	line.filename = to_slice(c->file);
+	line.mime = c->revisit ? (struct text){ revisit, sizeof revisit - 1 } :
+	            c->mime;
+	line.digest = c->digest;
+	line.filename = c->file;
 	if (l->extended) {
 		line.text = c->bytes_text;
 		line.words = c->words;
@@ -128,10 +123,10 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 		line.tables = c->tables;
 		line.emails = c->emails;
 		line.outlinks = c->outlinks;
-		line.tags = to_slice(c->tags);
-		line.prose = to_slice(c->prose);
-		line.title = to_slice(c->title);
-		line.terms = to_slice(c->terms);
+		line.tags = c->tags;
+		line.prose = c->prose;
+		line.title = c->title;
+		line.terms = c->terms;
 		if (c->links.s)
 			line.links = inner_links(l, c);
 		if (c->robots.s)
@@ -139,7 +134,7 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 		if (c->has_simhash) {
 			snprintf(l->simhash, sizeof l->simhash, "%016llx",
 			         (unsigned long long)c->simhash);
-			line.simhash = (struct cdx_slice){ l->simhash, 16 };
+			line.simhash = (struct text){ l->simhash, 16 };
 		}
 	}
 	buf_clear(&l->line);

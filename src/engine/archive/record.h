@@ -17,40 +17,37 @@
 
 #define RECORD_LINKS_MAX 4096           /* of one capture; more are not read */
 
-struct slice { const char *s; size_t size; };   /* s == NULL: unknown */
-
 /* Counts of a page; -1: unknown. */
 struct facts {
 	int64_t text, words, images, tables, emails, outlinks;
 };
 
 struct record {
-	struct slice url;               /* canonical */
-	struct slice target;            /* URL that answered after redirects; links are
+	struct text url;                /* canonical */
+	struct text target;             /* URL that answered after redirects; links are
 	                                   relative to it */
 	int64_t time;
 	int status;                     /* 200 ...; 0: unknown */
 	bool revisit;                   /* has the content with this digest or, without
 	                                   one, of the page's previous capture */
-	struct slice mime;
+	struct text mime;
 	int64_t length;                 /* bytes of the payload or the record; -1 */
-	struct slice digest;            /* of the payload: what `bytes` compares */
-	struct slice prose, tags;       /* digests of visible text and tag skeleton */
+	struct text digest;             /* of the payload: what `bytes` compares */
+	struct text prose, tags;        /* digests of visible text and tag skeleton */
 	bool has_simhash;
 	uint64_t simhash;
 	struct facts facts;
-	struct slice title;
-	struct slice terms;             /* "id:count id:count" */
-	struct slice links;             /* space-separated, host-relative or absolute */
-	struct slice robots;            /* its rules for robots: web/rules/robots_tag.h */
-	struct slice etag, modified;    /* validators, verbatim */
-	struct slice file;              /* WARC file */
+	struct text title;
+	struct text terms;              /* "id:count id:count" */
+	struct text links;              /* space-separated, host-relative or absolute */
+	struct text robots;             /* its rules for robots: web/rules/robots_tag.h */
+	struct text etag, modified;     /* validators, verbatim */
+	struct text file;               /* WARC file */
 	int64_t offset, record_size;    /* in it; -1 */
 };
 
 /* Conversions to and from rows of the store.  They do not set page and id of a capture,
  * or url of a record. */
-struct text record_text(struct slice s);
 void record_to_capture(const struct record *r, struct store_capture *ret);
 void record_from_capture(const struct store_capture *c, struct record *ret);
 

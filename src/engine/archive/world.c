@@ -188,11 +188,11 @@ static int emit(struct writer *w, int64_t time, uint64_t page, uint32_t version,
 	buf_clear(&w->digest);
 	buf_printf(&w->digest, "%016llx", (unsigned long long)
 	           rng_draw((uint64_t)w->o->seed, version, page, RNG_WORLD));
-	r.url = (struct slice){ w->url.data, w->url.size };
-	r.mime = (struct slice){ "text/html", 9 };
+	r.url = (struct text){ w->url.data, w->url.size };
+	r.mime = (struct text){ "text/html", 9 };
 	if (status == 200) {
-		r.digest = (struct slice){ w->digest.data, w->digest.size };
-		r.links = (struct slice){ buf_text(&w->links), w->links.size };
+		r.digest = (struct text){ w->digest.data, w->digest.size };
+		r.links = (struct text){ buf_text(&w->links), w->links.size };
 	}
 	return w->record(w->arg, &r, err);
 }
@@ -300,13 +300,13 @@ static int write_record(void *arg, const struct record *r, struct err *err)
 	buf_clear(&f->surt);
 	buf_clear(&f->line);
 	url_surt(r->url.s, r->url.size, &f->surt);
-	l.surt = (struct cdx_slice){ f->surt.data, f->surt.size };
+	l.surt = (struct text){ f->surt.data, f->surt.size };
 	l.time = r->time;
 	l.status = r->status;
-	l.url = (struct cdx_slice){ r->url.s, r->url.size };
-	l.mime = (struct cdx_slice){ r->mime.s, r->mime.size };
-	l.digest = (struct cdx_slice){ r->digest.s, r->digest.size };
-	l.links = (struct cdx_slice){ r->links.s, r->links.size };
+	l.url = r->url;
+	l.mime = r->mime;
+	l.digest = r->digest;
+	l.links = r->links;
 	rc = cdx_write(&f->line, &l, true, err);
 	if (rc == 0 && fwrite(f->line.data, 1, f->line.size, f->out) != f->line.size)
 		rc = err_errno(err, E_IO, "writing the trace");

@@ -311,7 +311,7 @@ static int begin_batch(struct archiving *a, struct err *err)
 }
 
 /* Where the record lies, as the repository will look for it. */
-static struct text file_name(struct archiving *a, struct slice told)
+static struct text file_name(struct archiving *a, struct text told)
 {
 	if (a->told.size != told.size || memcmp(a->told.data, told.s, told.size)) {
 		buf_clear(&a->told);
@@ -322,14 +322,14 @@ static struct text file_name(struct archiving *a, struct slice told)
 	return (struct text){ a->place.data, a->place.size };
 }
 
-static struct text our_terms(struct archiving *a, struct slice terms)
+static struct text our_terms(struct archiving *a, struct text terms)
 {
 	struct err why = { 0 };
-	struct slice ours = import_words_terms(&a->words, a->path, terms, &why);
+	struct text ours = import_words_terms(&a->words, a->path, terms, &why);
 
 	if (why.code && a->i->report)
 		a->i->report(a->i->arg, why.text);
-	return record_text(ours);
+	return ours;
 }
 
 static int add_record(void *arg, const struct record *r, struct err *err)
@@ -344,7 +344,7 @@ static int add_record(void *arg, const struct record *r, struct err *err)
 		i->stats.n_future++;
 		return 0;
 	}
-	rc = store_page_add(i->store, record_text(r->url), i->now, &page, err);
+	rc = store_page_add(i->store, r->url, i->now, &page, err);
 	if (rc < 0)
 		return rc;
 	i->stats.n_pages += rc == 1;

@@ -114,10 +114,10 @@ static int take_list(struct import_words *w, const char *path, struct err *err)
 	return rc;
 }
 
-struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,
+struct text import_words_terms(struct import_words *w, const char *path, struct text terms,
                                 struct err *ret_why)
 {
-	struct cdx_slice rest = { terms.s, terms.size };
+	struct text rest = { terms.s, terms.size };
 	uint32_t id, count;
 
 	if (!terms.s || !terms.size)
@@ -126,14 +126,14 @@ struct slice import_words_terms(struct import_words *w, const char *path, struct
 		ret_why->code = 0;
 	w->looked = true;
 	if (w->drop)
-		return (struct slice){ 0 };
+		return (struct text){ 0 };
 	if (!w->translate)
 		return terms;
 	buf_clear(&w->text);
 	while (cdx_next_term(&rest, &id, &count))
 		if (id < w->n_to && w->to[id] != MAP_NONE)
 			buf_printf(&w->text, "%s%u:%u", w->text.size ? " " : "", w->to[id], count);
-	return (struct slice){ buf_text(&w->text), w->text.size };
+	return (struct text){ buf_text(&w->text), w->text.size };
 }
 
 int import_words_keep(struct import_words *w, struct store *s, struct err *err)

@@ -42,7 +42,7 @@ MUST_CHECK int import_words_load(struct import_words *w, struct store *s, const 
 MUST_CHECK int import_words_follow(struct import_words *w, struct store *s, struct err *err);
 /* The terms of a record of the index `path` in our numbers, good until the next
  * call.  A list that cannot be used is told in *ret_why, once. */
-struct slice import_words_terms(struct import_words *w, const char *path, struct slice terms,
+struct text import_words_terms(struct import_words *w, const char *path, struct text terms,
                                 struct err *ret_why);
 /* New words into the store; inside a batch. */
 MUST_CHECK int import_words_keep(struct import_words *w, struct store *s, struct err *err);

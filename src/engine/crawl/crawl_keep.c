@@ -88,9 +88,9 @@ static bool equal(struct text a, struct text b)
  * (RFC 9111 section 4.3.4), a whole answer all. */
 static int refresh_copy(struct crawl *c, const struct crawl_answer *a, struct err *err)
 {
-	struct text etag = record_text(a->record.etag), modified = record_text(a->record.modified);
+	struct text etag = a->record.etag, modified = a->record.modified;
 	const struct crawl_copy *copy = a->copy;
-	struct text robots = a->robots_told ? record_text(a->record.robots) : copy->robots;
+	struct text robots = a->robots_told ? a->record.robots : copy->robots;
 
 	if (a->result.status == 304 && !etag.s)
 		etag = copy->etag;

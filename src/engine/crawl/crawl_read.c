@@ -105,7 +105,7 @@ static void archive_head(struct buf *head, const char *from, size_t size, bool u
 	buf_str(head, "\r\n");
 }
 
-static bool same_text(struct text a, struct slice b)
+static bool same_text(struct text a, struct text b)
 {
 	return a.s && b.s && a.size == b.size && !memcmp(a.s, b.s, a.size);
 }
@@ -176,7 +176,7 @@ static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
 			buf_add(&a->robots, again.robots.s, again.robots.size);
 	}
 	if (a->robots.size)
-		a->record.robots = (struct slice){ a->robots.data, a->robots.size };
+		a->record.robots = (struct text){ a->robots.data, a->robots.size };
 	a->robots_told = true;
 }
 
@@ -198,20 +198,20 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 	warc_hasher_add(&t->hasher, r->decoded, r->decoded_size);
 	warc_hasher_end(&t->hasher, payload);
 	warc_digest_bare(payload, a->digest);
-	rec->digest = (struct slice){ a->digest, strlen(a->digest) };
+	rec->digest = (struct text){ a->digest, strlen(a->digest) };
 	if (fetch_header(r->head, r->head_size, "Content-Type", &v, &n)) {
-		in.content_type = (struct slice){ v, n };
+		in.content_type = (struct text){ v, n };
 		for (; k < n && k < sizeof a->mime - 1 && v[k] != ';' &&
 		       !isspace((unsigned char)v[k]); k++)
 			a->mime[k] = (char)tolower((unsigned char)v[k]);
 		if (k)
-			rec->mime = (struct slice){ a->mime, k };
+			rec->mime = (struct text){ a->mime, k };
 	}
 	/* validators of where a redirect led say nothing about the page's own URL */
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "ETag", &v, &n) && n)
-		rec->etag = (struct slice){ v, n };
+		rec->etag = (struct text){ v, n };
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n) && n)
-		rec->modified = (struct slice){ v, n };
+		rec->modified = (struct text){ v, n };
 	if (!status_is_page(r->status) && r->status != 304)
 		return;
 	in.robots = robots_headers(r->head, r->head_size);
@@ -236,8 +236,8 @@ static enum outcome outcome_of(const struct detector *d, const struct crawl_answ
 	if (r->error != FETCH_OK)
 		now.fate = crawl_is_blocked(r) ? ANSWER_BLOCKED : ANSWER_FAILED;
 	if (status_is_page(r->status))
-		now.content = judge_content(d, record_text(rec->digest), record_text(rec->prose),
-		                            record_text(rec->tags),
+		now.content = judge_content(d, rec->digest, rec->prose,
+		                            rec->tags,
 		                            rec->has_simhash ? &rec->simhash : NULL);
 	if (c)
 		copy.content = judge_content(d, c->digest, c->prose, c->tags,

@@ -62,7 +62,7 @@ int crawl_validators_check(struct crawl *c, uint32_t page, const struct crawl_an
                            struct err *err)
 {
 	const struct crawl_copy *copy = a->copy;
-	const struct slice etag = a->record.etag, date = a->record.modified;
+	const struct text etag = a->record.etag, date = a->record.modified;
 	enum validator_verdict verdict;
 	struct store_hint h;
 	struct text name;

@@ -90,33 +90,17 @@ static int compare_hashes(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static bool next_link(const char **s, const char *end, const char **ret, size_t *ret_size)
-{
-	const char *stop;
-
-	while (*s < end && **s == ' ')
-		++*s;
-	if (*s >= end)
-		return false;
-	stop = memchr(*s, ' ', (size_t)(end - *s));
-	stop = stop ? stop : end;
-	*ret = *s;
-	*ret_size = (size_t)(stop - *s);
-	*s = stop;
-	return true;
-}
-
 /* Replace the list of links; returns how many are new in it. */
 static uint32_t take_links(struct linking *l, struct text links)
 {
-	const char *s = links.s, *end = s + links.size, *link;
-	size_t size, k = 0;
+	struct text link;
 	uint32_t fresh = 0;
+	size_t k = 0;
 
 	l->links.n = 0;
-	while (next_link(&s, end, &link, &size))
-		if (*link == '/')       /* of the page's own site */
-			vec_push(&l->links, hash_bytes(link, size, 0));
+	while (text_word(&links, &link))
+		if (*link.s == '/')     /* of the page's own site */
+			vec_push(&l->links, hash_bytes(link.s, link.size, 0));
 	if (l->links.n)
 		qsort(l->links.v, l->links.n, sizeof *l->links.v, compare_hashes);
 	for (size_t i = 0; i < l->links.n; i++) {
@@ -133,43 +117,43 @@ static uint32_t take_links(struct linking *l, struct text links)
 /* Find links of the newest copy that must not be followed; true: all of them. */
 static bool read_robots(struct linking *l)
 {
-	const char *s = buf_text(&l->robots), *end = s + l->robots.size, *link;
-	size_t size, words;
-	unsigned tags = robots_tag_kept(s, l->robots.size, &words);
+	struct text rest = { buf_text(&l->robots), l->robots.size }, link;
+	size_t words;
+	unsigned tags = robots_tag_kept(rest.s, rest.size, &words);
 
 	l->closed.n = 0;
 	if (l->d->opts.follow_all)
 		return false;
-	s += words;
-	while (next_link(&s, end, &link, &size))
-		vec_push(&l->closed, hash_bytes(link, size, 0));
+	rest = (struct text){ rest.s + words, rest.size - words };
+	while (text_word(&rest, &link))
+		vec_push(&l->closed, hash_bytes(link.s, link.size, 0));
 	if (l->closed.n)
 		qsort(l->closed.v, l->closed.n, sizeof *l->closed.v, compare_hashes);
 	return tags & ROBOTS_TAG_NOFOLLOW;
 }
 
-static bool is_closed(const struct linking *l, const char *link, size_t size)
+static bool is_closed(const struct linking *l, struct text link)
 {
-	uint64_t key = hash_bytes(link, size, 0);
+	uint64_t key = hash_bytes(link.s, link.size, 0);
 
 	return l->closed.n && bsearch(&key, l->closed.v, l->closed.n, sizeof key, compare_hashes);
 }
 
 static void end_page(struct linking *l)
 {
-	const char *s = buf_text(&l->newest), *end = s + l->newest.size, *link;
+	struct text rest = { buf_text(&l->newest), l->newest.size }, link;
 	bool all = l->gather && read_robots(l);
-	size_t size;
 
 	if (l->page == STORE_NONE)
 		return;
 	if (l->weight > 0)
 		l->d->yield[l->page] = (float)(l->sum / l->weight);
-	while (l->gather && next_link(&s, end, &link, &size)) {
+	while (l->gather && text_word(&rest, &link)) {
 		buf_clear(&l->target);
-		if (all || is_closed(l, link, size))
+		if (all || is_closed(l, link))
 			l->d->report->nofollow++;
-		else if (url_resolve(l->base.data, l->base.size, link, size, &l->target, NULL) == 0)
+		else if (url_resolve(l->base.data, l->base.size, link.s, link.size, &l->target,
+		                     NULL) == 0)
 			discover_see(l->d, l->target.data, l->target.size, l->page);
 	}
 }

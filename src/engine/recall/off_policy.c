@@ -39,16 +39,6 @@ void off_policy_add(struct off_policy_sums *s, double target, double p, bool kno
 	}
 }
 
-/* Wilson's interval for a share of n trials; n need not be whole. */
-static void wilson(double share, double n, double z, double *ret_low, double *ret_high)
-{
-	double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
-	double half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-
-	*ret_low = fmax(0, middle - half);
-	*ret_high = fmin(1, middle + half);
-}
-
 static void refuse(struct off_policy_estimate *e, const char *why)
 {
 	e->refused = true;
@@ -60,7 +50,7 @@ void off_policy_judge(const struct off_policy_sums *s, double confidence,
                       struct off_policy_estimate *ret)
 {
 	struct off_policy_estimate *e = ret;
-	double z, n, var, unseen, trials;
+	double z, n, var, unseen, trials, middle, half;
 	bool few = s->n_matched_hits < FEW || s->n_matched - s->n_matched_hits < FEW;
 
 	*e = (struct off_policy_estimate){
@@ -99,7 +89,9 @@ void off_policy_judge(const struct off_policy_sums *s, double confidence,
 	      (s->weight * s->weight);
 	z = stat_normal_quantile(0.5 + confidence / 2);
 	trials = var > 0 ? e->ratio * (1 - e->ratio) / var : n;
-	wilson(e->ratio, few ? fmin(n, trials) : trials, z, &e->low, &e->high);
+	stat_wilson(e->ratio, few ? fmin(n, trials) : trials, z, &middle, &half);
+	e->low = fmax(0, middle - half);
+	e->high = fmin(1, middle + half);
 	if (s->square <= 0)
 		e->low = e->high = e->ratio;
 	unseen = fmin(1, fmax(0, 1 - e->support));

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/math/stat.h"
 #include "base/mem.h"
 #include "policy/catalogue/catalogue.h"
 
@@ -47,18 +48,16 @@ static double to_rate(double share, double interval)
 
 static void estimate_rate(struct site_status *row, double n, double x, double exposure)
 {
-	double z = 1.96, p, centre, half, interval;
+	double middle, half, interval;
 
 	row->rate = row->rate_low = row->rate_high = NAN;
 	if (n < 1 || exposure <= 0)
 		return;
 	interval = exposure / n;
-	p = x / n;
-	centre = (p + z * z / (2 * n)) / (1 + z * z / n);
-	half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+	stat_wilson(x / n, n, STAT_Z95, &middle, &half);
 	row->rate = to_rate((x + 0.5) / (n + 1), interval);
-	row->rate_low = to_rate(fmax(0, centre - half), interval);
-	row->rate_high = to_rate(fmin(1, centre + half), interval);
+	row->rate_low = to_rate(fmax(0, middle - half), interval);
+	row->rate_high = to_rate(fmin(1, middle + half), interval);
 }
 
 static void estimate_next(struct site_status *row, double chance_none, int64_t cycle_seconds)

@@ -9,7 +9,7 @@
 #define BYTES_A_WORD 7.0        /* markup included */
 
 /* A text that is not "id:count id:count ..." counts as no words. */
-static void parse_terms(struct facts_table *t, struct slice text)
+static void parse_terms(struct facts_table *t, struct text text)
 {
 	struct term_vector v = { 0 };
 
@@ -20,7 +20,7 @@ static void parse_terms(struct facts_table *t, struct slice text)
 	term_vector_release(&v);
 }
 
-static uint32_t add_terms(struct facts_table *t, struct slice text)
+static uint32_t add_terms(struct facts_table *t, struct text text)
 {
 	uint32_t list;
 	bool fresh;
@@ -34,7 +34,7 @@ static uint32_t add_terms(struct facts_table *t, struct slice text)
 	return list;
 }
 
-static enum page_type type_of(struct slice mime)
+static enum page_type type_of(struct text mime)
 {
 	static const struct { const char *name; enum page_type type; } types[] = {
 		{ "text/html", PAGE_HTML }, { "application/xhtml", PAGE_HTML },

@@ -52,16 +52,16 @@ void history_release(struct history *h)
 
 static bool record_key(const struct history *h, const struct record *r, uint64_t *ret)
 {
-	return judge_mark(&h->detect, record_text(r->digest), record_text(r->prose),
-	                  record_text(r->tags), r->has_simhash ? &r->simhash : NULL, ret);
+	return judge_mark(&h->detect, r->digest, r->prose,
+	                  r->tags, r->has_simhash ? &r->simhash : NULL, ret);
 }
 
 /* Resolve the space-separated links of a page; the number of the list. */
 static uint32_t add_links(struct history *h, const struct record *r)
 {
-	const char *p = r->links.s, *end = p + r->links.size;
-	struct slice base = r->target.s ? r->target : r->url;
-	uint64_t key = hash_bytes(p, r->links.size, hash_bytes(base.s, base.size, 2));
+	struct text rest = r->links, link;
+	struct text base = r->target.s ? r->target : r->url;
+	uint64_t key = hash_bytes(rest.s, rest.size, hash_bytes(base.s, base.size, 2));
 	bool fresh;
 	uint32_t list = map_intern(&h->lists, key, (uint32_t)h->list_first.n - 1, &fresh);
 	struct buf url;
@@ -70,19 +70,14 @@ static uint32_t add_links(struct history *h, const struct record *r)
 	if (!fresh)
 		return list;
 	buf_init(&url, URL_SIZE_MAX);
-	while (p < end && n < RECORD_LINKS_MAX) {
-		const char *space = memchr(p, ' ', (size_t)(end - p));
-		const char *stop = space ? space : end;
-
+	while (n < RECORD_LINKS_MAX && text_word(&rest, &link)) {
 		buf_clear(&url);
-		if (stop > p && url_resolve(base.s, base.size, p, (size_t)(stop - p),
-		                            &url, NULL) == 0) {
+		if (url_resolve(base.s, base.size, link.s, link.size, &url, NULL) == 0) {
 			uint32_t target = strtab_intern(&h->urls, url.data, url.size, NULL);
 
 			vec_push(&h->targets, target);
 			n++;
 		}
-		p = stop + 1;
 	}
 	vec_push(&h->list_first, h->targets.n);
 	buf_release(&url);

@@ -39,27 +39,22 @@ struct linking {
  * last when the next page begins. */
 static void resolve_links(struct linking *l)
 {
-	const char *p = l->raw.data, *end = p + l->raw.size;
+	struct text rest = { buf_text(&l->raw), l->raw.size }, link;
 
 	if (l->page == STORE_NONE)
 		return;
 	l->first[l->page] = l->targets.n;
-	while (p < end) {
-		const char *stop = memchr(p, ' ', (size_t)(end - p));
+	while (text_word(&rest, &link)) {
 		uint32_t to;
 
-		if (!stop)
-			stop = end;
 		buf_clear(&l->url);
-		if (stop > p && url_resolve(l->base.data, l->base.size, p, (size_t)(stop - p), &l->url,
-		                            NULL) == 0) {
+		if (url_resolve(l->base.data, l->base.size, link.s, link.size, &l->url, NULL) == 0) {
 			to = map_get(&l->by_url, hash_bytes(l->url.data, l->url.size, 0));
 			if (to != MAP_NONE) {
 				vec_push(&l->targets, to);
 				l->count[l->page]++;
 			}
 		}
-		p = stop + 1;
 	}
 	l->page = STORE_NONE;
 }

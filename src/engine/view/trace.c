@@ -85,7 +85,7 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 	if (rc < 0)
 		return rc;
 	record_from_capture(c, &r);
-	r.url = (struct slice){ l->url.data, l->url.size };
+	r.url = (struct text){ l->url.data, l->url.size };
 	l->stats->n_records++;
 	return history_add(l->h, &r, err);
 }
@@ -112,14 +112,14 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 	rc = turn_to(l, v->page, err);
 	if (rc < 0)
 		return rc;
-	r.url = (struct slice){ l->url.data, l->url.size };
+	r.url = (struct text){ l->url.data, l->url.size };
 	r.revisit = v->outcome == OUTCOME_SAME;
 	r.status = r.revisit ? 304 : v->outcome == OUTCOME_GONE ? 404 :
 	           v->outcome == OUTCOME_FAILED ? v->status : 200;
 	if (v->outcome == OUTCOME_CHANGED) {
 		int n = snprintf(unlike, sizeof unlike, "told %u %lld", v->page, (long long)v->time);
 
-		r.digest = (struct slice){ unlike, (size_t)n };
+		r.digest = (struct text){ unlike, (size_t)n };
 	}
 	l->stats->n_records++;
 	return history_add(l->h, &r, err);

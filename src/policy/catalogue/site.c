@@ -20,6 +20,7 @@
 #include <math.h>
 
 #include "base/math/rng.h"
+#include "base/math/stat.h"
 #include "policy/plan.h"
 
 #define SAMPLE_MAX 1000000000
@@ -163,14 +164,12 @@ static double threshold(const struct site_state *s, const struct view *v)
 /* Is the threshold inside the 95 % Wilson interval of the site's ratio? */
 static bool undecided(const struct site_sample *s, double at)
 {
-	double z = 1.96, n = s->told, p, centre, half;
+	double middle, half;
 
 	if (!s->told)
 		return false;
-	p = ratio(s);
-	centre = (p + z * z / (2 * n)) / (1 + z * z / n);
-	half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-	return fabs(at - centre) <= half;
+	stat_wilson(ratio(s), s->told, STAT_Z95, &middle, &half);
+	return fabs(at - middle) <= half;
 }
 
 static bool extend_samples(struct site_state *s, const struct view *v, struct plan *plan)

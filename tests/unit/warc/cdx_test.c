@@ -14,10 +14,10 @@
 #include "base/mem.h"
 #include "warc/cdx.h"
 
-static void expect(struct cdx_slice s, const char *want)
+static void expect(struct text s, const char *want)
 {
 	assert_int_equal(s.size, strlen(want));
-	assert_memory_equal(s.data, want, s.size);
+	assert_memory_equal(s.s, want, s.size);
 }
 
 static enum cdx_verdict parse(struct cdx_layout *layout, const char *text,
@@ -71,7 +71,7 @@ static void read_all(const char *text, char *got, size_t size)
 	while (cdx_next(&r, &l, NULL) > 0)
 		n += (size_t)snprintf(got + n, size - n, "%llu %lld %.*s %.*s %lld|",
 		                      (unsigned long long)r.line_number, (long long)l.time,
-		                      (int)l.surt.size, l.surt.data, (int)l.url.size, l.url.data,
+		                      (int)l.surt.size, l.surt.s, (int)l.url.size, l.url.s,
 		                      (long long)l.status);
 	snprintf(got + n, size - n, "%llu bad", (unsigned long long)r.n_bad);
 	cdx_close(&r);
@@ -124,7 +124,7 @@ static void test_arrays(void **state)
 static void test_extended(void **state)
 {
 	struct cdx_layout layout = { .letters = "" };
-	struct cdx_slice link;
+	struct text link;
 	const char *why;
 	struct cdx_line l;
 	uint32_t id, n;
@@ -155,11 +155,11 @@ static void test_extended(void **state)
 	assert_true(cdx_next_term(&l.terms, &id, &n));
 	assert_true(id == 715 && n == 12);
 	assert_false(cdx_next_term(&l.terms, &id, &n));
-	assert_true(cdx_next_link(&l.links, &link));
+	assert_true(text_word(&l.links, &link));
 	expect(link, "/a");
-	assert_true(cdx_next_link(&l.links, &link));
+	assert_true(text_word(&l.links, &link));
 	expect(link, "http://b/c");
-	assert_false(cdx_next_link(&l.links, &link));
+	assert_false(text_word(&l.links, &link));
 }
 
 /* What other writers put where we write whole numbers and three fields. */
@@ -361,7 +361,7 @@ static void test_reader_damage(void **state)
 	r.report = keep_report;
 	r.report_arg = &said;
 	while (cdx_next(&r, &l, NULL) > 0)
-		if (l.surt.data[0] != 'b')
+		if (l.surt.s[0] != 'b')
 			n++;
 	assert_int_equal(n, 2);
 	assert_int_equal(r.n_damaged, 1);
@@ -382,14 +382,14 @@ static void test_write(void **state)
 	(void)state;
 	buf_init(&out, 10000);
 	cdx_clear(&l);
-	l.surt = (struct cdx_slice){ "org,e)/", 7 };
+	l.surt = (struct text){ "org,e)/", 7 };
 	l.time = 1664589784;
-	l.url = (struct cdx_slice){ "http://e.org/\"", 14 };
+	l.url = (struct text){ "http://e.org/\"", 14 };
 	l.status = 200;
 	l.length = 12;
 	l.words = 3;
-	l.title = (struct cdx_slice){ "\xff t", 3 };
-	l.links = (struct cdx_slice){ "", 0 };
+	l.title = (struct text){ "\xff t", 3 };
+	l.links = (struct text){ "", 0 };
 	assert_int_equal(cdx_write(&out, &l, false, NULL), 0);
 	assert_string_equal(out.data, "org,e)/ 20221001020304 {\"url\":\"http://e.org/\\\"\","
 	                    "\"status\":\"200\",\"length\":\"12\"}\n");
@@ -404,7 +404,7 @@ static void test_write(void **state)
 	buf_clear(&out);
 	static const char *const keys[] = { "", "a b", "a\nb", "!a", "a\tb" };
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		l.surt = (struct cdx_slice){ keys[i], strlen(keys[i]) };
+		l.surt = (struct text){ keys[i], strlen(keys[i]) };
 		assert_int_equal(cdx_write(&out, &l, true, NULL), E_PARSE);
 	}
 	assert_int_equal(out.size, 0);
@@ -424,7 +424,7 @@ static void test_mutations(void **state)
 	for (int i = 0; i < 200000; i++) {
 		size_t size = 1 + rng_below(&r, sizeof good - 1);
 		char *text = mem_alloc(size);
-		struct cdx_slice link;
+		struct text link;
 		struct cdx_line l;
 		const char *why;
 		uint32_t a, b;
@@ -433,10 +433,10 @@ static void test_mutations(void **state)
 		for (int k = 0; k < 2; k++)
 			text[rng_below(&r, size)] = (char)rng_next(&r);
 		if (cdx_parse(&layout, text, size, &l, &why) == CDX_CAPTURE) {
-			assert_true(l.url.data >= text && l.url.data + l.url.size <= text + size);
-			while (l.terms.data && cdx_next_term(&l.terms, &a, &b))
+			assert_true(l.url.s >= text && l.url.s + l.url.size <= text + size);
+			while (l.terms.s && cdx_next_term(&l.terms, &a, &b))
 				;
-			while (l.links.data && cdx_next_link(&l.links, &link))
+			while (l.links.s && text_word(&l.links, &link))
 				assert_true(link.size > 0);
 		}
 		free(text);

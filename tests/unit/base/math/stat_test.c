@@ -213,12 +213,32 @@ static void test_weights_after_long_silence(void **state)
 	ASSERT_NEAR(stat_share(&h, STAT_GEO, 100001), 0.5, 1e-7);
 }
 
+/* Newcombe 1998, table 1, method 3: 81 of 263 is 0.2553 to 0.3662, 15 of 148 is 0.0624 to
+ * 0.1605, 0 of 20 is 0 to 0.1611, 1 of 29 is 0.0061 to 0.1718. */
+static void test_wilson_equals_newcombe(void **state)
+{
+	static const struct { double x, n, low, high; } rows[] = {
+		{ 81, 263, 0.2553, 0.3662 }, { 15, 148, 0.0624, 0.1605 }, { 0, 20, 0, 0.1611 },
+		{ 1, 29, 0.0061, 0.1718 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		double middle, half;
+
+		stat_wilson(rows[i].x / rows[i].n, rows[i].n, STAT_Z95, &middle, &half);
+		ASSERT_NEAR(middle - half, rows[i].low, 5e-5);
+		ASSERT_NEAR(middle + half, rows[i].high, 5e-5);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantiles_equal_gsl),
 		cmocka_unit_test(test_tails_equal_gsl),
 		cmocka_unit_test(test_edges_are_finite_or_stated),
+		cmocka_unit_test(test_wilson_equals_newcombe),
 		cmocka_unit_test(test_mean_and_error),
 		cmocka_unit_test(test_paired_by_hand),
 		cmocka_unit_test(test_welch_by_hand),

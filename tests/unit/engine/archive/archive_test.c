@@ -28,7 +28,7 @@ struct got {
 
 struct seen { VEC(struct got) v; char report[600]; };
 
-static void copy(char *out, size_t size, struct slice s)
+static void copy(char *out, size_t size, struct text s)
 {
 	snprintf(out, size, "%.*s", (int)s.size, s.s ? s.s : "");
 }

@@ -134,7 +134,7 @@ static void make_history(struct stage *s, struct history *h, int64_t end)
 		char url[128];
 
 		never_url(s, i, url);
-		rec.url = (struct slice){ url, strlen(url) };
+		rec.url = (struct text){ url, strlen(url) };
 		assert_int_equal(history_add(h, &rec, &(struct err){ 0 }), 0);
 	}
 	assert_int_equal(history_finish(h, &(struct err){ 0 }), 0);

@@ -278,9 +278,9 @@ static void test_words_of_urls(void **state)
 	tear_down(&x);
 }
 
-static struct slice text(const char *s)
+static struct text text(const char *s)
 {
-	return (struct slice){ s, s ? strlen(s) : 0 };
+	return (struct text){ s, s ? strlen(s) : 0 };
 }
 
 static void test_facts_of_records(void **state)

@@ -64,7 +64,7 @@ static void test_kept(void **state)
 	buf_release(&out);
 }
 
-static bool is_text(struct slice s, const char *text)
+static bool is_text(struct text s, const char *text)
 {
 	return s.size == strlen(text) && (!s.size || !memcmp(s.s, text, s.size));
 }
