@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * centroid.h - who is near to whom: rows to centroids, centroids to each other.
+ * centroid.h - distances: of rows to centroids, and of centroids to each other.
  *
  * Nearness is the cosine; equal ones are ordered by number, so that every list
  * is the same on every run.

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "graph/graph.h"
 
-/* What the file says of its size is believed up to here (64 GiB of rows). */
+/* More links than this are refused (64 GiB of rows). */
 #define BVGRAPH_LINKS_MAX ((uint64_t)1 << 34)
 
 enum bvgraph_code {

@@ -31,7 +31,7 @@ struct graph {
 	uint64_t n_links;
 	const uint64_t *offsets;        /* n_nodes + 1; NULL in an empty graph */
 	const uint32_t *targets;
-	/* who gives the memory back: own arrays, or one mapping */
+	/* memory to free: own arrays, or one mapping */
 	void *own_offsets, *own_targets, *map;
 	size_t own_offsets_size, own_targets_size, map_size;
 };
@@ -53,7 +53,7 @@ void graph_release(struct graph *g);
 /* Arrays for a graph of this size, to be filled by the caller. */
 void graph_alloc(struct graph *g, uint32_t n_nodes, uint64_t n_links,
                  uint64_t **ret_offsets, uint32_t **ret_targets);
-/* The same links turned round; rows ascending.  Working memory 4 bytes a node. */
+/* Reverse all links; rows are ascending.  Working memory: 4 bytes a node. */
 void graph_transpose(const struct graph *g, struct graph *ret);
 /* Links pointing at each node, n_nodes numbers. */
 void graph_in_degrees(const struct graph *g, uint32_t *ret_degrees);

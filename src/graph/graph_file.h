@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "graph/graph.h"
 
-/* Written beside the name and renamed: the file is whole or not there. */
+/* Writes a temporary file and renames it: the file is complete or not there. */
 MUST_CHECK int graph_file_save(const struct graph *g, const char *path, struct err *err);
 /* Map it.  The header and the size are always checked; with `verify` also every
  * byte, which reads the file once.  Without it, only map what you wrote. */

@@ -9,10 +9,10 @@
  *                                 is a page of the set
  *
  * Lines that begin with # or % are comments.  The first line that is none
- * decides what the file is; several files of one kind make one graph.  Names are
- * bytes here: what the pages of an adjacency file are called, and what their links
- * mean on them ("/x", "../x", another spelling), the caller's resolver knows.
- * Compressed files are read as they are (base/io/input.h).
+ * decides the kind of the file; several files of one kind make one graph.  Names are
+ * bytes here.  The caller's resolver turns the names and links of an adjacency file
+ * ("/x", "../x", another spelling) into one form.  Compressed files are read, too
+ * (base/io/input.h).
  */
 #ifndef GRAPH_GRAPH_TEXT_H
 #define GRAPH_GRAPH_TEXT_H
@@ -43,8 +43,8 @@ struct graph_text {
 
 struct graph_text_reader;
 
-/* Append what `link` means on `page`; page NULL: the name of the page that link is.
- * Below 0: nothing that it knows, and the bytes stand for themselves. */
+/* Append `link` resolved against `page`; page NULL: link is itself the name of a page.
+ * Negative: it cannot be resolved, and its bytes are used. */
 typedef int graph_text_resolve(const char *page, size_t page_size, const char *link,
                                size_t link_size, struct buf *out);
 

@@ -3,17 +3,17 @@
  * liverank.h - in which order to test the pages of an old crawl for life.
  *
  * After Huynh, Mathieu, Viennot, "LiveRank: how to refresh old crawls" (2014).
- * Pages are numbers.  One object is one run: it is asked for the next page to
- * test and told what came of it; answers may lag behind questions, so it serves
- * a simulation page by page and a crawler in batches alike.
+ * Pages are numbers.  One object is one run: it returns the next page to test and is told
+ * the answer.  Answers may come later, so it serves a simulation page by page as well as
+ * a crawler in batches.
  *
  *   l = liverank_new(&world, &opts);
  *   while ((page = liverank_next(l)) != GRAPH_NONE)
  *           liverank_tell(l, page, is_alive(page));
  *
- * Every page comes exactly once, those of the training set first.  A page that was
- * told without having been asked for (tested before this run) belongs to the
- * training set; it still comes, and its caller passes over it.
+ * Every page comes exactly once, those of the training set first.  A page that is told
+ * without having come (tested before this run) belongs to the training set; it still
+ * comes later, and the caller skips it.
  */
 #ifndef GRAPH_LIVERANK_H
 #define GRAPH_LIVERANK_H
@@ -72,7 +72,7 @@ MUST_CHECK int liverank_new(struct liverank **ret, const struct liverank_world *
 void liverank_free(struct liverank *l);                 /* NULL is fine */
 uint32_t liverank_next(struct liverank *l);             /* GRAPH_NONE at the end */
 void liverank_tell(struct liverank *l, uint32_t page, bool alive);
-/* What comes next belongs to the training set. */
+/* Does the next page belong to the training set? */
 bool liverank_in_sample(const struct liverank *l);
 
 /*

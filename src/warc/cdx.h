@@ -3,7 +3,7 @@
  * cdx.h - indexes of captures: classic CDX, CDXJ, and extended CDXJ ("traces").
  *
  * One line is one capture.  Reading is in place: a parsed line is slices of the
- * text it came from, JSON escapes already undone there, and nothing is allocated
+ * text that it came from, with JSON escapes already undone, and nothing is allocated
  * per line.  The three kinds may be mixed in one file: a line whose third field
  * begins with '{' is CDXJ, any other is classic, laid out as the last header line
  * (" CDX N b a ...") said, or, without one, by its number of fields.  What index
@@ -51,7 +51,7 @@ static inline bool cdx_has(const struct cdx_line *line, enum cdx_field f)
 	return line->present >> f & 1;
 }
 
-/* Every number absent, every slice empty: where a line to write begins. */
+/* Make every number absent and every slice empty, to begin a new line. */
 void cdx_clear(struct cdx_line *line);
 
 /* Columns of classic CDX, one letter each; empty: guess by their number. */
@@ -70,8 +70,8 @@ enum cdx_verdict cdx_parse(struct cdx_layout *layout, char *text, size_t size,
 
 /* Does a line hold rows of a JSON array?  (A key in brackets is an IPv6 address.) */
 bool cdx_is_rows(const char *text, size_t size);
-/* The same as cdx_parse() for such lines, and what follows a row on its line: one row.
- * *text and *size are left with the rest of the line, which may hold more. */
+/* As cdx_parse(), for one row of such a line.  *text and *size become the rest of the
+ * line, which may have more rows. */
 enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *size,
                                struct cdx_line *ret, const char **ret_reason);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cdx_inner.h - what the two halves of the index parser share: cdx.c (JSON objects) and
- * cdx_columns.c (columns).  Texts they return say what is wrong, NULL: nothing. */
+/* cdx_inner.h - shared by the two halves of the index parser: cdx.c (JSON objects) and
+ * cdx_columns.c (columns).  They return an error text, or NULL. */
 #ifndef WARC_CDX_INNER_H
 #define WARC_CDX_INNER_H
 

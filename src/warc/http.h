@@ -2,9 +2,9 @@
 /*
  * http.h - HTTP/1.x messages as archives hold them: head, chunks, encodings.
  *
- * Three layers that are used one after the other: http_parse_head() on the first
- * bytes, struct http_chunked on the body as it streams by, http_decode() on the
- * body once it is whole.  Everything is capped; nothing trusts a length.
+ * Three steps: http_parse_head() on the first bytes, struct http_chunked on the body as
+ * it arrives, http_decode() on the complete body.  Everything is capped; no length is
+ * trusted.
  */
 #ifndef WARC_HTTP_H
 #define WARC_HTTP_H
@@ -59,8 +59,8 @@ bool http_looks_chunked(const char *data, size_t size);
  * wrapper, br, zstd, identity; several by commas, at most HTTP_LAYERS_MAX) and
  * append the result to out.  A body that says gzip or zstd and is neither is
  * passed on as it is: archives that store decoded bodies are common.
- * E_PARSE: damaged or an unknown encoding; E_LIMIT: larger than out's maximum, or
- * by ratio a bomb.  With both, out holds what came before.
+ * E_PARSE: damaged or an unknown encoding; E_LIMIT: larger than out's maximum, or a
+ * compression bomb by its ratio.  In both cases out has the part before.
  */
 MUST_CHECK int http_decode(struct buf *out, const char *encoding, size_t encoding_size,
                            const char *data, size_t size, struct err *err);

@@ -12,11 +12,10 @@
  * Archives are hostile input.  A record is as long as its header says and
  * nothing inside a block is ever taken for a record.  A damaged record is
  * reported with file and offset and reading goes on at the next: the next
- * member in a file compressed by record, else the next line that begins a record
- * behind an empty one.  Only what is found that second way can be a record that
- * somebody planted in the body of another; `resynced` marks every record that
- * follows damage directly, and warc_load() refuses it unless it begins a member or
- * a digest vouches for it.
+ * member in a file compressed by record, else the next line that begins a record after an
+ * empty line.  Only a record found in the second way can have been planted in the body of
+ * another.  `resynced` marks every record directly after damage; warc_load() refuses it
+ * unless it begins a member or its digest is right.
  */
 #ifndef WARC_WARC_H
 #define WARC_WARC_H
@@ -34,9 +33,9 @@
 #define WARC_HEAD_MAX (256u << 10)              /* bytes of a record's header */
 #define WARC_LENGTH_MAX (INT64_C(1) << 42)      /* bytes of a block */
 
-/* Fields of our own, for what no standard one says: the page that was asked for,
- * where redirects led from it to the record's target; and, of a redirect on that
- * way, the page it belongs to. */
+/* Our own fields, since no standard field says it: the page that was requested, if
+ * redirects led from it to the record's target; and, for a redirect on the way, the page
+ * it belongs to. */
 #define WARC_FIELD_PAGE   "Freshet-Page"
 #define WARC_FIELD_HOP_OF "Freshet-Hop-Of"
 
@@ -94,10 +93,11 @@ struct warc_reader {
 	struct warc_record record;      /* the one warc_next() found */
 	uint64_t n_records;             /* headers read */
 	uint64_t n_damaged;             /* records or places that were */
-	/* Called for everything lost; may be NULL.  "FILE: record at N: reason". */
+	/* Called for everything that could not be read: "FILE: record at N: reason".  May
+	 * be NULL. */
 	void (*report)(void *arg, const char *text);
 	void *report_arg;
-	/* inside */
+	/* private */
 	uint64_t left;                  /* of the block, not yet read */
 	uint64_t start;                 /* position of the record in the data */
 	uint64_t probe_left;            /* bytes that may still be read twice */

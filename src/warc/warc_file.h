@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warc_file.h - inside of the writer: the file that records go to.  warc_pack.c makes
- * them, warc_write.c places them, warc_file.c puts them away.
+ * warc_file.h - private to the writer: the file of records.  warc_pack.c packs records,
+ * warc_write.c decides their position, warc_file.c writes them.
  */
 #ifndef WARC_WARC_FILE_H
 #define WARC_WARC_FILE_H

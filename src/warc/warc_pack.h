@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warc_pack.h - captures into gzip members, apart from the file they go to.
+ * warc_pack.h - compress captures into gzip members, independently of the file.
  *
- * Digests and compression are nearly all that writing an archive costs, and they
- * depend on nothing but the capture.  So threads may each pack with a packer of
- * their own, and one writer (warc_write.h) puts away what they made, in its order.
- * Record ids are drawn from numbers that the writer gives out beforehand: which
- * thread packs what does not show.
+ * Digests and compression are nearly the whole cost of writing an archive, and they
+ * depend only on the capture.  So several threads may pack, each with its own packer, and
+ * one writer (warc_write.h) writes the results in its order.  Record ids come from
+ * numbers that the writer gives out before, so they do not depend on the thread.
  */
 #ifndef WARC_WARC_PACK_H
 #define WARC_WARC_PACK_H
@@ -60,7 +59,7 @@ struct warc_ids { uint64_t seed, n; };
 
 struct warc_packed {                            /* after warc_packed_init() */
 	struct buf members;                     /* of records, behind each its request's */
-	size_t at, first;                       /* place and size of the last record's */
+	size_t at, first;                       /* offset and size of the last record's member */
 	int64_t time;
 	char id[WARC_ID_SIZE];
 	struct warc_digest payload;
@@ -79,7 +78,7 @@ void warc_packed_release(struct warc_packed *p);
 MUST_CHECK int warc_pack_capture(struct warc_packer *p, const struct warc_capture *c,
                                  struct warc_ids ids, struct warc_packed *ret,
                                  struct err *err);
-/* Append one to what is packed already: redirects, then where they led to. */
+/* Append a capture to those already packed: first redirects, then their target. */
 MUST_CHECK int warc_pack_next(struct warc_packer *p, const struct warc_capture *c,
                               struct warc_ids ids, struct warc_packed *ret, struct err *err);
 MUST_CHECK int warc_pack_record(struct warc_packer *p, const struct warc_out *rec,

@@ -4,13 +4,13 @@
  *
  * A file is PREFIX-TIME-SERIAL-HOST.warc.gz in one folder and begins with a
  * warcinfo record.  While it grows its name ends in ".open"; it is renamed when
- * complete, that is when the next record would take it past its maximum size or
- * the writer is closed.  What a crash leaves behind under the open name reads up
- * to the last record that reached the disk; a batch is safe once
- * warc_writer_sync() has returned.  After E_IO nothing more can be written, what
- * came since the last sync may be lost, and closing keeps the whole records.
+ * complete: when the next record would exceed its maximum size, or when the writer is
+ * closed. After a crash the file with the open name can be read up to the last record
+ * that reached the disk; a batch is safe when warc_writer_sync() has returned.  After
+ * E_IO nothing more can be written, records since the last sync may be lost, and closing
+ * keeps complete records.
  *
- * No clock and no chance: times come with the records, record ids from a seed.
+ * No clock and no random numbers: times come with the records, record ids from a seed.
  * Values that hold control bytes are refused, never cleaned.
  */
 #ifndef WARC_WARC_WRITE_H
@@ -33,7 +33,7 @@ struct warc_writer_options {
 	uint64_t seed;                          /* another for every run */
 };
 
-/* Where a record went: what an index needs. */
+/* Position of a record, for an index. */
 struct warc_place {
 	char filename[256];                     /* final name, without folder */
 	uint64_t offset, length;                /* of its member */
@@ -49,7 +49,7 @@ MUST_CHECK int warc_writer_open(struct warc_writer **ret,
                                 struct err *err);
 /* Numbers for the ids of so many captures, to pack them with. */
 struct warc_ids warc_writer_ids(struct warc_writer *w, size_t n_captures);
-/* Put away what was packed, here or elsewhere. */
+/* Write what was packed, by any packer. */
 MUST_CHECK int warc_write_packed(struct warc_writer *w, const struct warc_packed *packed,
                                  struct warc_place *ret, struct err *err);
 /* Pack and write a response, or a revisit, and behind it the request if given. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * encoding.h - the bytes of a page as UTF-8.
+ * encoding.h - convert the bytes of a page to UTF-8.
  *
- * Which encoding: a byte order mark, else the charset of HTTP's Content-Type,
- * else <meta> in the first 1024 bytes, else UTF-8 if the bytes are valid UTF-8,
- * else what uchardet thinks of the first 64 KiB, else windows-1252.  Labels mean
- * what the WHATWG standard says they mean (latin1 is windows-1252 and so on).
+ * The encoding is the first of these: a byte order mark; the charset of HTTP's
+ * Content-Type; <meta> in the first 1024 bytes; UTF-8 if the bytes are valid UTF-8;
+ * uchardet's guess from the first 64 KiB; windows-1252.  Labels have the meaning of the
+ * WHATWG standard (latin1 is windows-1252 and so on).
  *
- * What cannot be decoded becomes U+FFFD, one for each bad byte or cut sequence.
+ * Bytes that cannot be decoded become U+FFFD, one for each bad byte or cut sequence.
  * Plain ASCII and valid UTF-8 are not copied.
  */
 #ifndef WEB_HTML_ENCODING_H
@@ -34,15 +34,15 @@ struct encoding {                       /* zeroed: ready; reusable */
 	enum encoding_source source;
 
 	struct buf out;
-	void *iconv;                    /* kept open while the name stays */
+	void *iconv;                    /* stays open while the name is the same */
 	const char *iconv_name;
 };
 
 void encoding_release(struct encoding *e);
 
-/* Decode data.  `http_charset` is what Content-Type says, or NULL.  The result is
- * valid UTF-8 without byte order mark: a part of data, or e's memory, good until
- * the next call.  What does not fit `max` bytes is cut. */
+/* Decode data.  `http_charset`: from Content-Type, or NULL.  The result is valid UTF-8
+ * without byte order mark, at most `max` bytes: a part of data, or memory of e that is
+ * valid until the next call. */
 void encoding_decode(struct encoding *e, const char *data, size_t size,
                      const char *http_charset, size_t charset_size, size_t max,
                      const char **ret_text, size_t *ret_size);

@@ -2,12 +2,11 @@
 /*
  * html.h - an HTML tokenizer over a byte range, by the WHATWG rules.
  *
- * The whole document is in memory, so the state machine of the standard becomes
- * straight code: a state is a place in the program, and only what lasts between
- * tokens (data, raw text, ...) is kept.  No tree is built and nothing is
- * allocated per token: text, names and values are ranges of the input wherever
- * the input already reads as it should, and are put right in the tokenizer's
- * arena (forgotten at the next tag) where it does not.
+ * The whole document is in memory, so the state machine of the standard becomes straight
+ * code: most states are positions in the program, and only states between tokens (data,
+ * raw text, ...) are stored.  No tree is built, and nothing is allocated per token.
+ * Text, names and values are ranges of the input where no correction is needed; otherwise
+ * a corrected copy is in the tokenizer's arena, until the next tag.
  *
  *     struct html t;
  *     html_init(&t, data, size);
@@ -35,7 +34,7 @@
 
 #include "base/mem.h"
 
-/* Past this many attributes of one tag the rest are read over. */
+/* Further attributes of one tag are skipped. */
 #define HTML_ATTRS_MAX 65536
 #define HTML_FOREIGN_MAX 64             /* nested svg, math, integration points */
 
@@ -77,7 +76,7 @@ enum html_tag_flag {
 	TAG_MEANS = 256,
 };
 
-/* What a range still needs before it reads as the standard says. */
+/* Corrections that a range still needs to be as the standard says. */
 enum html_dirt {
 	HTML_CLEAN = 0,
 	HTML_HAS_REF = 1,               /* character references */
@@ -116,7 +115,7 @@ struct html {
 
 	const char *p, *end, *start;
 	enum html_state state;
-	const char *raw_end;            /* where the raw text now read ends */
+	const char *raw_end;            /* end of the present raw text */
 	const char *last_start;         /* name that ends raw text */
 	size_t last_start_size;
 	char ref_text[8];
@@ -138,8 +137,8 @@ enum html_kind html_next(struct html *t);
  * on; last_start ("" for none) must outlive the tokenizer. */
 void html_force_state(struct html *t, enum html_state state, const char *last_start);
 
-/* Make a string of the current token read as the standard says; references by
- * the rules of attribute values.  Good until the next tag. */
+/* Correct a string of the current token; references by the rules of attribute values.
+ * Valid until the next tag. */
 void html_clean(struct html *t, struct html_str *s);
 static inline void html_value(struct html *t, struct html_attr *a)
 {
@@ -187,9 +186,9 @@ static inline unsigned html_tag_flags(enum html_tag tag)
 	return html_tag_rows[tag].flags;
 }
 
-/* One reference at data ('&' first) by the rules of text or of attribute
- * values: how many bytes it takes (0: it is no reference), its characters in
- * UTF-8 in out[8] and their number. */
+/* Decode one reference at data (beginning with '&') by the rules of text or of attribute
+ * values.  Returns its size in bytes (0: no reference); its characters are in out[8], as
+ * UTF-8. */
 size_t html_reference(const char *data, size_t size, bool in_attribute,
                       char *out, size_t *ret_out_size);
 

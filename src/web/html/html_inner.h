@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* html_inner.h - what the files of the tokenizer share; not for others. */
+/* html_inner.h - private to the files of the tokenizer. */
 #ifndef WEB_HTML_HTML_INNER_H
 #define WEB_HTML_HTML_INNER_H
 
@@ -18,7 +18,7 @@ const char *html_find_script_end(const struct html *t, const char *p);
 
 enum html_tag html_tag_find_key(uint64_t key, const char *name, size_t size);
 
-/* Content model and foreign content, told of each tag. */
+/* Update content model and foreign content after each tag. */
 void html_tag_feedback(struct html *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * html_scan.h - finding the next byte that matters, 16 bytes at a time.
+ * html_scan.h - find the next special byte, 16 bytes at a time.
  *
  * Runs of text and values are short (tens of bytes), so one plain SSE2 load and
  * a few compares beat a call to memchr, and wider vectors bring nothing.  SSE2 is

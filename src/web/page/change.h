@@ -10,8 +10,8 @@
  * Refinements are appended, "text:digits" and so on:
  *   :digits      (text, near) any number counts as the same number
  *   :attributes  (tags) attribute names belong to the skeleton
- *   :values      (tags) and what is read aloud: alt, lang, role, title, label, aria-*
- * docs/reading-pages.md has the table of what each sees.
+ *   :values      (tags) and values that are read aloud: alt, lang, role, title, label, aria-*
+ * docs/reading-pages.md has a table of what each detector sees.
  */
 #ifndef WEB_PAGE_CHANGE_H
 #define WEB_PAGE_CHANGE_H
@@ -33,8 +33,8 @@ MUST_CHECK int detector_parse(struct detector *ret, const char *spec, struct err
  * and the word callback of *options stay as they are. */
 void detector_options(const struct detector *d, struct extract_options *options);
 
-/* What every detector sees.  Text, tags and simhash of captures that were read under
- * different settings cannot be compared: then the bytes decide. */
+/* The differences of two captures, for all detectors.  Text, tags and simhash of captures
+ * read with different settings cannot be compared: then the bytes decide. */
 struct change_view {
 	bool bytes, text, tags;         /* differs */
 	unsigned bits;                  /* of the simhash that differ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extract.h - everything we read out of one page, in one pass over its tags.
+ * extract.h - read everything we need from a page, in one pass over its tags.
  *
  * Visible text: what a reader without scripts sees.  Left out are comments; the
  * content of script, style, template, title, iframe, noembed, noframes and
@@ -11,13 +11,13 @@
  * on screen begin a new line here; other tags separate nothing, so <b>w</b>ord is
  * one word.  NUL characters are dropped.
  *
- * Counts: images are <img> (and the old <image>), tables <table>, out-links <a>
- * and <area> with href, whatever they point to and wherever they stand except in
- * templates; e-mail addresses are counted in the visible text and in mailto links.
+ * Counts: images are <img> (and the old <image>), tables <table>, out-links <a> and
+ * <area> with href, with any target, everywhere but in templates.  E-mail addresses are
+ * counted in the visible text and in mailto links.
  *
  * Links: <a>, <area>, <link rel=canonical>, meta refresh and frames, resolved
  * against the first <base href> before them, canonical, in page order with
- * repetitions; what is no http URL is not a link.
+ * repetitions; only http and https URLs are links.
  */
 #ifndef WEB_PAGE_EXTRACT_H
 #define WEB_PAGE_EXTRACT_H
@@ -30,7 +30,7 @@
 #include "web/text/words.h"
 #include "web/url/url.h"
 
-#define EXTRACT_SIZE_MAX  (32u << 20)   /* of a page as UTF-8; the rest is not read */
+#define EXTRACT_SIZE_MAX  (32u << 20)   /* bytes of a page as UTF-8; the rest is not read */
 #define EXTRACT_LINKS_MAX 50000
 #define EXTRACT_TITLE_MAX 1024
 
@@ -38,7 +38,7 @@ enum page_type { PAGE_HTML, PAGE_TEXT, PAGE_OTHER };
 enum link_kind { LINK_A, LINK_AREA, LINK_CANONICAL, LINK_REFRESH, LINK_FRAME };
 
 struct extract_options {
-	bool no_bytes;                  /* digest.bytes is not wanted */
+	bool no_bytes;                  /* do not compute digest.bytes */
 	bool fold_digits;               /* in digest.text and digest.simhash */
 	bool tag_attributes;            /* digest.tags: attribute names, sorted */
 	bool tag_values;                /* and values of alt lang role title label aria-* */
@@ -85,14 +85,14 @@ struct extract {                        /* zeroed: ready; one per thread */
 	struct region hidden, ignored, template, in_title;
 	bool has_title, has_base;
 	const char *url;
-	struct url_base on;             /* what links are resolved on */
+	struct url_base on;             /* base of relative links */
 	VEC(struct page_link) links;
 	VEC(struct digest_gap) gaps;
 	struct page page;
 };
 
 void extract_release(struct extract *x);
-/* Read a page; the result is good until the next call. */
+/* Read a page; the result is valid until the next call. */
 const struct page *extract_page(struct extract *x, const struct extract_input *in,
                                 const struct extract_options *options);
 
@@ -101,7 +101,7 @@ static inline const char *page_link_url(const struct page *p, size_t i)
 	return p->links_pool + p->links[i].url;
 }
 
-/* HTML, text or something else, by Content-Type or, without one, by looking. */
+/* HTML, text or other, by Content-Type or, without one, by the first bytes. */
 enum page_type extract_type(const char *content_type, const char *data, size_t size);
 /* E-mail addresses in a text. */
 uint32_t extract_count_emails(const char *text, size_t size);

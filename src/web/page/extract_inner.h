@@ -7,7 +7,7 @@
 
 enum { PENDING_NONE, PENDING_SPACE, PENDING_LINE };
 
-/* Append text, white space runs as one space; *pending goes on between calls. */
+/* Append text, white space runs as one space; *pending is the state between calls. */
 void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size);
 
 /* The same straight from a page in the data state, where most text is: up to a

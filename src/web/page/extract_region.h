@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extract_region.h - the extent of one element, without a tree.
+ * extract_region.h - where an element begins and ends, without a tree.
  *
- * A region opens at a start tag and closes where the element ends: at the end tag
- * of the same name, nested ones counted; for elements whose end tag may be left
- * out (p, li, dd, td, option, ...) also at the tag that implies it.  Everything
- * else between is taken as inside, however badly nested it is; an element never
- * closed lasts to the end of the page, as it does in a browser.
+ * A region opens at a start tag.  It closes at the end tag of the same name (nested
+ * elements of that name are counted), or, for elements whose end tag may be omitted (p,
+ * li, dd, td, option, ...), at the tag that implies it.  All other tags between are
+ * inside, however badly nested.  An element that is never closed lasts to the end of the
+ * page, as in a browser.
  *
- * Also here: which elements a reader does not see, and the user's rules for
- * elements that shall not count.
+ * Also here: which elements a reader does not see, and the user's rules for elements to
+ * ignore.
  */
 #ifndef WEB_PAGE_EXTRACT_REGION_H
 #define WEB_PAGE_EXTRACT_REGION_H
@@ -27,13 +27,13 @@ struct region {                         /* zeroed: closed */
 
 enum region_event {
 	REGION_GOES_ON,
-	REGION_ENDS_WITH,               /* with this very tag */
+	REGION_ENDS_WITH,               /* this tag is the last of the region */
 	REGION_ENDED_BEFORE,            /* this tag is outside already */
 };
 
 /* Open at the current start tag; false if the element has no content. */
 bool region_open(struct region *r, const struct html *t);
-/* Tell an open region of each later tag. */
+/* Call it for each later tag while the region is open. */
 enum region_event region_step(struct region *r, const struct html *t);
 
 /* Does a reader not see what is inside the current start tag's element? */

@@ -2,10 +2,10 @@
 /*
  * features.h - the 48 features of cluster-level sampling, by name.
  *
- * What one page tells is computed here; what only the repository knows (ranks
- * among clusters, PageRank, in-links, how often the crawler saw it change) is
- * passed in.  Dynamic features are 0, and the similarity 1, until there are two
- * copies.  Values are raw: scaling is the clustering's business.
+ * Features of one page are computed here.  Features that need the repository (ranks among
+ * clusters, PageRank, in-links, changes seen) are passed in.  Until there are two copies
+ * dynamic features are 0, and the similarity is 1.  Values are raw; the clustering scales
+ * them.
  */
 #ifndef WEB_PAGE_FEATURES_H
 #define WEB_PAGE_FEATURES_H

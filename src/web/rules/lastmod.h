@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lastmod.h - how far a site's own modification dates are to be believed.
+ * lastmod.h - can a site's own modification dates be trusted?
  *
- * A sitemap's lastmod (or a Last-Modified) is checked for free whenever a page
- * is downloaded anyway: did the date move since the last visit, and did the
- * content?  The rule: dates count as observations once the
- * precision of "the date moved <=> the content changed" is above 0.9 over at
- * least 20 checks; until then, and again as soon as it falls, they are only read.
+ * Each download of a page checks its lastmod (or Last-Modified) for free: did the date
+ * move since the last visit, and did the content?  Dates are trusted when "the date moved
+ * <=> the content changed" held in more than 0.9 of at least 20 checks.  Before that, and
+ * when the share falls, dates are only recorded.
  *
- * Both directions are counted, since a site that stamps every page every night
- * (date moves, nothing changed) is as useless as one that never does.  Where
- * changes are rare, a date that never moves would score well by agreeing on
- * nothing: so at least one of the checks must be a change that the date told.
+ * Both directions count: a site that stamps every page every night (date moves, content
+ * does not) is as useless as one that never does.  If changes are rare, a date that never
+ * moves would agree nearly always.  So at least one check must be a change that the date
+ * showed.
  *
- * Old evidence fades: past LASTMOD_MEMORY checks all counts are halved, so a site
- * that changes its ways is found out after about as many checks.
+ * Old evidence fades: at LASTMOD_MEMORY checks all counts are halved, so a site that
+ * behaves differently is noticed after about as many checks.
  */
 #ifndef WEB_RULES_LASTMOD_H
 #define WEB_RULES_LASTMOD_H
@@ -37,7 +36,7 @@ static inline void lastmod_check(struct lastmod_trust *t, bool date_moved, bool 
 	if (t->checks >= LASTMOD_MEMORY) {
 		t->checks /= 2;
 		t->hits /= 2;
-		t->told = (t->told + 1) / 2;    /* told once stays told */
+		t->told = (t->told + 1) / 2;    /* never back to 0 */
 	}
 	t->checks++;
 	t->hits += date_moved == changed;

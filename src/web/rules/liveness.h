@@ -2,14 +2,14 @@
 /*
  * liveness.h - is there still a page behind this URL?
  *
- * Pure functions over what was observed; nothing is fetched here.
+ * Pure functions on observed answers; nothing is fetched here.
  *
  * Classes are those of the LiveRank study (Huynh, Mathieu, Viennot 2014): no
- * answer, 404 (and 410, its plainer form), redirect, 200 (real or soft 404),
- * other.  Alive is a real 200; of a redirect the target is what lives, once,
- * however many old URLs lead to it: count distinct final URLs.
+ * answer, 404 or 410, redirect, 200 (real or soft 404), other.  Alive is a real 200.  Of
+ * a redirect the target is alive, and counts once however many old URLs lead to it: count
+ * distinct final URLs.
  *
- * Two tests tell a soft 404, a page that says "not here" with status 200:
+ * Two tests find a soft 404, a page that says "not found" with status 200:
  *   - the study's two phrases in title or text (half of all its 200s);
  *   - on the live web the better one: ask for a sibling that cannot exist and
  *     see whether it comes back the same way.
@@ -30,11 +30,11 @@
 
 #define LIVENESS_REDIRECTS_MAX  10              /* of page and probe alike */
 #define LIVENESS_BODY_MAX       (64 * 1024)     /* bytes of a body worth comparing */
-#define LIVENESS_SIBLING_SIZE   25              /* letters of a name nobody chose */
-#define LIVENESS_SIMHASH_MAX    3               /* bits apart, and yet the same */
+#define LIVENESS_SIBLING_SIZE   25              /* letters of a made-up name */
+#define LIVENESS_SIMHASH_MAX    3               /* bits that may differ in the same text */
 #define LIVENESS_SIMILARITY_MIN 0.95
 
-/* What came of one GET, redirects followed. */
+/* The answer of one GET, redirects followed. */
 struct liveness_answer {
 	int status;                     /* the last one; 0: no answer */
 	unsigned redirects;             /* followed on the way */
@@ -56,9 +56,9 @@ enum liveness_class {
 
 const char *liveness_name(enum liveness_class c);
 
-/* The class of the page asked for (REDIRECT if there was one), by phrases; and
- * that of the place it led to, which is the same if there was no redirect.
- * *ret_target may be NULL. */
+/* The class of the requested page (REDIRECT if there was one), by phrases.  *ret_target,
+ * if not NULL: the class of the redirect's target, or the same class without a redirect.
+ * */
 enum liveness_class liveness_classify(const struct liveness_answer *a,
                                       enum liveness_class *ret_target);
 
@@ -66,8 +66,8 @@ enum liveness_class liveness_classify(const struct liveness_answer *a,
  * between the words.  For titles and visible text, not for markup. */
 bool liveness_has_phrase(const char *text, size_t size);
 
-/* Append a URL in the directory of `url` (canonical) that nobody has: its name is
- * LIVENESS_SIBLING_SIZE letters of `draw`.  One per directory and cycle will do. */
+/* Append a URL in the directory of `url` (canonical) that cannot exist: its name is
+ * LIVENESS_SIBLING_SIZE letters from `draw`.  One per directory and cycle is enough. */
 MUST_CHECK int liveness_sibling(const char *url, size_t size, uint64_t draw,
                                 struct buf *out, struct err *err);
 
@@ -75,10 +75,10 @@ enum liveness_reason {
 	LIVENESS_BY_ERROR,              /* the page itself failed: dead */
 	LIVENESS_BY_HONESTY,            /* the sibling failed, as it should: alive */
 	LIVENESS_BY_ROOT,               /* the site's front page: alive */
-	LIVENESS_BY_REDIRECTS,          /* led on by more or fewer steps: alive */
-	LIVENESS_BY_PLACE,              /* both led to one place: dead */
-	LIVENESS_BY_LIKENESS,           /* both say the same: dead */
-	LIVENESS_BY_DIFFERENCE,         /* they do not: alive */
+	LIVENESS_BY_REDIRECTS,          /* different numbers of redirects: alive */
+	LIVENESS_BY_PLACE,              /* both were redirected to one URL: dead */
+	LIVENESS_BY_LIKENESS,           /* both have the same text: dead */
+	LIVENESS_BY_DIFFERENCE,         /* the texts differ: alive */
 };
 
 /* Alive or not, by the sibling's answer.  `similarity` of the two texts (token

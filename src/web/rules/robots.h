@@ -8,19 +8,18 @@
  * any number of wildcards.  Pattern and URL are brought to one
  * percent-encoding before they are compared, so "~", "%7E" and "%7e" are one.
  *
- * When in doubt a line is read towards less access: a file longer than
+ * In doubt a line is read as less access: a file longer than
  * ROBOTS_SIZE_MAX and a line longer than ROBOTS_LINE_MAX are cut, and a cut
  * Disallow keeps its beginning (which covers more), while a cut Allow, a cut
  * User-agent and anything else cut are dropped.  If the cut leaves our own group
  * without a rule, the "*" group binds us as well.
  *
  * Records the RFC does not define leave the groups alone, with one exception: a
- * Crawl-delay followed by an empty line ends its group.  "*" with nothing but a
- * delay, then one bad robot that is shut out, is common, and nobody who writes
- * it means to shut out everyone.
+ * Crawl-delay followed by an empty line ends its group.  Files with "*" and only a delay,
+ * then one robot that is shut out, are common; their authors do not mean to shut out all.
  *
- * Nothing is fetched here, no time is read: see robots_policy() for what a
- * status means.  Redirects, caching for 24 hours and retries are the fetcher's.
+ * Nothing is fetched here, and no clock is read.  robots_policy() says what a status
+ * means. The fetcher does redirects, caching for 24 hours and retries.
  */
 #ifndef WEB_RULES_ROBOTS_H
 #define WEB_RULES_ROBOTS_H
@@ -34,7 +33,7 @@
 
 #define ROBOTS_SIZE_MAX        (500 * 1024)     /* RFC 9309 section 2.5 */
 #define ROBOTS_LINE_MAX        (16 * 1024)
-#define ROBOTS_STEPS_MAX       (512 * 1024)     /* bytes looked at for one question */
+#define ROBOTS_STEPS_MAX       (512 * 1024)     /* bytes compared for one URL */
 #define ROBOTS_SITEMAPS_MAX    100
 #define ROBOTS_DELAY_MAX       86400.0          /* seconds; the fetcher caps lower */
 #define ROBOTS_UNREACHABLE_MAX (30 * 86400)     /* seconds, section 2.3.1.4 */
@@ -49,7 +48,7 @@ struct robots_rule {
 	bool wild;
 };
 
-/* Zeroed, it is a valid one that allows everything. */
+/* Zeroed, it allows everything. */
 struct robots {
 	struct buf text;
 	VEC(struct robots_rule) rules;  /* plain ones by their bytes, then the wild ones, */
@@ -73,9 +72,9 @@ void robots_release(struct robots *r);
 bool robots_allows(const struct robots *r, const char *url, size_t size,
                    const char **ret_rule);
 
-/* The same with another limit than ROBOTS_STEPS_MAX, and what was needed of it.  A question
- * that would take more is answered towards less access: rules with wildcards that are left
- * then open nothing, and close all that begins as they do. */
+/* The same with another limit than ROBOTS_STEPS_MAX; also returns the steps used.  At the
+ * limit the answer is less access: remaining rules with wildcards allow nothing, and
+ * forbid every URL with the same beginning. */
 bool robots_allows_within(const struct robots *r, size_t steps, const char *url, size_t size,
                           const char **ret_rule, size_t *ret_steps);
 
@@ -87,7 +86,7 @@ static inline const char *robots_sitemap(const struct robots *r, size_t i)
 enum robots_access {
 	ROBOTS_READ,            /* parse the body and ask it */
 	ROBOTS_ALLOW_ALL,       /* there is no robots.txt */
-	ROBOTS_DISALLOW_ALL,    /* we do not know: fetch nothing, ask again later */
+	ROBOTS_DISALLOW_ALL,    /* unknown: fetch nothing, try again later */
 };
 
 /* What the final status of /robots.txt means (0: no answer; 3xx: more redirects

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* robots_inner.h - what robots.c (reading) and robots_match.c (asking) share. */
+/* robots_inner.h - shared by robots.c (parsing) and robots_match.c (matching). */
 #ifndef WEB_RULES_ROBOTS_INNER_H
 #define WEB_RULES_ROBOTS_INNER_H
 
@@ -10,7 +10,7 @@
 size_t robots_normalise(const char *s, size_t size, bool pattern, char *d,
                         uint32_t *ret_octets);
 
-/* Put the rules in the order in which robots_allows() wants them. */
+/* Put the rules in the order that robots_allows() needs. */
 void robots_index(struct robots *r);
 
 #endif

@@ -2,18 +2,16 @@
 /*
  * sitemap.h - sitemaps (sitemaps.org 0.9): XML url sets, XML indexes, plain text.
  *
- * Read from a stream that may be compressed; the kind is found by looking.  Each
- * entry is given to a callback as soon as it is complete, so memory does not
- * grow with the file.  A sitemap is what a site says about itself: locations are
- * made canonical and checked against the sitemap's own place, `lastmod` is a
- * hint (see lastmod.h for how far it is trusted), changefreq and priority are
- * not read at all.
+ * Read from a stream that may be compressed; the first bytes decide the kind.  Each entry
+ * is given to a callback as soon as it is complete, so memory does not grow with the
+ * file. Locations are made canonical and checked against the URL of the sitemap.
+ * `lastmod` is a hint (lastmod.h says when it is trusted).  changefreq and priority are
+ * ignored.
  *
  * Hostile input.  Any DOCTYPE, and with it every entity beyond the five of XML,
  * is refused; nesting, the size of one token, of one location and of the whole,
- * and the number of entries have caps.  What was delivered before an error
- * stands.  Following an index is the caller's: it fetches the sitemaps an index
- * names and passes depth + 1.
+ * and the number of entries have caps.  Entries delivered before an error are valid.  The
+ * caller follows an index: it fetches the sitemaps that the index names, with depth + 1.
  */
 #ifndef WEB_RULES_SITEMAP_H
 #define WEB_RULES_SITEMAP_H
@@ -59,8 +57,8 @@ struct sitemap_source {
 
 struct sitemap_report {
 	uint64_t entries;               /* delivered */
-	uint64_t refused;               /* no URL we take */
-	uint64_t outside;               /* not the sitemap's to name */
+	uint64_t refused;               /* not a valid URL */
+	uint64_t outside;               /* outside the scope of the sitemap */
 	uint64_t bad_dates;             /* lastmod that is no date */
 	bool index, text;               /* what it was */
 	bool cut;                       /* longer than a cap: the rest was not read */

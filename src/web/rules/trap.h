@@ -2,15 +2,14 @@
 /*
  * trap.h - URLs that a crawler should not follow by itself.
  *
- * Some sites have more URLs than pages: calendars without end, session ids, links
- * that hang their own path behind themselves, search forms with every combination
- * of facets.  A name gives most of them away, and what it does not is bounded by
- * counting: trap_shape() is the name of the directory under which pages are to be
- * counted together, digits aside, so that /2031/05/ and /2031/06/ are one, and so
- * are all pages of one script with the same parameters.
+ * Some sites have more URLs than pages: endless calendars, session ids, links that append
+ * their own path to themselves, search forms with every combination of facets.  Most of
+ * them can be seen from the URL.  The rest is limited by number: pages with the same
+ * trap_shape() are counted together.  The shape is the directory with digits as 0, so
+ * /2031/05/ and /2031/06/ have one shape, and so have all pages of one script with the
+ * same parameters.
  *
- * It is for URLs that nobody asked for.  What a user puts under care is fetched
- * whatever it looks like.
+ * This is only for URLs that we discover.  Pages that the user adds are always fetched.
  */
 #ifndef WEB_RULES_TRAP_H
 #define WEB_RULES_TRAP_H
@@ -24,7 +23,7 @@
 #define TRAP_DEPTH_MAX   12             /* '/' in the path */
 #define TRAP_REPEATS_MAX 2              /* of one path segment */
 #define TRAP_PARAMS_MAX  6              /* of a query */
-#define TRAP_FUTURE      (400 * 86400)  /* seconds from now that a date may lie ahead */
+#define TRAP_FUTURE      (400 * 86400)  /* seconds from now; later dates are a trap */
 
 enum trap {
 #define TRAP(code, name) code,
@@ -34,7 +33,7 @@ enum trap {
 };
 
 const char *trap_name(enum trap t);
-/* What is wrong with a canonical URL, at a moment; TRAP_NONE: nothing. */
+/* The trap that a canonical URL looks like at time now; TRAP_NONE: none. */
 enum trap trap_find(const char *url, size_t size, int64_t now);
 /* Append the directory of a canonical URL, with its pseudo-directory if it has a
  * query (url_query_dir()), each run of digits as one 0. */

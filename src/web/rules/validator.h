@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validator.h - how far a site's validators (ETag, Last-Modified) are to be believed.
+ * validator.h - can a site's validators (ETag, Last-Modified) be trusted?
  *
- * A 304 costs nothing and says "same".  A server that says so whatever its page is would
- * keep our copy old for ever and teach the policy that the page never changes.  So one of
- * VALIDATOR_CHECK conditional requests goes out without its conditions, as chance has it,
- * and every whole answer is looked at: has the content changed, though the validator that
- * the server would have compared is the one we had?  Then the site is in doubt: it is asked
- * without conditions, which makes each answer such a check, until VALIDATOR_DOUBT answers
- * in which validator and content agreed.  What we judge by is the detector of the cycle: a
- * validator that is blind to what we look for is as useless as one that lies.
+ * A 304 is cheap and says "same".  A server that always says so would keep our copy old
+ * for ever and teach the policy that the page never changes.  So one in VALIDATOR_CHECK
+ * conditional requests, chosen at random, is sent without conditions, and every full
+ * answer is checked: did the content change although the validator is the one we had?
+ * Then the site is in doubt: all its requests are sent without conditions, until
+ * validator and content agreed in VALIDATOR_DOUBT answers.  "Changed" is judged by the
+ * detector of the cycle: a validator that misses what we look for is as useless as a
+ * wrong one.
  *
- * A validator that is always new does no harm: it is the content that is judged.
+ * A validator that is always new does no harm, since we compare the content.
  */
 #ifndef WEB_RULES_VALIDATOR_H
 #define WEB_RULES_VALIDATOR_H
@@ -26,8 +26,8 @@
 
 enum validator_verdict { VALIDATOR_NOTHING, VALIDATOR_AGREES, VALIDATOR_LIES };
 
-/* Of a whole answer; texts of size 0 are not there.  By RFC 9110 13.2.2 the date is not
- * looked at where there is an entity tag. */
+/* Judge a full answer; a text of size 0 is missing.  By RFC 9110 13.2.2 the date is
+ * ignored if there is an entity tag. */
 static inline enum validator_verdict validator_judge(const char *etag, size_t etag_size,
 	const char *old_etag, size_t old_etag_size, const char *date, size_t date_size,
 	const char *old_date, size_t old_date_size, bool changed)

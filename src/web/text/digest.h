@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * digest.h - the fingerprints of one capture, from which changes are told.
+ * digest.h - the fingerprints of one capture, which detectors compare.
  *
  *   bytes    XXH3-128 of the payload
  *   text     XXH3-64 of the visible text (web/page/extract.h)
@@ -8,8 +8,8 @@
  *            for each end tag; with options, attributes too
  *   simhash  64-bit simhash of the visible text's words
  *
- * A document without text or tags of its own (an image, a PDF) has its bytes
- * stand for both, so that every detector sees it change.
+ * For a document without text and tags (an image, a PDF) all fingerprints are of its
+ * bytes, so every detector sees it change.
  */
 #ifndef WEB_TEXT_DIGEST_H
 #define WEB_TEXT_DIGEST_H

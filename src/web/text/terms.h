@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * terms.h - the words of a page and how often each stands in it.
+ * terms.h - count the words of a page.
  *
- * Counting knows nothing of other pages: words come out as they are (or as stems,
- * by libstemmer), in the order of their first sight, so that several threads may
- * count, each with a counter of its own, and whoever keeps the word list of all pages
- * gives them numbers afterwards (engine/archive/lexicon.h).  Stop words and words of one byte
- * are not counted.
+ * A counter knows one page only: it returns words (or stems, by libstemmer) in the order
+ * of their first occurrence.  So several threads may count, each with its own counter.
+ * One word list for all pages numbers them afterwards (engine/archive/lexicon.h).  Stop
+ * words and words of one byte are not counted.
  *
  * A page's term vector is the numbers and counts of its words, by number.
  */
@@ -29,11 +28,11 @@ void stemmer_free(struct stemmer *s);
 const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size);
 
 struct word_count {
-	uint32_t at, size, count;       /* place in the pool */
+	uint32_t at, size, count;       /* at: offset in the pool */
 };
 
 struct word_counts {                    /* zeroed: empty */
-	VEC(struct word_count) words;   /* by first sight */
+	VEC(struct word_count) words;   /* by first occurrence */
 	struct buf pool;
 };
 
@@ -42,10 +41,10 @@ void word_counts_release(struct word_counts *c);
 struct word_counter {                   /* zeroed: ready */
 	struct stemmer *stemmer;        /* set: stems are counted; the owner's */
 	struct word_counts page;        /* the caller may swap it for another */
-	struct map seen;                /* hash of a word -> place in page.words */
+	struct map seen;                /* hash of a word -> index in page.words */
 };
 
-/* Forget the page before. */
+/* Begin a new page. */
 void word_counter_begin(struct word_counter *c);
 /* The word callback of web/page/extract.h. */
 void word_counter_add(void *counter, const char *word, size_t size, uint64_t hash);

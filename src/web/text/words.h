@@ -30,10 +30,10 @@ struct words {                          /* zero up to `batch`: ready */
 
 	uint64_t last;                  /* hash of the last word */
 	size_t n_batch;
-	uint64_t batch[WORDS_BATCH];    /* features not yet taken in */
+	uint64_t batch[WORDS_BATCH];    /* features not yet added to the simhash */
 };
 
-/* Add the words of a text (valid UTF-8).  A word does not go on in the next call. */
+/* Add the words of a text (valid UTF-8).  A word ends at the end of the text. */
 void words_add(struct words *w, const char *text, size_t size);
 
 /* The hash of a word given in lower case. */

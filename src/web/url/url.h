@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url.h - one spelling for every http and https URL, and what is read off it.
+ * url.h - the canonical form of http and https URLs, and their parts.
  *
  * Canonical form: scheme://host[:port]/path[?query], all ASCII.
  *   - scheme and host in lower case, default port, fragment and one trailing
@@ -46,18 +46,18 @@
 MUST_CHECK int url_canonical(const char *s, size_t size, struct buf *out,
                              struct err *err);
 
-/* Is it what url_canonical() made, as far as everything below counts on it?  For URLs
- * that were kept somewhere: linear, and without writing anything. */
+/* Has it the form that url_canonical() makes, as far as the functions below rely on it?
+ * For stored URLs.  Linear time; writes nothing. */
 bool url_is_canonical(const char *s, size_t size);
 
-/* Append what `ref` means on the page `base` (canonical), RFC 3986 section 5.
- * Blanks around ref are ignored, as HTML has it; blanks inside its path or
- * query become %20.  err may be NULL: a refused link is then cheap. */
+/* Append the link `ref` resolved against the page `base` (canonical), RFC 3986 section 5.
+ * Blanks around ref are ignored, as in HTML; blanks inside its path or query become %20.
+ * err may be NULL: then a refused link is cheap. */
 MUST_CHECK int url_resolve(const char *base, size_t base_size, const char *ref,
                            size_t ref_size, struct buf *out, struct err *err);
 
-/* The same for many links of one page: what they need to know of it is found
- * once.  The page's URL must stay where it is. */
+/* The same for many links of one page, whose URL is parsed once.  The URL must stay
+ * valid. */
 struct url_base {
 	const char *url;
 	uint32_t size, path, dir, query;        /* dir: behind the path's last slash */
@@ -86,9 +86,9 @@ void url_surt(const char *url, size_t size, struct buf *out);
 /* Append the site: host[:port], or with by_domain the registrable domain by
  * the public suffix list (the host itself for addresses and bare suffixes). */
 void url_site(const char *url, size_t size, bool by_domain, struct buf *out);
-/* Append whom a host belongs to, whatever the port: its registrable domain by the public
- * suffix list, the section of private suffixes included (two names under github.io are
- * strangers); else the host itself, if it is an address or a suffix. */
+/* Append the owner of a host, without the port: its registrable domain by the public
+ * suffix list with its private suffixes (two names under github.io have different
+ * owners); or the host itself, if it is an address or a suffix. */
 void url_domain(const char *url, size_t size, struct buf *out);
 
 /* Number of '/' in the path: 1 for "http://a/", 2 for "http://a/b/c". */
