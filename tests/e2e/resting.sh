@@ -34,6 +34,19 @@ until=$(field 'failing["rests_until"]')
 [[ $until > 2024-01-03T23 && $until < 2024-01-06T01 ]] || fail "it rests until $until"
 expect 0 "$f" -C r explain "$url/p1" --now 20240102 --json
 is 'failing' None
+# a page that was never asked for, of a host whose others failed: its site rests
+"$f" init h > out; "$f" -C h set contact mailto:t@example.org; "$f" -C h set delay 0
+seq -f 'http://no-such-host.invalid/%.0f' 1 9 > nowhere; "$f" -C h import nowhere > out
+"$f" -C h add "$url"/p{1,3,5,7,9} > out; "$f" -C h set allow-net 127.0.0.1/32
+expect 0 "$f" -C h cycle --budget 10 --policy random --now 20240101
+"$f" -C h log --visits > visits
+for i in $(seq 9); do grep -q "invalid/$i\$" visits || never=http://no-such-host.invalid/$i; done
+[ -n "${never:-}" ] || fail "all pages were asked for"
+expect 0 "$f" -C h explain "$never" --now 20240102
+grep -q 'its site fails, and rests' out || fail "explain: $(cat out)"
+grep -q '^rests until  2024-01-0' out || fail "until when is not said"
+expect 0 "$f" -C h explain "$never" --now 20240102 --json
+is asked False; is 'site_rests_until[:9]' 2024-01-0
 # back from their rest: 5 % of 40 requests, or what the user says, a setting as well
 expect 0 "$f" -C r plan --budget 40 --now 20240110 --json
 is resting 0; is 'len(plan)' 22

@@ -210,8 +210,14 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 	printf("url          %s\npolicy       %s\naim          %s\n",
 	       pages_url(&p->r.has.loaded.pages, n), o->policy, aim_name((enum aim)o->aim));
 	if (!x->seen) {
-		puts(x->failing.until ? "verdict      it is not asked for: it, or its site, rests" :
+		puts(x->failing.times && x->failing.until ?
+		     "verdict      it is not asked for: it, or its site, rests" : x->failing.until ?
+		     "verdict      it is not asked for: its site fails, and rests" :
 		     "verdict      it is not asked for: it is gone, or the policy leaves it out");
+		if (!x->failing.times && x->failing.until) {
+			when_iso(x->failing.until, t);
+			printf("rests until  %s\n", t);
+		}
 		failing_page_text(&x->failing);
 		return;
 	}
@@ -240,6 +246,7 @@ static void explain_json(const struct explanation *x, const struct planning *p,
                          const struct plan_opts *o)
 {
 	struct json j;
+	char t[21];
 
 	cli_json_begin(&j, "explain");
 	json_kstr(&j, "url", pages_url(&p->r.has.loaded.pages, x->page.number));
@@ -261,6 +268,10 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 	}
 	json_kint(&j, "visits", x->page.visits);
 	json_kint(&j, "changes", x->page.changes);
+	if (!x->failing.times && x->failing.until) {
+		when_iso(x->failing.until, t);
+		json_kstr(&j, "site_rests_until", t);
+	}
 	failing_page_json(&j, &x->failing);
 	cli_json_end(&j);
 }

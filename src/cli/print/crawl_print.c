@@ -146,7 +146,8 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 	if (r->discovery.on)
 		discovery_text(&r->discovery);
 	if (r->unasked)
-		printf("redirects took the requests of %u pages that were planned\n", r->unasked);
+		printf("redirects took the requests of %u page%s planned\n", r->unasked,
+		       r->unasked == 1 ? " that was" : "s that were");
 	if (r->fetch.robots_budgeted)
 		printf("redirects to other sites cost %llu requests for robots.txt there\n",
 		       (unsigned long long)r->fetch.robots_budgeted);

@@ -75,7 +75,7 @@ int planning_explain(struct planning *p, struct explanation *ret, struct err *er
 	struct explanation x = { .page = ret->page };
 	int rc = failing_page(p->store, x.page.number, &x.failing, err);
 
-	if (rc == 0 && x.failing.times)
+	if (rc == 0)
 		x.failing.until = failing_rest(&p->r, x.page.number, p->opts.now);
 	if (rc == 0)
 		rc = planning_make(p, err);
