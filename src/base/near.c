@@ -44,7 +44,7 @@ void near_try(struct near *n, const char *name)
 {
 	size_t distance = near_distance(n->wanted, n->size, name, strlen(name));
 
-	/* somebody who did not finish the word meant it */
+	/* the beginning of a name counts as near */
 	if (n->size >= 3 && !strncmp(n->wanted, name, n->size) && distance > 1)
 		distance = 1;
 	if (distance < n->distance) {

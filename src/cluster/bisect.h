@@ -4,7 +4,7 @@
  *
  * Maximises I2, the sum over all rows of the cosine to their cluster's centroid,
  * which for unit rows is the sum of the lengths of the clusters' sums.  The
- * first cluster is everybody; while there are fewer than k, one is chosen and
+ * first cluster is all rows; while there are fewer than k, one is chosen and
  * divided in two (split.h).  Clusters of one row, or of rows all alike, are never
  * divided, so fewer than k may come out; there is at least one unless there are
  * no rows.

@@ -2,8 +2,8 @@
 /*
  * split.c - one bisection by the cosine criterion I2; see split.h.
  *
- * Trials.  Several pairs of random members are taken as seeds; everybody joins
- * the nearer one, refinement follows, the best pair wins.  In a large cluster
+ * Trials.  Several pairs of random members are taken as seeds; every member joins the
+ * nearer one, refinement follows, the best pair wins.  In a large cluster
  * this happens on an evenly spread sample of the members: what is compared is
  * directions, and a few hundred rows show them (256 found as good ones as 1,024).
  * The winner's direction then divides all members, and all of them are refined.
@@ -16,7 +16,7 @@
  * x.v > -m, m = 1/(2|A|) + 1/(2|B|) (from sqrt(a^2 + b) <= a + b/2a), so one float
  * dot product per row dismisses nearly all.  And x.v moves by at most |v' - v|
  * while v moves to v' (x has length 1): each row keeps the sum of all movements
- * of v at which it must be looked at again (`key`), and until then costs one
+ * of v at which it must be checked again (`key`), and until then costs one
  * comparison.  Passes after the first touch few rows.
  *
  * Threads.  A block is evaluated against one v, row by row independently, then
@@ -406,8 +406,7 @@ static uint32_t other_than(struct split_work *w, const struct split_part *p, uin
 	return far;
 }
 
-/* v from two seeds, then everybody to the nearer one.  False if there are no two
- * different rows. */
+/* Set v from two seeds; every member joins the nearer one.  False: all rows are equal. */
 static bool seed_sides(struct split_work *w, const struct split_part *p, struct rng *rng)
 {
 	uint32_t a = (uint32_t)rng_below(rng, p->n), b;
@@ -505,8 +504,8 @@ void split_run(struct split_work *w, const struct split_part *p, uint64_t seed,
 	take_sample(w, p, &rng, &sample);
 	seeded = run_trials(w, &sample, &rng);
 	if (!seeded && sample.n < p->n) {
-		/* The sample is all alike; the few that differ are found by looking
-		 * at everybody. */
+		/* all rows of the sample are equal: find the few others among all
+		 * members */
 		find_active(w, p);
 		seeded = seed_sides(w, p, &rng);
 		for (uint32_t a = 0; a < w->n_active; a++)

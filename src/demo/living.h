@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * living.h - a small living web: what each page is at any moment.
+ * living.h - a small made-up web: the state of each page at any time.
  *
  * Sites have directories, directories have pages.  Every page changes at its
  * own pace; now and then a directory is rewritten and most of its pages change

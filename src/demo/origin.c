@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* origin.c - the friendly part, on libmicrohttpd; a thread a connection, so
- * that an answer may take its time. */
+/* origin.c - the server, on libmicrohttpd; one thread for each connection, so that an
+ * answer may take long. */
 #include "demo/origin.h"
 
 #include <microhttpd.h>

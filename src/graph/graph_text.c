@@ -168,7 +168,8 @@ static int add_link_line(struct graph_text_reader *r, const char *p, const char 
 	return graph_builder_add(r->builder, a, b, err);
 }
 
-/* What `name` means on `page`, or as a page of its own; in `out`, if not as it stands. */
+/* `name` resolved against `page`, or as the name of a page; in `out`, if it is changed.
+ * */
 static struct span resolved(struct graph_text_reader *r, struct span page, struct span name,
                             struct buf *out)
 {

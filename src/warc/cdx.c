@@ -37,7 +37,7 @@ void cdx_clear(struct cdx_line *line)
 	};
 }
 
-/* Of JSON's numbers: a fraction is cut off, what is below 0 stands for "none". */
+/* A number of JSON: its fraction is dropped; negative means "none". */
 static bool whole_number(struct text s, int64_t *ret)
 {
 	const char *point = s.size ? memchr(s.s, '.', s.size) : NULL;
@@ -59,7 +59,8 @@ static bool whole_number(struct text s, int64_t *ret)
 	return true;
 }
 
-/* Where a dash, or nothing, stands for none; a title may be one, and no links are some. */
+/* Does a dash, or an empty text, mean "none" in this field?  A title may be a dash, and
+ * an empty list of links is a list. */
 static bool has_dash(const struct field_spec *f)
 {
 	enum cdx_field i = (enum cdx_field)(f - fields);

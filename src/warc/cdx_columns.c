@@ -205,7 +205,7 @@ static const char *read_row(char *text, const char **p, const char *end,
 			column[(*n)++] = (struct text){ m.value, m.type == JSON_NULL ? 0 : (size_t)size };
 	}
 	if (rc < 0)
-		*p = end;               /* where the next row begins nobody knows */
+		*p = end;               /* the start of the next row is unknown */
 	return rc < 0 ? "not JSON" : bad;
 }
 
@@ -249,7 +249,7 @@ enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *s
 	const char *p = *text, *end = p + *size, *inner, *bad;
 	size_t n = 0;
 
-	while (p < end && *p && strchr(" \t,]", *p))   /* what is left of the row before */
+	while (p < end && *p && strchr(" \t,]", *p))   /* the rest of the previous row */
 		p++;
 	inner = skip_blanks(p + (p < end), end);
 	if (inner == end || *inner == '[')

@@ -377,7 +377,7 @@ static int skip_blank(struct warc_reader *r, struct err *err)
 	}
 }
 
-/* Read past what is left of a block nobody wanted. */
+/* Skip the rest of a block that was not loaded. */
 static int skip_rest(struct warc_reader *r, struct err *err)
 {
 	const char *data;
@@ -491,7 +491,7 @@ int warc_end_record(struct warc_reader *r, struct err *err)
 		}
 		input_skip(r->in, (size_t)trailer);
 	}
-	/* the member's checksum comes behind its data: have it looked at */
+	/* the member's checksum comes after its data: read on, so that it is checked */
 	if (rc == 0)
 		rc = input_peek(r->in, 1, &data, &size, &own);
 	if (rc == E_PARSE && input_file_offset(r->in) == r->record.offset)

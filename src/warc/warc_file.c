@@ -36,7 +36,7 @@ static void open_name_of(const struct warc_writer *w, char ret[WARC_OPEN_SIZE])
 	snprintf(ret, WARC_OPEN_SIZE, "%s" WARC_OPEN_END, w->name);
 }
 
-/* Nobody can know of a file of which nothing was ever synced. */
+/* A file that was never synced is deleted: no index can refer to it. */
 void warc_file_release(struct warc_writer *w)
 {
 	char open_name[WARC_OPEN_SIZE];
@@ -65,7 +65,7 @@ static int flush_out(struct warc_writer *w, struct err *err)
 			continue;
 		if (n <= 0) {
 			err_errno(err, E_IO, "%s/%s.open: cannot write", w->options.folder, w->name);
-			/* drop what is half there: the file must read */
+			/* remove an incomplete record: the file must stay readable */
 			if (ftruncate(w->fd, (off_t)w->written) == 0)
 				(void)lseek(w->fd, (off_t)w->written, SEEK_SET);
 			w->file_size = w->written;

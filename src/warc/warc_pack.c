@@ -27,7 +27,7 @@
 
 #define SMALL 2048                      /* bytes that no Huffman tree is made for */
 #define PIECE_MAX (1u << 30)
-#define KEEP_TEXT ((size_t)1 << 20)     /* larger buffers are given back after use */
+#define KEEP_TEXT ((size_t)1 << 20)     /* bytes; larger buffers are freed after use */
 #define PROFILE "http://netpreserve.org/warc/1.1/revisit/"
 
 struct warc_packer {

@@ -29,7 +29,7 @@ struct line {
 	bool owner_asleep, stop;
 };
 
-/* Begin the oldest that nobody has, with the lock held on entry and exit. */
+/* Work on the oldest slot that no thread has; the lock is held on entry and exit. */
 static void work_once(struct line *l, unsigned thread)
 {
 	uint32_t place = (uint32_t)(l->begun++ % l->n_places);
@@ -74,7 +74,7 @@ struct line *line_new(unsigned n_threads, uint32_t n_places,
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->some_put, NULL);
 	pthread_cond_init(&l->some_done, NULL);
-	/* the owner's number is the one after the last thread that could be had */
+	/* the owner's number follows that of the last thread that could be started */
 	for (; l->n_threads < n_threads; l->n_threads++) {
 		struct thread *t = &l->threads[l->n_threads];
 

@@ -3,7 +3,7 @@
  * html_tag.c - start and end tags with their attributes.
  *
  * Names and values stay ranges of the input; a name with capitals or NULs is put
- * right at once (it is compared), a value only when somebody asks for it.
+ * right at once (it is compared), a value only when the caller asks for it.
  * Duplicate attributes are found by the packed last eight bytes of the name; a
  * tag with more than a handful gets a small hash table, so that a tag with many
  * thousand attributes costs linear time too.

@@ -23,7 +23,7 @@ struct parser {
 	const char *token;
 	bool in_header;                 /* the last rule or agent line was an agent */
 	bool delay_seen, blank_seen;    /* since that line; in this order */
-	uint8_t groups;                 /* who the current group is for */
+	uint8_t groups;                 /* bits: whom the current group binds */
 	bool own_rules;
 	double delay[3];                /* by FOR_ALL, FOR_US */
 };
@@ -75,10 +75,10 @@ static void add_rule(struct parser *p, bool allow, const char *s, size_t size, b
 	if (!size) {
 		if (!cut)               /* "Disallow:" forbids nothing */
 			return;
-		s = "/", size = 1;      /* who knows what it forbade */
+		s = "/", size = 1;      /* cut to nothing: it may have forbidden all */
 	}
-	/* a path that begins with neither slash nor star can never match as it
-	 * stands: a Disallow was meant for something, an Allow opens nothing */
+	/* a path that begins with neither slash nor star never matches: in a Disallow a
+	 * slash is added, an Allow is ignored */
 	add_slash = s[0] != '/' && s[0] != '*';
 	if (add_slash && allow)
 		return;
@@ -180,7 +180,7 @@ static void parse_line(struct parser *p, const char *s, const char *end, bool cu
 	size_t key, size;
 
 	if (hash)
-		end = hash, cut = false;        /* what was cut is comment */
+		end = hash, cut = false;        /* only a comment was cut */
 	trim(&s, &end);
 	if (s == end) {
 		p->blank_seen |= p->delay_seen && !hash;

@@ -2,18 +2,18 @@
 /*
  * robots_match.c - which rule decides about a URL, in bounded time.
  *
- * Plain rules have no star, or none but at their end.  They are sorted by their bytes, and
- * each knows the longest other one that it begins with (its parent) and the better of
+ * Plain rules have no star, or none but at their end.  They are sorted by their bytes,
+ * and each knows the longest other one that it begins with (its parent) and the better of
  * itself and all of these.  A binary search finds the rule next to the path; the first of
  * it and its parents that begins the path knows the answer.  A rule with '$' is kept with
  * that byte: no path has one, so the path is looked for with '$' behind it.
  *
  * Wild rules are tried one by one, most octets first.  Each names the last bytes (up to
  * three) of its longest piece; those that the path does not have at all are passed by.  A
- * pattern is literal pieces between stars: the first must begin the path, the last must end
- * it if there is a '$', each other is searched behind the one before (leftmost is always
- * right).  When all this has looked at `steps` bytes, the rest is no longer read as it
- * stands: an Allow opens nothing, and a Disallow closes all that begins as it does.
+ * pattern is literal pieces between stars: the first must begin the path, the last must
+ * end it if there is a '$', each other is searched behind the one before (leftmost is
+ * always right).  After `steps` compared bytes the remaining rules are simplified: an
+ * Allow allows nothing, and a Disallow forbids every path with the same beginning.
  */
 #include "web/rules/robots_inner.h"
 

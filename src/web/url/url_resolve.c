@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url_resolve.c - what a link means on its page.
+ * url_resolve.c - resolve a link against its page.
  *
  * Nearly every link is a path or a URL already written as the canonical form has
  * it.  Such a link is copied behind its part of the base and looked at on the way,
@@ -81,9 +81,8 @@ static ptrdiff_t stopped_at(const char *p, size_t n, size_t size)
 }
 
 /*
- * Copy a link, which goes on behind a slash, and say how much of it counts: all, or
- * what is before a fragment; -1 if it is not canonical.  The last sixteen bytes are
- * taken together, whether or not some of them were seen before.
+ * Copy a link that follows a slash; returns its size without the fragment, or -1 if it is
+ * not canonical.  The last sixteen bytes are read together, though some were read before.
  */
 static inline ptrdiff_t copy_link(char *to, const char *p, size_t size, bool colons)
 {
@@ -135,8 +134,8 @@ static inline struct host_bits host_bits(const char *p)
 }
 
 /*
- * The size of "http://host/" or "https://host/" that a link begins with, if nobody
- * could write it otherwise and it lies in the first 32 bytes; else 0.
+ * The size of "http://host/" or "https://host/" at the beginning of a link, if it is
+ * already canonical and within the first 32 bytes; else 0.
  */
 static inline size_t plain_authority(const char *ref, size_t size)
 {
