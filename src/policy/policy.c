@@ -42,6 +42,27 @@ void policy_size(struct policy *p, uint32_t n_pages)
 	p->n_pages = n_pages;
 }
 
+bool policy_can_freeze(const struct policy *p)
+{
+	return !p || p->ops->freeze;
+}
+
+void policy_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	f->bad |= !policy_can_freeze(p);
+	if (!p || f->bad)
+		return;
+	frozen_bytes(f, p->page_mem, (size_t)p->n_pages * p->ops->page_size);
+	p->ops->freeze(p, v, f);
+}
+
+void policy_freeze_nothing(struct policy *p, const struct view *v, struct frozen *f)
+{
+	(void)p;
+	(void)v;
+	(void)f;
+}
+
 double policy_probability(struct policy *p, const struct view *v, uint32_t page)
 {
 	return p->ops->probability ? p->ops->probability(p, v, page) : NAN;

@@ -8,8 +8,9 @@
  * is told, or later.  Some pages are told after it, some never.
  *
  * Memory.  The framework allocates and zeroes the memory that a policy declares, and
- * fills in its options.  Only the store survives the process: a policy has no save().  At
- * the next start the engine calls begin, tell and end again for every stored visit.  So
+ * fills in its options.  Only the store survives the process.  At the next start the engine
+ * calls begin, tell and end again for every stored visit (or takes the outcome of this
+ * from a cache, if the policy has a `freeze`).  So
  * state that must outlive a cycle may change only in these three.  State that ask()
  * changes is valid for one cycle, and begin() resets it.
  *
@@ -20,6 +21,7 @@
 #define POLICY_POLICY_H
 
 #include "base/err.h"
+#include "base/frozen.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/option.h"
@@ -92,6 +94,10 @@ struct policy_ops {
 	const char *(*chosen)(const struct policy *);
 	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
+	/* What state remembers between cycles, written, or read back into a new policy of the
+	 * same options that has the same view (base/frozen.h).  Page memory is kept for it.
+	 * NULL: it cannot be kept, and the policy is told every visit again. */
+	void (*freeze)(struct policy *, const struct view *, struct frozen *);
 };
 
 struct policy {
@@ -109,6 +115,12 @@ double policy_patience(const struct policy *p);
 /* Allocate memory for n_pages pages; called before the first begin().  Here, and in begin,
  * tell and end, NULL is allowed: a policy that learns nothing. */
 void policy_size(struct policy *p, uint32_t n_pages);
+
+/* A policy that cannot be frozen makes it bad; NULL has nothing to freeze. */
+void policy_freeze(struct policy *p, const struct view *v, struct frozen *f);
+bool policy_can_freeze(const struct policy *p);
+/* The `freeze` of a policy whose state is set anew in every cycle, or that has none. */
+void policy_freeze_nothing(struct policy *p, const struct view *v, struct frozen *f);
 
 /* The chance that the next cycle visits this page; NAN: unknown. */
 double policy_probability(struct policy *p, const struct view *v, uint32_t page);

@@ -3,6 +3,7 @@
  * store.h. */
 #include "repo/store.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -43,6 +44,17 @@ void store_close(struct store *s)
 		s->ops->close(s);
 }
 
+int store_past(struct store *s, uint64_t *ret, struct err *err)
+{
+	char *text = NULL;
+	int rc = store_setting_get(s, STORE_PAST_KEY, &text, err);
+
+	*ret = rc > 0 ? strtoull(text, NULL, 10) : 0;
+	free(text);
+	return rc < 0 ? rc : 0;
+}
+
+const char *store_file(const struct store *s) { return s->ops->path(s); }
 int store_freeze(struct store *s, struct err *err) { return s->ops->freeze(s, err); }
 void store_thaw(struct store *s) { s->ops->thaw(s); }
 int store_begin(struct store *s, struct err *err) { return s->ops->begin(s, err); }

@@ -148,6 +148,8 @@ enum store_mode { STORE_EXISTING, STORE_CREATE, STORE_READ };
 /* "sqlite:PATH" or a plain path. */
 MUST_CHECK int store_open(struct store **ret, const char *url, enum store_mode mode,
                           struct err *err);
+/* The file that holds the tables; others may lie beside it.  NULL: there is none. */
+const char *store_file(const struct store *s);
 void store_close(struct store *s);      /* s may be NULL; an open batch is lost */
 
 /* All reads until store_thaw() see one moment: a page named by a visit or a capture is
@@ -199,6 +201,10 @@ MUST_CHECK int store_cycle_put(struct store *s, const struct store_cycle *c, str
 MUST_CHECK int store_setting_put(struct store *s, const char *key, const char *value,
                                  struct err *err);
 /* 1: found, in a new string; 0: not set. */
+/* Raised whenever the past changes: visits of imported history come or go, or something is
+ * added to a cycle that is not the newest.  What was learnt from cycles before the newest
+ * holds as long as this is the same. */
+MUST_CHECK int store_past(struct store *s, uint64_t *ret, struct err *err);
 MUST_CHECK int store_setting_get(struct store *s, const char *key, char **ret, struct err *err);
 
 /* The trust in a site's dates.  1: found; 0: nothing known, all zero. */

@@ -9,10 +9,14 @@
 
 #include "repo/store.h"
 
+/* The setting that counts how often the past changed; see store_past(). */
+#define STORE_PAST_KEY "state.past"
+
 struct store_ops {
 	const char *scheme;             /* "sqlite" */
 	int (*open)(struct store **ret, const char *path, enum store_mode, struct err *);
 	void (*close)(struct store *);
+	const char *(*path)(const struct store *);
 	int (*freeze)(struct store *, struct err *);
 	void (*thaw)(struct store *);
 	int (*begin)(struct store *, struct err *);

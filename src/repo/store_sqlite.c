@@ -220,6 +220,11 @@ static int migrate(struct store_sqlite *s, bool closed, struct err *err)
 	return rc;
 }
 
+static const char *sqlite_path(const struct store *base)
+{
+	return ((const struct store_sqlite *)base)->path;
+}
+
 static void sqlite_close(struct store *base)
 {
 	struct store_sqlite *s = self(base);
@@ -419,7 +424,9 @@ static int sqlite_begin(struct store *base, struct err *err)
 	if (rc < 0)
 		return rc;
 	s->n_pages = (uint32_t)last;
-	return sqlite_filter_check(s, err);
+	s->past_raised = false;
+	rc = sqlite_last_cycle(s, &s->newest_cycle, err);
+	return rc < 0 ? rc : sqlite_filter_check(s, err);
 }
 
 static int sqlite_commit(struct store *base, struct err *err)
@@ -502,6 +509,7 @@ const struct store_ops store_sqlite_ops = {
 	.scheme = "sqlite",
 	.open = sqlite_open,
 	.close = sqlite_close,
+	.path = sqlite_path,
 	.freeze = sqlite_freeze,
 	.thaw = sqlite_thaw,
 	.begin = sqlite_begin,

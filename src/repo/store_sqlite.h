@@ -21,6 +21,8 @@ struct store_sqlite {
 	sqlite3_stmt *statements[N_SQL];
 	uint32_t n_pages;               /* valid while a batch is open */
 	bool in_batch;
+	uint32_t newest_cycle;          /* known while a batch is open, */
+	bool past_raised;               /* in it */
 	bool frozen, reads_only;        /* a read transaction is open; reads_only: always */
 	uint64_t n_added;               /* calls of page_add */
 	uint64_t *filter;               /* Bloom filter of page keys, or NULL; see _pages.c */
@@ -85,6 +87,7 @@ struct text sql_url(struct sql_row *r, int column);             /* canonical */
 struct text sql_url_or_null(struct sql_row *r, int column);
 
 /* Number of pages; within a scan, as the scan sees them. */
+int sqlite_last_cycle(struct store_sqlite *s, uint32_t *ret, struct err *err);
 int sqlite_last_page(struct store_sqlite *s, int64_t *ret, struct err *err);
 
 /* Drop the filter if another program has written to the database. */

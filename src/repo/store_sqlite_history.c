@@ -228,10 +228,38 @@ int sqlite_captures(struct store *base, uint32_t page, store_capture_each *each,
 	return rc;
 }
 
+int sqlite_last_cycle(struct store_sqlite *s, uint32_t *ret, struct err *err)
+{
+	sqlite3_stmt *q = sql_get(s, SQL_CYCLE_LAST, err);
+	struct sql_row r = { .s = s, .q = q, .table = "cycles", .err = err };
+	int rc = q ? sql_step(s, q, err) : E_STORE;
+
+	*ret = rc > 0 ? (uint32_t)sql_int(&r, 0, 0, UINT32_MAX - 1, "number of a cycle") : 0;
+	if (q)
+		sqlite3_reset(q);
+	return rc < 0 ? rc : r.rc;
+}
+
+/* Something of a cycle is written: if that is past, so is what was learnt from it. */
+static int note_past(struct store_sqlite *s, uint32_t cycle, struct err *err)
+{
+	sqlite3_stmt *q;
+
+	if (s->past_raised || (cycle && cycle >= s->newest_cycle))
+		return 0;
+	q = sql_get(s, SQL_PAST_RAISE, err);
+	if (!q)
+		return E_STORE;
+	sql_bind_text(q, 1, (struct text){ STORE_PAST_KEY, strlen(STORE_PAST_KEY) });
+	s->past_raised = true;
+	return sql_run(s, q, err);
+}
+
 int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_VISIT_INSERT, err);
+	int rc;
 
 	if (!q)
 		return E_STORE;
@@ -256,18 +284,21 @@ int sqlite_visit_add(struct store *base, const struct store_visit *v, struct err
 	sqlite3_bind_int64(q, 14, v->cause);
 	sqlite3_bind_int64(q, 15, v->extra);
 	sqlite3_bind_int64(q, 16, v->place);
-	return sql_run(s, q, err);
+	rc = sql_run(s, q, err);
+	return rc < 0 ? rc : note_past(s, v->cycle, err);
 }
 
 int sqlite_visits_forget(struct store *base, uint32_t page, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_VISIT_FORGET, err);
+	int rc;
 
 	if (!q)
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, page);
-	return sql_run(s, q, err);
+	rc = sql_run(s, q, err);
+	return rc < 0 ? rc : note_past(s, 0, err);
 }
 
 static uint8_t read_goal(struct sql_row *r, int column)
@@ -359,6 +390,7 @@ int sqlite_cycle_put(struct store *base, const struct store_cycle *c, struct err
 	sqlite3_stmt *q = sql_get(s, SQL_CYCLE_PUT, err);
 	const int64_t numbers[] = { c->budget, c->downloads, c->fresh, c->changed, c->same,
 	                            c->gone, c->failed, c->blocked };
+	int rc;
 
 	if (!q)
 		return E_STORE;
@@ -373,7 +405,11 @@ int sqlite_cycle_put(struct store *base, const struct store_cycle *c, struct err
 	sqlite3_bind_double(q, 15, c->seconds_total);
 	sqlite3_bind_int64(q, 16, c->goal);
 	sqlite3_bind_int64(q, 17, c->clients);
-	return sql_run(s, q, err);
+	if ((rc = sql_run(s, q, err)) < 0 || (rc = note_past(s, c->number, err)) < 0)
+		return rc;
+	if (c->number > s->newest_cycle)
+		s->newest_cycle = c->number;
+	return 0;
 }
 
 int sqlite_cycles(struct store *base, store_cycle_each *each, void *arg, struct err *err)

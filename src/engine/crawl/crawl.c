@@ -285,7 +285,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	const struct crawl_opts *o = c->opts;
 	struct crawl_report *rep = c->report;
 	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds, .goal = o->goal,
-	                          .aim = o->aim, .weight = o->weight };
+	                          .aim = o->aim, .weight = o->weight,
+	                          .keep = o->goal == GOAL_CHANGED };
 	struct fetch_options fo = o->fetch;
 	int rc;
 

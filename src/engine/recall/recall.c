@@ -8,6 +8,8 @@
  */
 #include "engine/recall/recall.h"
 
+#include "engine/recall/snapshot.h"
+
 struct told { int64_t time; uint32_t page; float score, probability;
               uint8_t outcome, reason, failure; bool copied, hit; int32_t status; };
 
@@ -25,6 +27,8 @@ struct recalling {
 	uint32_t n_first;               /* of them first copies */
 	uint8_t *known;                 /* by page: the copy we began with is there */
 	uint32_t n_added, n_asked;      /* pages that were here by now; see set_asked() */
+	uint64_t base_key;              /* of snapshots, before any own cycle */
+	bool thawed;                    /* imported visits, and some cycles, are known */
 };
 
 static struct told to_told(const struct store_visit *v)
@@ -307,7 +311,7 @@ static int tell_own(struct recalling *r, struct err *err)
 	int rc = 0;
 
 	start(r->opts->progress, "cycles", r->cycles.n);
-	for (uint32_t cycle = 1; cycle <= r->cycles.n && rc == 0; cycle++) {
+	for (uint32_t cycle = r->ret->n_thawed + 1; cycle <= r->cycles.n && rc == 0; cycle++) {
 		r->told.n = 0;
 		rc = store_visits(r->store, STORE_NONE, cycle, cycle + 1, read_visit, r, err);
 		if (rc == 0)
@@ -319,19 +323,97 @@ static int tell_own(struct recalling *r, struct err *err)
 	return rc;
 }
 
+/* ---- snapshots ---- */
+
+static void freeze(struct recalling *r, struct frozen *f)
+{
+	frozen_value(f, &r->ret->n_imported_cycles);
+	frozen_value(f, &r->ret->n_told);
+	frozen_value(f, &r->n_added);
+	frozen_value(f, &r->n_asked);
+	frozen_bytes(f, r->known, r->loaded->pages.n);
+	frozen_check(f, r->n_added <= r->loaded->pages.n && r->n_asked <= r->loaded->pages.n);
+	engine_freeze(r->e, f);
+}
+
+/* Of the first so many own cycles, and of what was imported. */
+static uint64_t key_of(const struct recalling *r, uint32_t cycles)
+{
+	uint64_t h = r->base_key;
+
+	for (uint32_t i = 0; i < cycles; i++) {
+		const struct past_cycle *c = &r->cycles.v[i];
+		int64_t numbers[] = { c->time, c->budget, c->goal };
+
+		h = hash_bytes(numbers, sizeof numbers, h);
+	}
+	return h;
+}
+
+static int find_key(struct recalling *r, struct err *err)
+{
+	uint64_t past;
+	int rc = store_past(r->store, &past, err);
+
+	if (rc == 0)
+		r->base_key = snapshot_key(r->e, hash_bytes(r->loaded->added, r->loaded->pages.n *
+		                                            sizeof *r->loaded->added, past));
+	return rc;
+}
+
+/* 1: it was damaged. */
+static int thaw(struct recalling *r)
+{
+	struct frozen f;
+	uint32_t cycles;
+	uint64_t key;
+	bool fits;
+
+	if (!snapshot_open(&f, store_file(r->store), &cycles, &key))
+		return 0;
+	fits = cycles <= r->cycles.n && key == key_of(r, cycles);
+	if (fits) {
+		freeze(r, &f);
+		r->ret->n_thawed = cycles;
+		r->thawed = true;
+	}
+	return !snapshot_close(&f) && fits;
+}
+
+static void keep(struct recalling *r)
+{
+	uint32_t cycles = (uint32_t)r->cycles.n;
+	struct frozen f;
+	struct output *o;
+
+	if (!r->opts->keep || !r->opts->before_cycle || !cycles ||
+	    (r->thawed && r->ret->n_thawed == cycles))
+		return;
+	o = snapshot_begin(&f, store_file(r->store), cycles, key_of(r, cycles));
+	if (!o)
+		return;
+	freeze(r, &f);
+	snapshot_end(&f, o);
+}
+
 int recall(struct engine *e, const struct loaded *l, struct store *s,
            const struct recall_opts *opts, struct recalled *ret, struct err *err)
 {
 	struct recalling r = { .e = e, .loaded = l, .store = s, .opts = opts, .ret = ret };
+	bool can_freeze = policy_can_freeze(e->policy);
 	int rc;
 
 	*ret = (struct recalled){ 0 };
 	r.known = mem_zalloc(l->pages.n, 1);
 	rc = store_cycles(s, read_cycle, &r, err);
-	if (rc == 0 && e->view.goal != GOAL_ALIVE)
+	if (rc == 0 && can_freeze && (rc = find_key(&r, err)) == 0 && !opts->no_snapshot)
+		rc = thaw(&r);
+	if (rc == 0 && !r.thawed && e->view.goal != GOAL_ALIVE)
 		rc = tell_imported(&r, err);
 	if (rc == 0)
 		rc = tell_own(&r, err);
+	if (rc == 0 && can_freeze)
+		keep(&r);
 	if (opts->progress)
 		progress_end(opts->progress);
 	for (uint32_t i = 0; i < l->pages.n; i++)

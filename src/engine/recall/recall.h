@@ -24,18 +24,25 @@
 struct recall_opts {
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
 	size_t held;                    /* imported visits at a time; 0: RECALL_HELD */
+	bool no_snapshot;               /* tell everything, whatever is kept */
+	bool keep;                      /* write a snapshot; only with before_cycle */
 	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
 };
 
 struct recalled {
 	uint32_t n_imported_cycles;     /* own cycle k is engine cycle k + this */
 	uint32_t n_own_cycles;
+	uint32_t n_thawed;              /* of the own cycles: not told, but out of a snapshot */
 	uint64_t n_told;
 };
 
 /* The engine is fresh, its view set up.  Afterwards the state of each page is the one in
  * `l`, as the store has it, not the one recalled; under goal alive a page that was visited
- * is done with. */
+ * is done with.
+ *
+ * What a snapshot (snapshot.h) holds is not told again, and the rest of the cycles is; the
+ * outcome is the same.  1: the snapshot was damaged, and the engine is spoilt: begin again
+ * with a fresh one and `no_snapshot`. */
 MUST_CHECK int recall(struct engine *e, const struct loaded *l, struct store *s,
                       const struct recall_opts *opts, struct recalled *ret, struct err *err);
 

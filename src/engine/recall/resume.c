@@ -14,6 +14,18 @@ static int make_policy(struct policy **ret, const char *spec, struct err *err)
 	return rc;
 }
 
+static void start_engine(struct resumed *r, const struct resume_opts *opts)
+{
+	struct view *v = &r->engine.view;
+
+	engine_init(&r->engine, &r->has.loaded.pages, r->policy, 0);
+	inventory_view(&r->has, v);
+	v->seed = opts->seed;
+	v->goal = opts->goal;
+	v->aim = opts->aim;
+	v->cycle_seconds = opts->cycle_seconds;
+}
+
 static int read_store(struct resumed *r, struct store *s, const struct resume_opts *opts,
                       struct err *err)
 {
@@ -22,8 +34,7 @@ static int read_store(struct resumed *r, struct store *s, const struct resume_op
 	                             .before_cycle = opts->before_cycle,
 	                             .progress = opts->progress };
 	struct recall_opts ro = { .before_cycle = opts->before_cycle,
-	                          .progress = opts->progress };
-	struct view *v = &r->engine.view;
+	                          .keep = opts->keep, .progress = opts->progress };
 	int rc;
 
 	if (r->policy)
@@ -31,13 +42,19 @@ static int read_store(struct resumed *r, struct store *s, const struct resume_op
 	rc = inventory_open(&r->has, s, &io, err);
 	if (rc < 0)
 		return rc;
-	engine_init(&r->engine, &r->has.loaded.pages, r->policy, 0);
-	inventory_view(&r->has, v);
-	v->seed = opts->seed;
-	v->goal = opts->goal;
-	v->aim = opts->aim;
-	v->cycle_seconds = opts->cycle_seconds;
-	return recall(&r->engine, &r->has.loaded, s, &ro, &r->recalled, err);
+	start_engine(r, opts);
+	rc = recall(&r->engine, &r->has.loaded, s, &ro, &r->recalled, err);
+	if (rc > 0) {
+		engine_release(&r->engine);
+		policy_free(r->policy);
+		r->policy = NULL;
+		if (opts->policy && (rc = make_policy(&r->policy, opts->policy, err)) < 0)
+			return rc;
+		start_engine(r, opts);
+		ro.no_snapshot = true;
+		rc = recall(&r->engine, &r->has.loaded, s, &ro, &r->recalled, err);
+	}
+	return rc;
 }
 
 int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, struct err *err)

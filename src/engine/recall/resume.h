@@ -25,6 +25,7 @@ struct resume_opts {
 	enum weight_by weight;
 	bool site_by_domain;
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
+	bool keep;                      /* write a snapshot: the next start is faster */
 	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
 };
 

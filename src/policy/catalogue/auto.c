@@ -74,18 +74,23 @@ static uint32_t count_open(const struct view *v)
 	return n;
 }
 
+static void make_ready(struct auto_state *s, const struct view *v)
+{
+	s->goal = v->goal;
+	s->links = v->links && v->links->n_links > 0;
+	if (s->main)
+		return;
+	s->main = make(choose(s), v->n_pages);
+	s->sweep = make("oldest", v->n_pages);
+}
+
 static void auto_begin(struct policy *p, const struct view *v)
 {
 	struct auto_state *s = p->state;
 
 	s->pages = count_open(v);
 	s->budget = v->budget;
-	s->goal = v->goal;
-	s->links = v->links && v->links->n_links > 0;
-	if (!s->main) {
-		s->main = make(choose(s), v->n_pages);
-		s->sweep = make("oldest", v->n_pages);
-	}
+	make_ready(s, v);
 	s->sweeping = s->goal == GOAL_CHANGED && s->budget >= s->pages;
 	s->visits_before = s->visits;
 	s->share_before = s->recent > 0 ? s->recent_hits / s->recent : 0;
@@ -185,6 +190,18 @@ static const char *auto_explain(const struct policy *p)
 	return s->text;
 }
 
+static void auto_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	struct auto_state *s = p->state;
+
+	make_ready(s, v);
+	frozen_value(f, &s->visits);
+	frozen_value(f, &s->recent);
+	frozen_value(f, &s->recent_hits);
+	policy_freeze(s->main, v, f);
+	policy_freeze(s->sweep, v, f);
+}
+
 static void auto_release(struct policy *p)
 {
 	struct auto_state *s = p->state;
@@ -207,4 +224,5 @@ const struct policy_ops policy_auto = {
 	.explain = auto_explain,
 	.chosen = auto_chosen,
 	.release = auto_release,
+	.freeze = auto_freeze,
 };

@@ -93,4 +93,5 @@ const struct policy_ops policy_nutch = {
 	.check = nutch_check,
 	.ask = nutch_ask,
 	.tell = nutch_tell,
+	.freeze = policy_freeze_nothing,
 };

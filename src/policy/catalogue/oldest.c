@@ -64,4 +64,5 @@ const struct policy_ops policy_oldest = {
 	.state_size = sizeof(struct oldest_state),
 	.ask = oldest_ask,
 	.release = oldest_release,
+	.freeze = policy_freeze_nothing,
 };

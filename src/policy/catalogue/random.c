@@ -49,4 +49,5 @@ const struct policy_ops policy_random = {
 	.begin = random_begin,
 	.ask = random_ask,
 	.release = random_release,
+	.freeze = policy_freeze_nothing,
 };

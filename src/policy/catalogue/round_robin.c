@@ -58,6 +58,15 @@ static void turn_tell(struct policy *p, const struct view *v, const struct seen 
 	s->pointer = place + 1 < s->n ? place + 1 : 0;
 }
 
+/* The order is made again from the seed. */
+static void turn_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	struct turn_state *s = p->state;
+
+	frozen_value(f, &s->pointer);
+	frozen_check(f, s->pointer < v->n_pages || !s->pointer);
+}
+
 static void turn_release(struct policy *p)
 {
 	struct turn_state *s = p->state;
@@ -75,4 +84,5 @@ const struct policy_ops policy_round_robin = {
 	.ask = turn_ask,
 	.tell = turn_tell,
 	.release = turn_release,
+	.freeze = turn_freeze,
 };

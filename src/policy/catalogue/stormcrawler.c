@@ -76,4 +76,5 @@ const struct policy_ops policy_stormcrawler = {
 	.check = stormcrawler_check,
 	.ask = stormcrawler_ask,
 	.tell = stormcrawler_tell,
+	.freeze = policy_freeze_nothing,
 };

@@ -138,6 +138,16 @@ static void thompson_tell(struct policy *p, const struct view *v, const struct s
 	}
 }
 
+static void thompson_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	struct thompson_state *s = p->state;
+
+	thompson_begin(p, v);           /* it has room for what is read */
+	frozen_value(f, &s->all);
+	frozen_bytes(f, s->site, v->tree->n_sites * sizeof *s->site);
+	frozen_bytes(f, s->dir, v->tree->n_dirs * sizeof *s->dir);
+}
+
 static void thompson_release(struct policy *p)
 {
 	struct thompson_state *s = p->state;
@@ -158,4 +168,5 @@ const struct policy_ops policy_thompson = {
 	.ask = thompson_ask,
 	.tell = thompson_tell,
 	.release = thompson_release,
+	.freeze = thompson_freeze,
 };

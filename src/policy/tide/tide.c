@@ -292,6 +292,34 @@ static void tide_end(struct policy *p, const struct view *v)
 		logistic_fit(s->rows, s->row_hit, n, TIDE_FEATURES, tide_prior, s->weight);
 }
 
+/* What is not made anew in tide_begin(). */
+static void tide_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	struct tide_state *s = p->state;
+	uint32_t n = v->tree->n_dirs;
+	size_t n_rows;
+
+	if (!s->ready)
+		make_ready(s, p->opts, v);
+	frozen_value(f, &s->chosen);
+	frozen_value(f, &s->oldest);
+	frozen_value(f, &s->then);
+	frozen_value(f, &s->weight);
+	frozen_value(f, &s->k_fit);
+	frozen_value(f, &s->n_rows);
+	n_rows = s->n_rows < TIDE_ROWS ? (size_t)s->n_rows : TIDE_ROWS;
+	frozen_bytes(f, s->rows, n_rows * TIDE_FEATURES * sizeof *s->rows);
+	frozen_bytes(f, s->row_hit, n_rows);
+	for (int k = 0; k < N_FAMILIES; k++)
+		if (s->family[k])
+			frozen_bytes(f, s->family[k], v->n_family[k] * sizeof *s->family[k]);
+	frozen_bytes(f, s->found, n * sizeof *s->found);
+	frozen_bytes(f, s->missed, n * sizeof *s->missed);
+	frozen_bytes(f, s->near_found, n * sizeof *s->near_found);
+	frozen_bytes(f, s->near_missed, n * sizeof *s->near_missed);
+	tide_model_freeze(&s->model, f);
+}
+
 static void tide_release(struct policy *p)
 {
 	struct tide_state *s = p->state;
@@ -327,4 +355,5 @@ const struct policy_ops policy_tide = {
 	.tell = tide_tell,
 	.end = tide_end,
 	.release = tide_release,
+	.freeze = tide_freeze,
 };

@@ -51,6 +51,33 @@ void tide_model_release(struct tide_model *m)
 	*m = (struct tide_model){ 0 };
 }
 
+void tide_model_freeze(struct tide_model *m, struct frozen *f)
+{
+	uint32_t n = m->tree->n_dirs;
+
+	frozen_value(f, &m->slot);
+	frozen_value(f, &m->n_slots);
+	frozen_value(f, &m->now);
+	frozen_value(f, &m->width);
+	frozen_value(f, &m->base);
+	frozen_bytes(f, m->roots, n * sizeof *m->roots);
+	frozen_vec(f, &m->nodes);
+	frozen_vec(f, &m->rings);
+	frozen_check(f, m->n_slots <= TIDE_SLOTS && m->nodes.n == m->rings.n && m->nodes.n <= n);
+	for (uint32_t i = 0; f->thaw && !f->bad && i < m->n_slots; i++)
+		frozen_check(f, m->slot[i].column < TIDE_SLOTS);
+	for (uint32_t i = 0; f->thaw && !f->bad && i < m->nodes.n; i++) {
+		frozen_check(f, m->nodes.v[i].dir < n);
+		if (!f->bad)
+			m->node[m->nodes.v[i].dir] = i + 1;
+	}
+	for (uint32_t i = 0; f->thaw && !f->bad && i < m->nodes.n; i++) {
+		uint32_t up = m->tree->dir_parent[m->nodes.v[i].dir];
+
+		frozen_check(f, up == DIR_NONE || m->node[up]);
+	}
+}
+
 static uint32_t parent_node(const struct tide_model *m, uint32_t node)
 {
 	uint32_t up = m->tree->dir_parent[m->nodes.v[node].dir];

@@ -32,6 +32,7 @@
 #ifndef POLICY_TIDE_TIDE_MODEL_H
 #define POLICY_TIDE_TIDE_MODEL_H
 
+#include "base/frozen.h"
 #include "base/mem.h"
 #include "policy/view.h"
 
@@ -93,6 +94,8 @@ struct tide_model {
 void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par);
 void tide_model_release(struct tide_model *m);
+/* What it learnt, written, or read into one that is fresh. */
+void tide_model_freeze(struct tide_model *m, struct frozen *f);
 /* A new cycle, so many units of time after the last: a new slot, discount. */
 void tide_model_begin(struct tide_model *m, uint32_t cycle, double width);
 /* Make the levels of a directory's path; the deepest that is known, or -1. */

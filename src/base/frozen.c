@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* frozen.c - see frozen.h. */
+#include "base/frozen.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+void frozen_bytes(struct frozen *f, void *bytes, size_t size)
+{
+	if (!size)
+		return;
+	if (!f->thaw) {
+		f->bad |= fwrite(bytes, 1, size, f->file) != size;
+	} else if (f->bad || size > f->left || fread(bytes, 1, size, f->file) != size) {
+		f->bad = true;
+		memset(bytes, 0, size);
+	} else {
+		f->left -= size;
+	}
+	f->hash = hash_bytes(bytes, size, f->hash);
+}
+
+void frozen_array(struct frozen *f, void **v, size_t *n, size_t *cap, size_t size)
+{
+	uint64_t count = *n;
+
+	frozen_value(f, &count);
+	if (f->thaw) {
+		frozen_check(f, count <= f->left / size);
+		if (f->bad)
+			count = 0;
+		*n = (size_t)count;
+		mem_grow(v, cap, *n, size);
+	}
+	frozen_bytes(f, *v, *n * size);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * frozen.h - memory as bytes of a file, both ways: the same calls in the same order write
+ * it and read it back, so that a struct has one function for both.
+ *
+ * Reading trusts nothing: what is longer than the file is bad, and then everything that is
+ * read from there on is zero or empty.  The caller looks at `bad` when it is through.
+ */
+#ifndef BASE_FROZEN_H
+#define BASE_FROZEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct frozen {
+	FILE *file;
+	bool thaw;                      /* read; else write */
+	bool bad;                       /* writing failed, or what was read makes no sense */
+	uint64_t left;                  /* thaw: bytes that are left to read */
+	uint64_t hash;                  /* of all bytes so far */
+};
+
+void frozen_bytes(struct frozen *f, void *bytes, size_t size);
+/* An array whose length is not known before it is read; it must be empty then. */
+void frozen_array(struct frozen *f, void **v, size_t *n, size_t *cap, size_t size);
+
+#define frozen_value(f, value) frozen_bytes(f, value, sizeof *(value))
+#define frozen_vec(f, vec) \
+	frozen_array(f, (void **)&(vec)->v, &(vec)->n, &(vec)->cap, sizeof *(vec)->v)
+
+/* What was read is good only if this holds. */
+static inline void frozen_check(struct frozen *f, bool holds)
+{
+	f->bad |= f->thaw && !holds;
+}
+
+#endif
