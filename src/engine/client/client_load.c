@@ -187,7 +187,7 @@ int client_load(struct client *c, struct err *err)
 		.policy = l->open ? l->last.policy : c->opts.policy,
 		.seed = l->open ? l->last.row.seed : c->opts.seed,
 		.cycle_seconds = r->every, .aim = r->aim, .weight = r->weight,
-		.before_cycle = l->open ? l->last.row.number : 0,
+		.before_cycle = l->open ? l->last.row.number : 0, .keep = l->open,
 	};
 	int rc;
 
