@@ -21,10 +21,10 @@
 #define POLICY_POLICY_H
 
 #include "base/err.h"
-#include "base/frozen.h"
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/option.h"
+#include "policy/frozen.h"
 #include "policy/view.h"
 
 enum policy_needs {
@@ -95,7 +95,7 @@ struct policy_ops {
 	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
 	/* What state remembers between cycles, written, or read back into a new policy of the
-	 * same options that has the same view (base/frozen.h).  Page memory is kept for it.
+	 * same options that has the same view (policy/frozen.h).  Page memory is kept for it.
 	 * NULL: it cannot be kept, and the policy is told every visit again. */
 	void (*freeze)(struct policy *, const struct view *, struct frozen *);
 };

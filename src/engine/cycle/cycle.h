@@ -227,7 +227,7 @@ void engine_recall(struct engine *e, int64_t now, uint32_t budget,
                    const struct seen *visits, size_t n);
 
 /* What is remembered between two cycles, written, or read back into a fresh engine that has
- * the same pages, policy and view (base/frozen.h). */
+ * the same pages, policy and view (policy/frozen.h). */
 void engine_freeze(struct engine *e, struct frozen *f);
 
 /* In cycle_plan.c: plan the next round into the queue.  False: no page to plan. */

@@ -19,8 +19,8 @@
 #ifndef ENGINE_RECALL_SNAPSHOT_H
 #define ENGINE_RECALL_SNAPSHOT_H
 
-#include "base/frozen.h"
 #include "engine/cycle/cycle.h"
+#include "policy/frozen.h"
 
 #define SNAPSHOT_END "-memory"  /* its name: that of the store, and this */
 

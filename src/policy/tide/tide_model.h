@@ -32,8 +32,8 @@
 #ifndef POLICY_TIDE_TIDE_MODEL_H
 #define POLICY_TIDE_TIDE_MODEL_H
 
-#include "base/frozen.h"
 #include "base/mem.h"
+#include "policy/frozen.h"
 #include "policy/view.h"
 
 #define TIDE_SLOTS 64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* frozen.c - see frozen.h. */
-#include "base/frozen.h"
+#include "policy/frozen.h"
 
 #include "base/map.h"
 #include "base/mem.h"

@@ -6,8 +6,8 @@
  * Reading trusts nothing: what is longer than the file is bad, and then everything that is
  * read from there on is zero or empty.  The caller looks at `bad` when it is through.
  */
-#ifndef BASE_FROZEN_H
-#define BASE_FROZEN_H
+#ifndef POLICY_FROZEN_H
+#define POLICY_FROZEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
