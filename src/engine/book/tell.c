@@ -13,7 +13,8 @@
 struct subject {
 	uint32_t page;
 	uint32_t number;                /* its lease in the open cycle, 0: none */
-	struct store_lease late;        /* of a cycle that is over; place 0: none */
+	bool is_late;                   /* its lease is of a cycle that is over, */
+	struct store_lease late;        /* and this; place 0: nobody knows it any more */
 	char client[LEDGER_NAME_MAX + 1];
 };
 
@@ -55,6 +56,7 @@ static int find_lease(struct tell *t, const struct told *told, struct subject *s
 		*ret_why = "no such lease was ever given";
 		return 0;
 	}
+	s->is_late = true;
 	s->late = (struct store_lease){ .cycle = cycle, .place = number };
 	rc = store_leases(t->store, cycle, see_lease, s, err);
 	if (rc > 0) {
@@ -234,12 +236,14 @@ static int close_lease(struct tell *t, const struct subject *s, struct kept_visi
 /* The offer of a cycle that is over: it is told of once.  1, or 0 if it was before. */
 static int close_late(struct tell *t, struct subject *s, struct kept_visit *v, struct err *err)
 {
-	int rc;
+	int rc = 0;
 
-	if (s->late.state == STORE_LEASE_TOLD)
-		return 0;
-	s->late.state = STORE_LEASE_TOLD;
-	rc = store_lease_put(t->store, &s->late, err);
+	if (s->late.place) {
+		if (s->late.state == STORE_LEASE_TOLD)
+			return 0;
+		s->late.state = STORE_LEASE_TOLD;
+		rc = store_lease_put(t->store, &s->late, err);
+	}
 	v->reason = REASON_LATE;
 	v->order = t->ledger->open ? ledger_event(t->ledger) : 0;
 	t->stats.n_late += rc == 0;
@@ -253,7 +257,7 @@ static int give_back(struct tell *t, const struct subject *s, const char **ret_w
 	struct tell_event e = { TELL_RELEASED, .page = s->page };
 	int rc;
 
-	if (s->late.place || !l->open) {
+	if (s->is_late || !l->open) {
 		t->stats.n_repeated++;          /* its cycle is over: nothing comes back */
 		return 0;
 	}
@@ -294,7 +298,7 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 		return rc;
 	if (told->requests)
 		v.extra = told->requests - (v.outcome != OUTCOME_BLOCKED);
-	if (s.late.place)
+	if (s.is_late)
 		rc = close_late(t, &s, &v, err);
 	else if (t->ledger->open)
 		rc = close_lease(t, &s, &v, err);
