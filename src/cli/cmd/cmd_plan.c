@@ -93,16 +93,40 @@ static int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o,
 	return planning_open(&p->plan, p->store, &po, err);
 }
 
-static void print_jsonl(const struct planning *p, struct json *j)
+/* What a crawler needs to ask for the page, as `freshet ask` has it. */
+static int print_copy(struct json *j, struct store *s, uint32_t page, struct err *err)
+{
+	struct store_capture c = { 0 };
+	struct store_page p = { 0 };
+	char t[15];
+	int rc = store_page_get(s, page, &p, err);
+
+	if (rc > 0 && p.capture)
+		rc = store_capture_get(s, p.capture, &c, err);
+	if (rc < 0)
+		return rc;
+	json_key(j, "etag");
+	c.etag.size ? json_strn(j, c.etag.s, c.etag.size) : json_null(j);
+	json_key(j, "last_modified");
+	c.modified.size ? json_strn(j, c.modified.s, c.modified.size) : json_null(j);
+	if (p.last_visit)
+		when_digits(p.last_visit, t);
+	json_kstr(j, "last_visit", p.last_visit ? t : NULL);
+	return 0;
+}
+
+static int print_jsonl(const struct planning *p, struct json *j, struct err *err)
 {
 	const struct engine *e = &p->r.engine;
+	int rc = 0;
 
-	for (size_t i = 0; i < e->cycle.n_seen; i++) {
+	for (size_t i = 0; rc == 0 && i < e->cycle.n_seen; i++) {
 		const struct seen *s = &e->cycle.seen[i];
 
 		json_object(j);
 		json_kstr(j, "url", pages_url(&p->r.has.loaded.pages, s->page));
 		json_kint(j, "rank", (int64_t)i + 1);
+		rc = print_copy(j, p->store, s->page, err);
 		json_knum(j, "score", (double)s->score);
 		json_knum(j, "probability", (double)s->probability);
 		json_kstr(j, "reason", reason_name(s->reason));
@@ -111,12 +135,14 @@ static void print_jsonl(const struct planning *p, struct json *j)
 		if (!j->depth)
 			json_newline(j);
 	}
+	return rc;
 }
 
-static void print_json(const struct planning *p, const struct plan_opts *o)
+static int print_json(const struct planning *p, const struct plan_opts *o, struct err *err)
 {
 	struct json j;
 	char t[15];
+	int rc;
 
 	when_digits(o->now, t);
 	cli_json_begin(&j, "plan");
@@ -132,9 +158,10 @@ static void print_json(const struct planning *p, const struct plan_opts *o)
 	json_kint(&j, "resting", p->r.engine.retry.n_resting);
 	json_key(&j, "plan");
 	json_array(&j);
-	print_jsonl(p, &j);
+	rc = print_jsonl(p, &j, err);
 	json_end_array(&j);
 	cli_json_end(&j);
+	return rc;
 }
 
 static void print_table(const struct planning *p)
@@ -187,10 +214,10 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		         e->retry.n_resting == 1 ? " rests" : "s rest",
 		         o->max_age ? ", and --max-age does not hold for them" : "");
 	if (rc == 0 && cli->common.json) {
-		print_json(&p.plan, o);
+		rc = print_json(&p.plan, o, err);
 	} else if (rc == 0 && o->format == FORMAT_JSONL) {
 		json_to_file(&j, stdout);
-		print_jsonl(&p.plan, &j);
+		rc = print_jsonl(&p.plan, &j, err);
 	} else if (rc == 0 && o->format == FORMAT_URLS) {
 		for (size_t i = 0; i < e->cycle.n_seen; i++)
 			puts(pages_url(&p.plan.r.has.loaded.pages, e->cycle.seen[i].page));
@@ -306,7 +333,10 @@ const struct command command_plan = {
 	.description =
 		"A policy that looks at its first downloads before it goes on is shown as if nothing\n"
 		"could be learnt from them. Another crawler can do the fetching: give it\n"
-		"`--format urls` or `--format jsonl`, and hand its outcomes to `freshet tell`.\n"
+		"`--format urls` or `--format jsonl`, and hand its outcomes to `freshet tell`. Such a plan\n"
+		"made in one go costs changes that the policy would have found by learning on the way\n"
+		"(`tide`: .66 to .72 of its downloads changed instead of .85 on one history): where you\n"
+		"can, use `freshet ask` in batches.\n"
 		"\n"
 		"The score is the policy's own: a chance of change, an age, a rate; policies that mix\n"
 		"reasons or add noise do not list by falling score. The probability is that with which\n"
