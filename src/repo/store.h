@@ -116,16 +116,16 @@ struct store_robots {
 	int64_t failing;                /* first failure since then; 0: the last attempt worked */
 };
 
-/* A page that another crawler has been offered, of the cycle that is open. */
+/* An offer of the open cycle to another crawler. */
 struct store_lease {
-	uint32_t cycle, place;          /* its number in the cycle, as offered, from 1 */
+	uint32_t cycle, place;          /* place: its number in the cycle, from 1 */
 	uint32_t page;
-	struct text client;             /* who has it; empty: nobody said */
-	int64_t from, until;            /* it may be fetched from then on, and lapses if nothing is
-	                                 * told by then */
-	uint32_t requests;              /* of the budget, held for it */
-	uint32_t order;                 /* of its release or lapse among the cycle's events; 0: it
-	                                 * is out, or told */
+	struct text client;             /* name of the crawler; empty: not given */
+	int64_t from, until;            /* fetch not before `from`; without an answer it lapses at
+	                                 * `until` */
+	uint32_t requests;              /* requests of the budget reserved for it */
+	uint32_t order;                 /* of its release or lapse among the cycle's events; 0: out
+	                                 * or told */
 	uint8_t state;                  /* enum store_lease_state */
 	uint8_t reason;                 /* enum reason */
 	float score, probability;       /* NAN: unknown */
@@ -154,7 +154,8 @@ void store_close(struct store *s);      /* s may be NULL; an open batch is lost 
 
 /* All reads until store_thaw() see one moment: a page named by a visit or a capture is
  * then in the scan of the pages.  No effect within a batch.  After
- * store_thaw() rows that were got are gone, and what others have written since is seen. */
+ * store_thaw() rows that were got are gone, and what others have written since is seen.
+ * */
 MUST_CHECK int store_freeze(struct store *s, struct err *err);
 void store_thaw(struct store *s);
 MUST_CHECK int store_begin(struct store *s, struct err *err);
@@ -178,9 +179,9 @@ MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, st
 /* 1: added, id is set; 0: the page already has a capture of that second.  Links and terms
  * equal to stored ones take no space. */
 MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
-/* A page has one capture a second: that of the highest rank.  From high to low: a page (200
- * or 203), a revisit, a redirect, a page that is gone, any other answer.  Among equals the
- * first. */
+/* A page has one capture a second: that of the highest rank.  From high to low: a page
+ * (200 or 203), a revisit, a redirect, a page that is gone, any other answer.  Among
+ * equals the first. */
 unsigned store_capture_rank(int status, bool revisit);
 /* As store_capture_add(), but a higher rank replaces the capture of that second and takes
  * its id: then it returns 2. */

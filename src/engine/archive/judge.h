@@ -39,35 +39,36 @@ enum answer_kind {
 };
 
 enum told_by {
-	TOLD_BY_OURS,                   /* our crawl: it asked with our copy, or without one */
-	TOLD_BY_CRAWLER,                /* another crawler, that may have a copy of its own */
+	TOLD_BY_OURS,                   /* our crawl: conditional on our copy, or without a copy */
+	TOLD_BY_CRAWLER,                /* another crawler, which may have its own copy */
 	TOLD_BY_ARCHIVE
 };
 
 struct answer {
 	enum told_by by;
 	enum { ANSWER_CAME, ANSWER_FAILED, ANSWER_BLOCKED } fate;
-	int status;                     /* 0: not told */
-	/* Of an archive: the content is that which has these bytes, wherever it was
-	 * captured; without a digest, that of the capture before. */
+	int status;                     /* 0: unknown */
+	/* Of an archive: it has the content with these bytes, wherever that was captured;
+	 * without a digest, the content of the previous capture. */
 	bool revisit;
 	struct content content;         /* of a 304: none */
 };
 
 struct verdict {
 	enum outcome outcome;           /* GONE: the server said so just now */
-	bool first;                     /* there was no copy: nothing to learn of changes */
-	bool compared;                  /* false: CHANGED, but only because nothing is known */
+	bool first;                     /* there was no copy to compare with */
+	bool compared;                  /* false with CHANGED: nothing could be compared */
 };
 
 enum answer_kind judge_kind(int status, bool revisit);
-/* copy: the answer that our copy is, or, of an archive, the one before; NULL: none. */
+/* copy: the answer that our copy was made from; of an archive, the previous answer; NULL:
+ * none. */
 struct verdict judge(const struct detector *d, const struct answer *a,
                      const struct answer *copy);
 /* Is the page there?  SAME: it lives.  soft: it says "not found" with status 200. */
 enum outcome judge_life(const struct answer *a, bool soft);
 
-/* The mark that a detector looks at; false: it is not known.  simhash: NULL, or it. */
+/* The mark that a detector compares; false: unknown.  simhash may be NULL. */
 bool judge_mark(const struct detector *d, struct text digest, struct text prose,
                 struct text tags, const uint64_t *simhash, uint64_t *ret);
 struct content judge_content(const struct detector *d, struct text digest, struct text prose,

@@ -43,11 +43,11 @@ void retry_begin(struct retry *r, const struct view *v, uint8_t *state);
  * */
 void retry_hide(struct retry *r, const struct view *v, uint8_t *state);
 void retry_show(struct retry *r, const struct view *v, uint8_t *state);
-/* Take pages back from a rest out of a plan when they are more than the share; and mark
- * those that stay in it, when nobody takes out any more. */
+/* Take pages back from a rest out of a plan when they are more than the share.  Then,
+ * when the plan is final, mark such pages that are in it. */
 void retry_plan(struct retry *r, const struct view *v, uint8_t *state, struct plan *p);
 void retry_planned(struct retry *r, const struct view *v, uint8_t *state, const struct plan *p);
-/* A page that was planned is given back, or not asked for after all. */
+/* A planned page was given back or dropped. */
 void retry_undo(struct retry *r, uint8_t *state, uint32_t page);
 /* The answer of a page, and the requests it cost. */
 void retry_told(struct retry *r, const struct view *v, uint8_t *state, uint32_t page,
