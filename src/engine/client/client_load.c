@@ -223,13 +223,6 @@ void client_start(struct client *c)
 
 /* ---- what happens while the engine stands ---- */
 
-/* What was held for a page and not needed comes back to its owner's part, too. */
-static void give_rest(struct engine *e, uint32_t lease, uint32_t used)
-{
-	for (uint32_t n = engine_lease(e, lease)->requests; n > used; n--)
-		ceiling_return(&e->ceiling, &e->view, engine_lease(e, lease)->offer.page);
-}
-
 void client_event(void *client, const struct tell_event *t)
 {
 	struct client *c = client;
@@ -249,15 +242,12 @@ void client_event(void *client, const struct tell_event *t)
 	lease = t->what == TELL_VISIT ? engine_adopt(e, &o) : engine_find(e, t->page);
 	if (!lease)
 		return;
-	if (t->what == TELL_VISIT) {
-		give_rest(e, lease, (t->outcome != OUTCOME_BLOCKED) + t->extra);
+	if (t->what == TELL_VISIT)
 		engine_tell(e, lease, &d);
-	} else if (t->what == TELL_RELEASED) {
-		give_rest(e, lease, 0);
+	else if (t->what == TELL_RELEASED)
 		engine_give_back(e, lease);
-	} else {
+	else
 		engine_lapse(e, lease);
-	}
 }
 
 int client_rounds_save(struct client *c, struct err *err)

@@ -143,10 +143,17 @@ static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err 
 		engine_continue(e, rep->cycle.time, c->budget, made->events.v, made->events.n,
 		                made->planned_after.v, made->planned_after.n, c->same_policy);
 		crawl_rounds_made(c, made);
+		/* of pages that have no visit: a stop cut them off */
+		if (!c->live && rep->cycle.downloads > e->cycle.n_spent)
+			engine_charge(e, rep->cycle.downloads - e->cycle.n_spent);
 	} else {
 		engine_begin(e, rep->cycle.time, c->budget);
 	}
-	rc = made->goal == GOAL_ALIVE ? live_run(c, err) : crawl_pages(c, err);
+	/* the cycle is known before its first request */
+	if ((rc = crawl_begin(c, err)) == 0 && (rc = crawl_commit(c, err)) == 0) {
+		c->pause_began = c->batch_began;
+		rc = made->goal == GOAL_ALIVE ? live_run(c, err) : crawl_pages(c, err);
+	}
 	engine_end(e);
 	rep->guarantee_broken = e->cycle.guarantee_broken;
 	rep->resting = e->retry.n_resting;
@@ -172,11 +179,8 @@ static int run_engine(struct crawl *c, struct err *err)
 		rc = crawl_made_load(c, &made, err);
 	if (rc == 0)
 		rc = crawl_discover_reserve(c, &made, err);
-	/* the cycle is known before its first request */
-	if (rc == 0 && (rc = crawl_begin(c, err)) == 0 && (rc = crawl_commit(c, err)) == 0) {
-		c->pause_began = c->batch_began;
+	if (rc == 0)
 		rc = run_cycle(c, &made, err);
-	}
 	crawl_made_release(&made);
 	return rc;
 }
@@ -263,7 +267,7 @@ static void set_budget(struct crawl *c, bool open)
 	} else if (b->value <= 0) {
 		row->budget = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
 	} else if (!c->report->resumed || !open) {
-		most += c->spent;
+		most += row->downloads;
 		row->budget = most < 1 ? 1 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
 	}
 	c->budget = row->budget;
@@ -319,7 +323,6 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	if (rc < 0)
 		return rc;
 	c->resumed = r;
-	c->spent = rep->resumed ? rep->cycle.downloads : 0;
 	set_budget(c, last->any && last->row.open);
 	if (o->goal == GOAL_ALIVE)
 		return 0;

@@ -53,7 +53,8 @@ bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
 {
 	double now = crawl_seconds();
 	bool idle = count_moving(c, fetch_pending(c->fetch), now) < c->opts->fetch.connections;
-	struct asking a = { .want = 1, .queue_only = !idle, .impatient = is_impatient(c, now) };
+	struct asking a = { .want = 1, .queue_only = !idle, .hops = c->opts->goal != GOAL_ALIVE,
+	                    .impatient = is_impatient(c, now) };
 	size_t n;
 
 	if (!(c->asking_began > 0))

@@ -119,10 +119,7 @@ struct crawl {
 	struct crawl_answer *answers;   /* one a place of the line */
 	size_t bytes_in_line;
 	VEC(struct crawl_copy *) copies;        /* by lease: ours, while the page is asked for */
-	uint32_t budget, spent;         /* requests: made, or granted to be made */
-	uint32_t extras;                /* of them redirect hops and retries */
-	uint32_t under_way;             /* pages at the fetcher that a request was granted to */
-	uint32_t begun;                 /* pages that one is counted for, and that are not kept */
+	uint32_t budget;                /* requests; the engine counts them, live tests apart */
 	uint32_t refused;               /* pages: when their turn came, all was spent */
 	uint32_t in_batch;
 	bool commit_now;                /* whatever is in it */
@@ -170,23 +167,6 @@ static inline enum cause crawl_cause(enum fetch_error e)
 static inline size_t crawl_pending(const struct crawl *c)
 {
 	return (c->fetch ? fetch_pending(c->fetch) : 0) + (c->line ? line_count(c->line) : 0);
-}
-
-/* Requests of the budget that the store will know of. */
-static inline uint32_t crawl_counted(const struct crawl *c)
-{
-	return c->spent - c->begun;
-}
-
-/* May one more request be made?  Then it is counted. */
-static inline bool crawl_may_spend(struct crawl *c)
-{
-	if (c->apart)
-		return true;
-	if (c->spent >= c->budget)
-		return false;
-	c->spent++;
-	return true;
 }
 
 static inline bool crawl_stopped(const struct crawl *c)

@@ -177,8 +177,8 @@ int crawl_commit(struct crawl *c, struct err *err)
 		rc = crawl_sent_check(c, err);
 	if (rc == 0)
 		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
-	c->report->cycle.downloads = c->live ? c->spent - (uint32_t)c->live->n_open :
-		crawl_counted(c);
+	c->report->cycle.downloads = c->live ? c->live->spent - (uint32_t)c->live->n_open :
+		c->resumed->engine.cycle.n_spent;
 	if (rc == 0)
 		rc = crawl_state_save(c, err);
 	if (rc == 0)

@@ -43,7 +43,8 @@ void crawl_left_planned(struct crawl *c)
 	}
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		open += view_open(v, i);
-	room = c->budget - (c->spent + l->requests < c->budget ? c->spent + l->requests : c->budget);
+	room = engine_left(e);
+	room -= l->requests < room ? l->requests : room;
 	l->more = open < room ? open : room;
 }
 

@@ -13,9 +13,6 @@
  * time in a row it is `failed`, and counts as any failure does; but not of a page whose
  * answer had been read when the program ended, for then another page ended it.  (Tests of
  * life ask for such a page again: what is not tested now is never tested.)
- *
- * The requests of redirects that were counted with the last batch are counted once more:
- * rather too much of the budget than more requests than it allows.
  */
 #include "engine/crawl/crawl_inner.h"
 

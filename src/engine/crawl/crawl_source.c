@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/thread/pool.h"
+#include "engine/crawl/live_inner.h"
 
 #define BATCH 200
 #define BATCH_SECONDS 5
@@ -22,73 +23,44 @@
 #define BYTES_IN_LINE (8 << 20) /* or so many bytes of them and one more */
 #define THREADS_MAX 16
 
-/* May another page be handed over?  A little of the budget is held back for the
- * redirects of those under way, as many as there have been so far and one; the
- * last page goes when nobody can need it any more. */
+/* May another page be handed over, if the engine has one? */
 static bool may_ask(struct crawl *c)
 {
-	uint64_t pending = crawl_pending(c), reserve = 1;
-	uint64_t waiting = fetch_pending(c->fetch) - c->under_way;
-
-	if (c->report->visits)
-		reserve += pending * c->extras / c->report->visits;
-	return !crawl_stopped(c) && !fetch_over(c->fetch) && crawl_has_room(c, pending) &&
-		(pending ? c->spent + waiting + reserve < c->budget : c->spent < c->budget);
-}
-
-/* May the owner of a page have one more?  Pages that are due are asked for in any case;
- * where they lead is not. */
-static bool owner_may_spend(struct crawl *c, uint32_t page, uint32_t lease,
-                            enum fetch_spend what)
-{
-	struct engine *e = &c->resumed->engine;
-	bool due = what != FETCH_MORE && engine_lease(e, lease)->offer.reason == REASON_GUARANTEE;
-	bool may = due || ceiling_left(&e->ceiling, &e->view, page);
-
-	if (may && what != FETCH_LOOK)
-		ceiling_spent(&e->ceiling, &e->view, page, 1);
-	if (!may && what != FETCH_MORE)
-		ceiling_give_up(&e->ceiling, &e->view, page);
-	return may;
+	return !crawl_stopped(c) && !fetch_over(c->fetch) && crawl_has_room(c, crawl_pending(c));
 }
 
 bool crawl_spend(void *crawl, uint32_t page, uint32_t lease, enum fetch_spend what)
 {
 	struct crawl *c = crawl;
-	bool left = c->spent < c->budget, may;
+	struct engine *e = &c->resumed->engine;
+	bool left, may;
 
-	if (c->apart || c->live)        /* there the first is counted when it is handed over */
-		return what != FETCH_MORE || crawl_may_spend(c);
-	may = left && owner_may_spend(c, page, lease, what);
-	c->refused += !left && what != FETCH_MORE;
-	c->under_way += may && what == FETCH_FIRST;
-	c->begun += may && what == FETCH_FIRST;
-	c->spent += may && what != FETCH_LOOK;
+	if (c->apart)
+		return true;
+	if (c->live)            /* there the first is counted when it is handed over */
+		return what != FETCH_MORE || live_may_spend(c);
+	left = engine_left(e) > 0;
+	may = what == FETCH_LOOK ? engine_may_spend(e, lease) : engine_spend(e, lease);
+	if (!may && what != FETCH_MORE) {
+		if (left)
+			ceiling_give_up(&e->ceiling, &e->view, page);
+		else
+			c->refused++;
+	}
 	return may;
 }
 
-/* Count what a page cost: what was granted and not made is given back at once, for others
- * may wait for it; a name that is looked up in vain costs one.  False: the page was not
- * asked for. */
+/* What was granted to a page and not made is given back at once, for others may wait for it;
+ * a name that is looked up in vain costs one.  False: the page was not asked for. */
 static bool settle_cost(struct crawl *c, const struct fetch_result *r)
 {
-	struct engine *e = &c->resumed->engine;
 	bool in_vain = r->error == FETCH_DNS && !r->requests;
-	unsigned back = r->unused + (r->begun && !r->requests && !in_vain);
 
-	c->under_way -= r->begun;
-	for (unsigned i = 0; i < back; i++) {
-		c->spent--;
-		ceiling_return(&e->ceiling, &e->view, r->page);
-	}
-	if (r->begun && crawl_is_blocked(r))
-		c->begun--;
+	engine_return(&c->resumed->engine, r->site,
+	              r->unused + (r->begun && !r->requests && !in_vain));
 	if (r->begun || !in_vain)
 		return r->error != FETCH_STOPPED && (r->error != FETCH_BUDGET || r->requests);
-	if (!crawl_spend(c, r->page, r->site, FETCH_FIRST))
-		return false;
-	c->under_way--;                 /* it is here already */
-	return true;
+	return crawl_spend(c, r->page, r->site, FETCH_FIRST);
 }
 
 static struct crawl_copy **copy_of(struct crawl *c, uint32_t lease)
@@ -147,15 +119,6 @@ static void read_place(void *arg, unsigned thread, uint32_t place)
 	crawl_read(c->opts, &c->readers[thread], &c->answers[place]);
 }
 
-/* It was not fetched, but requests may have been made on the way. */
-static void drop_page(struct crawl *c, const struct fetch_result *r)
-{
-	struct engine *e = &c->resumed->engine;
-
-	engine_drop(e, r->site);
-	e->cycle.n_spent += r->requests + r->robots;
-}
-
 /* Put what was fetched into the line; false if nothing was. */
 static bool take_outcome(struct crawl *c, double wait)
 {
@@ -166,11 +129,10 @@ static bool take_outcome(struct crawl *c, double wait)
 		return false;
 	crawl_quiet_answered(c, r->site);
 	if (!settle_cost(c, r)) {
-		c->begun -= r->error == FETCH_STOPPED && r->requests;
 		c->report->late += r->error == FETCH_STOPPED && !crawl_stopped(c);
 		crawl_left_told(c, r->site, r);
 		forget_copy(c, r->site);
-		drop_page(c, r);
+		engine_drop(&c->resumed->engine, r->site);
 		return true;
 	}
 	crawl_left_told(c, r->site, r);
@@ -202,14 +164,12 @@ static int keep_outcome(struct crawl *c, bool wait, struct err *err)
 	a = &c->answers[place];
 	r = &a->result;
 	lease = r->site;
-	c->begun -= !crawl_is_blocked(r);
 	rc = crawl_keep(c, lease, a, &d, err);
 	c->bytes_in_line -= r->body_size;
 	fetch_drop(c->fetch, a->held);
 	forget_copy(c, lease);
 	if (rc < 0)
 		return rc;
-	c->extras += d.extra;
 	engine_tell(e, lease, &d);
 	crawl_discover_count(c, engine_lease(e, lease)->offer.reason, d.outcome);
 	c->report->visits++;
@@ -218,7 +178,7 @@ static int keep_outcome(struct crawl *c, bool wait, struct err *err)
 	c->in_batch++;
 	crawl_sent_read(c, lease);
 	if (c->opts->progress)
-		c->opts->progress(c->opts->arg, crawl_counted(c), c->budget);
+		c->opts->progress(c->opts->arg, e->cycle.n_spent, c->budget);
 	if (c->commit_now || c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
 	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
 		rc = crawl_commit(c, err);

@@ -45,6 +45,7 @@ static void begin(struct crawl *c)
 	buf_init(&l->url, URL_SIZE_MAX);
 	l->free_slot = LIVE_NONE;
 	l->parts = parts_of(c->report->policy);
+	l->spent = c->report->cycle.downloads;
 	l->verdict = mem_zalloc(c->resumed->has.loaded.pages.n + 1ul, 1);
 	c->live = l;
 }
@@ -139,15 +140,15 @@ static void ask_page(struct crawl *c, uint32_t lease)
 	                         .second_opinion = q.second_opinion };
 	fetch_add(c->fetch, &q);
 	crawl_quiet_asked(c, lease);
-	c->spent++;
+	l->spent++;
 }
 
 static bool may_ask(struct crawl *c)
 {
 	const struct live *l = c->live;
 
-	return crawl_has_room(c, l->n_open) && (l->n_open ? c->spent + l->n_open + 1 < c->budget :
-	                              c->spent < c->budget);
+	return crawl_has_room(c, l->n_open) && (l->n_open ?
+		l->spent + l->n_open + 1 < c->budget : l->spent < c->budget);
 }
 
 static int take_answer(struct crawl *c, struct err *err)

@@ -52,6 +52,7 @@ struct live {
 	VEC(struct live_slot) slots;
 	uint32_t free_slot;
 	size_t n_open;                  /* slots in use */
+	uint32_t spent;                 /* requests: made, or granted to be made */
 	uint32_t parts;                 /* crawlers that share the list, this one included */
 	uint8_t *verdict;
 	struct buf url;
@@ -73,6 +74,14 @@ static inline bool live_forbidden(const struct live_slot *s, enum fetch_error e)
 {
 	return !s->requests && (e == FETCH_BAD_URL || e == FETCH_GATE || e == FETCH_PORT ||
 	                        e == FETCH_ROBOTS || e == FETCH_CRAWL_DELAY || e == FETCH_TOO_LARGE);
+}
+/* May one more request be made?  Then it is counted. */
+static inline bool live_may_spend(struct crawl *c)
+{
+	if (c->live->spent >= c->budget)
+		return false;
+	c->live->spent++;
+	return true;
 }
 /* Free a slot. */
 void live_free_slot(struct live *l, uint32_t slot);

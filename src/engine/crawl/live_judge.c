@@ -252,7 +252,7 @@ static int probe_answered(struct crawl *c, const struct fetch_result *r, struct 
 
 	c->report->live.probes += r->requests + r->robots;
 	/* hops cost no budget */
-	c->spent -= (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
+	c->live->spent -= (r->requests > 1 ? r->requests - 1 : 0) + r->robots;
 	p->waiting = LIVE_NONE;
 	/* no answer: those that wait are believed, the next page asks again */
 	p->state = stopped || !r->status ? PROBE_NEW : PROBE_KNOWN;
@@ -297,7 +297,7 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 	struct live_host *h;
 
 	if (r->error == FETCH_STOPPED || r->error == FETCH_BUDGET) {
-		c->spent -= r->requests == 0;
+		c->live->spent -= r->requests == 0;
 		live_drop(c, r->page);
 		return 0;
 	}
@@ -307,12 +307,12 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 	s->requests += r->requests;
 	s->robots += r->robots;
 	if (live_forbidden(s, r->error))
-		c->spent--;
+		c->live->spent--;
 	note_way(s, r);
 	s->answer.status = status_of(r, h);
 	h->silent = !s->answer.status && !s->answer.redirects;
 	if (wants_body(r)) {
-		if (!crawl_may_spend(c)) {
+		if (!live_may_spend(c)) {
 			live_drop(c, r->page);
 			return 0;
 		}
@@ -325,6 +325,6 @@ static int page_answered(struct crawl *c, const struct fetch_result *r, struct e
 
 int live_answered(struct crawl *c, const struct fetch_result *r, struct err *err)
 {
-	c->spent -= r->unused;
+	c->live->spent -= r->unused;
 	return r->site == KIND_PROBE ? probe_answered(c, r, err) : page_answered(c, r, err);
 }

@@ -257,7 +257,7 @@ bool live_enough(void *self)
 	struct crawl *c = self;
 	const struct live_opts *o = &c->opts->live;
 
-	if (c->spent >= c->budget || c->live->over)
+	if (c->live->spent >= c->budget || c->live->over)
 		return true;
 	if ((o->target <= 0 && !o->sample_only) || !sample_is_whole(&c->resumed->engine.sample))
 		return false;

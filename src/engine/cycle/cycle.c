@@ -160,6 +160,7 @@ bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d)
 		return false;
 	close_lease(e, l, LEASE_TOLD);
 	c->n_spent += requests;
+	ceiling_spent(&e->ceiling, &e->view, l->offer.page, requests - l->requests);
 	c->extras += d->extra;
 	c->answers++;
 	note_visit(e, &l->offer, l->round, d, requests);
@@ -168,12 +169,29 @@ bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d)
 	return true;
 }
 
+void engine_return(struct engine *e, uint32_t lease, uint32_t n)
+{
+	struct lease *l = &e->cycle.leases.v[lease - 1];
+
+	for (; n && l->requests; n--) {
+		ceiling_return(&e->ceiling, &e->view, l->offer.page);
+		e->cycle.n_granted--;
+		e->cycle.n_waiting += !--l->requests;
+	}
+}
+
+void engine_charge(struct engine *e, uint32_t n)
+{
+	e->cycle.n_spent += n;
+}
+
 bool engine_give_back(struct engine *e, uint32_t lease)
 {
 	struct lease *l = &e->cycle.leases.v[lease - 1];
 
 	if (l->state != LEASE_OFFERED)
 		return false;
+	engine_return(e, lease, l->requests);
 	close_lease(e, l, LEASE_RELEASED);
 	if (l->sampled)
 		sample_told(&e->sample, NULL);
@@ -193,7 +211,8 @@ bool engine_drop(struct engine *e, uint32_t lease)
 	if (l->sampled)
 		sample_told(&e->sample, NULL);
 	e->cycle.n_events--;
-	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
+	e->cycle.n_spent += l->requests;
+	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, l->requests);
 	retry_undo(&e->retry, e->visits.state, l->offer.page);
 	return true;
 }
@@ -208,13 +227,13 @@ bool engine_lapse(struct engine *e, uint32_t lease)
 	if (l->sampled)
 		sample_told(&e->sample, NULL);
 	e->cycle.n_spent += l->requests ? l->requests : 1;
+	ceiling_spent(&e->ceiling, &e->view, l->offer.page, !l->requests);
 	return true;
 }
 
 /* ---- asking ---- */
 
-/* Requests of the budget that are neither spent nor granted. */
-static uint32_t budget_left(const struct engine *e)
+uint32_t engine_left(const struct engine *e)
 {
 	uint64_t used = (uint64_t)e->cycle.n_spent + e->cycle.n_granted;
 
@@ -234,7 +253,7 @@ static bool may_offer(const struct engine *e, const struct asking *a)
 		if (c->answers)
 			held += (uint64_t)c->n_offered * c->extras / c->answers;
 	}
-	return budget_left(e) > held;
+	return engine_left(e) > held;
 }
 
 static void offer_page(struct engine *e, struct lease *l)
@@ -294,7 +313,7 @@ enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, siz
 	while (!(*ret_n = serve(e, a, ret))) {
 		bool under_way = c->n_offered > 0, planned = false;
 
-		if (!a->queue_only && budget_left(e) && is_due(e, a) &&
+		if (!a->queue_only && may_offer(e, a) && is_due(e, a) &&
 		    (c->phase != PHASE_DRY || c->dry_since != c->n_events)) {
 			double from = engine_seconds();
 
@@ -303,7 +322,7 @@ enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, siz
 			c->plan_seconds += engine_seconds() - from;
 		}
 		if (!planned)
-			return under_way || (c->n_queued && budget_left(e)) ? ASK_WAIT : ASK_DONE;
+			return under_way || (c->n_queued && engine_left(e)) ? ASK_WAIT : ASK_DONE;
 	}
 	return ASK_OFFERS;
 }
@@ -314,7 +333,7 @@ bool engine_may_spend(const struct engine *e, uint32_t lease)
 {
 	const struct lease *l = engine_lease(e, lease);
 
-	return l->state == LEASE_OFFERED && budget_left(e) &&
+	return l->state == LEASE_OFFERED && engine_left(e) &&
 		((!l->requests && l->offer.reason == REASON_GUARANTEE) ||
 		 ceiling_left(&e->ceiling, &e->view, l->offer.page));
 }
@@ -455,9 +474,6 @@ void engine_continue(struct engine *e, int64_t now, uint32_t budget,
 	for (size_t i = 0; i < n; i++)          /* each page was here when it was offered */
 		e->visits.state[events[i].offer.page] |= PAGE_HERE;
 	engine_begin(e, now, budget);
-	for (size_t i = 0; i < n; i++)
-		ceiling_spent(&e->ceiling, &e->view, events[i].offer.page,
-		              cost_of(&events[i].delivery));
 	for (size_t i = 0; i < n; i++) {
 		uint32_t lease;
 
@@ -468,8 +484,11 @@ void engine_continue(struct engine *e, int64_t now, uint32_t budget,
 			engine_tell(e, lease, &events[i].delivery);
 		else if (events[i].kind == EVENT_RELEASED)
 			engine_give_back(e, lease);
-		else if (engine_lapse(e, lease))
+		else if (engine_lapse(e, lease)) {
 			e->cycle.n_spent += events[i].delivery.extra;
+			ceiling_spent(&e->ceiling, &e->view, events[i].offer.page,
+			              events[i].delivery.extra);
+		}
 	}
 	if (same_policy)
 		plan_again(e, planned_after, n_plans, NULL);

@@ -178,13 +178,19 @@ enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, siz
 bool engine_spend(struct engine *e, uint32_t lease);
 /* Would engine_spend() grant a request now? */
 bool engine_may_spend(const struct engine *e, uint32_t lease);
+/* Requests of the budget that are neither spent nor granted. */
+uint32_t engine_left(const struct engine *e);
+/* So many requests that were granted to an offered page were not made: they are free again. */
+void engine_return(struct engine *e, uint32_t lease, uint32_t n);
+/* Requests that were made for no page that is told: they are spent. */
+void engine_charge(struct engine *e, uint32_t n);
 /* These four end an offer.  False: the lease was not offered, so nothing was done (a
  * lapsed lease may still be told). */
 bool engine_tell(struct engine *e, uint32_t lease, const struct delivery *d);
 bool engine_give_back(struct engine *e, uint32_t lease);
 bool engine_lapse(struct engine *e, uint32_t lease);
-/* The page was not fetched and must not be in this cycle; the budget is free again.  A
- * drop is no event: after a restart the page is offered again. */
+/* The page was not fetched and must not be in this cycle.  Requests that were granted and
+ * not returned stay spent.  A drop is no event: after a restart the page is offered again. */
 bool engine_drop(struct engine *e, uint32_t lease);
 /* A lease, in state OFFERED, for a page that was visited without an offer.  Returns its
  * number; the page's present lease if it has one that was not given back. */

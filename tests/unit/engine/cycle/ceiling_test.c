@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/math/rng.h"
 #include "engine/replay/experiment.h"
 #include "policy/catalogue/catalogue.h"
 #include "../../../lib/stage.h"
@@ -411,9 +412,50 @@ static void test_hosts_of_one_owner(void **state)
 	stage_close(&s);
 }
 
+/* What owners had is what was spent and granted, whatever becomes of a page. */
+static void test_books_agree(void **state)
+{
+	struct asking a = { .want = 1, .impatient = true };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct rng r;
+		struct stage s;
+		uint32_t lease;
+		size_t n;
+
+		rng_init(&r, seed);
+		open_pages(&s, false);
+		stage_play(&s, "oldest");
+		s.e.ceiling.share = (struct share){ 20, true };
+		engine_begin(&s.e, 1700000000, BUDGET);
+		for (int i = 0; i < 60 && engine_ask(&s.e, &a, &lease, &n) == ASK_OFFERS; i++) {
+			struct delivery d = { .outcome = OUTCOME_SAME,
+				.extra = (uint32_t)rng_below(&r, 3) };
+			uint32_t granted = (uint32_t)rng_below(&r, 3), sum = 0;
+
+			while (granted && engine_spend(&s.e, lease))
+				granted--;
+			switch (rng_below(&r, 5)) {
+			case 0: engine_tell(&s.e, lease, &d); break;
+			case 1: engine_give_back(&s.e, lease); break;
+			case 2: engine_lapse(&s.e, lease); break;
+			case 3: engine_drop(&s.e, lease); break;
+			case 4: break;          /* it is still offered */
+			}
+			for (uint32_t k = 0; k < s.e.ceiling.n_owners; k++)
+				sum += s.e.ceiling.sent[k];
+			assert_int_equal(sum, s.e.cycle.n_spent + s.e.cycle.n_granted);
+		}
+		engine_end(&s.e);
+		stage_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_books_agree),
 		cmocka_unit_test(test_every_policy_is_bound),
 		cmocka_unit_test(test_large_sites),
 		cmocka_unit_test(test_usual),
