@@ -16,7 +16,9 @@
  *
  * Results.  A call returns 0 or a count; one that fails returns a negative enum
  * freshet_code, and freshet_error() has the message.  A call that fails changes nothing
- * unless it says so, and never loses what was told, added or set before it.
+ * unless it says so, and never loses what was told, added or set before it.  What is kept
+ * survives a crash of the program; after a power failure the last calls may be missing, as
+ * a whole.
  *
  * Structs begin with their size.  The caller sets it (.size = sizeof o) and zeroes the rest:
  * zero always is the usual choice.  So programs go on working with a newer library, and one
@@ -60,7 +62,8 @@ enum freshet_code {
 	FRESHET_E_PARSE = -4,           /* a file is not what it should be */
 	FRESHET_E_LIMIT = -5,           /* larger than the library takes */
 	FRESHET_E_NET = -6,
-	FRESHET_E_STORE = -7,           /* the tables: damaged, full, or no repository */
+	FRESHET_E_STORE = -7,           /* the tables: damaged, no room, locked for too long, or
+	                                 * no repository at all */
 	FRESHET_E_BUSY = -8,            /* another program or handle is at work: try later */
 	FRESHET_E_STOP = -9             /* a callback of yours said stop */
 };
@@ -120,7 +123,7 @@ FRESHET_API int freshet_import(struct freshet *f, const char *path);
 
 /* Those of the repository that the library goes by (policy, aim, weight, budget, every,
  * max-age, site-share, retry-share, confirmations, delay, detect, ignore) are checked and set; NULL
- * unsets.  The options of a call go before them.  Other settings concern the program alone:
+ * unsets.  The options of a call go before them; a client keeps those it began with.  Other settings concern the program alone:
  * `freshet set`. */
 FRESHET_API int freshet_set(struct freshet *f, const char *name, const char *value);
 /* *ret: the value of any setting, or NULL if it is not set. */

@@ -82,6 +82,8 @@ if command -v c++ >/dev/null; then
 	"$TMP/own" || { echo "the program with names of its own failed"; exit 1; }
 fi
 nm -g --defined-only "$r/lib/libfreshet.a" | awk 'NF == 3 && $3 !~ /^freshet_/' | grep . && { echo "these names are exported"; exit 1; }
+nm -D --defined-only "$r/lib/libfreshet.so" | awk '$3 !~ /^freshet_/' | grep . && { echo "these names are exported by the shared library"; exit 1; }
+readelf -d "$r/lib/libfreshet.so" | grep -q 'SONAME.*\[libfreshet.so.0\]' || { echo "another soname"; exit 1; }
 # a folder with a blank in its name, and away again; flags of the user's own
 make -s install DESTDIR="$TMP/a b" prefix=/usr >/dev/null
 [ -x "$TMP/a b/usr/bin/freshet" ]

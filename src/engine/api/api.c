@@ -45,6 +45,7 @@ int api_begin(struct freshet *f, enum api_need need)
 	if (need == API_STORE && !f->store)
 		return public_code(err_set(&f->err, E_USAGE, "this handle has no repository"));
 	f->busy = true;
+	f->progress.stopped = false;
 	arena_reset(&f->texts);
 	return 0;
 }
@@ -140,6 +141,17 @@ void api_warn(void *arg, const char *text)
 bool api_progress(struct freshet *f, const char *what, uint64_t done, uint64_t total)
 {
 	return f->hooks.progress && f->hooks.progress(f->hooks.arg, what, done, total);
+}
+
+static bool watch(void *f, const char *what, uint64_t done, uint64_t total)
+{
+	return api_progress(f, what, done, total);
+}
+
+struct progress *api_watch(struct freshet *f)
+{
+	f->progress = (struct progress){ .watch = watch, .arg = f };
+	return &f->progress;
 }
 
 static int make_folder(const char *path, struct err *err)

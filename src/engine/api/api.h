@@ -59,6 +59,8 @@ void api_warn(void *f, const char *text);       /* for report() of readers */
 /* For progress() of readers; true: stop. */
 bool api_progress(struct freshet *f, const char *what, uint64_t done, uint64_t total);
 
+struct progress *api_watch(struct freshet *f);  /* the same, for who knows only that */
+
 int64_t api_now(const struct freshet *f, int64_t t);    /* t, or now if it is 0 */
 const char *api_text(struct freshet *f, struct text t); /* for the caller; NULL stays NULL */
 

@@ -72,6 +72,7 @@ static int client_make(struct freshet *f, const struct freshet_cycle_options *o)
 		           .retry_share = s.retry_share },
 		.delay = o->delay < 0 ? 0 : o->delay > 0 ? o->delay : s.delay,
 		.confirmations = (unsigned)s.confirmations, .warc_folder = f->archive,
+		.progress = api_watch(f),
 	};
 	c->name = keep_text(&c->texts, o->client);
 	c->anew = o->anew != 0;

@@ -6,11 +6,6 @@
 #include "engine/book/import.h"
 #include "web/url/url.h"
 
-static bool watch(void *f, const char *what, uint64_t done, uint64_t total)
-{
-	return api_progress(f, what, done, total);
-}
-
 /* What the caller asks for goes before the repository's settings. */
 static int open_planning(struct freshet *f, struct planning *p,
                          const struct freshet_plan_options *options)
@@ -30,11 +25,10 @@ static int open_planning(struct freshet *f, struct planning *p,
 		rc = err_set(&f->err, E_USAGE, "the time between cycles is below 0");
 	if (rc < 0)
 		return rc;
-	f->progress = (struct progress){ .watch = watch, .arg = f };
 	po.resume = (struct resume_opts){
 		.policy = o.policy ? o.policy : s.policy, .seed = o.seed,
 		.cycle_seconds = o.cycle_seconds ? o.cycle_seconds : s.every,
-		.aim = (enum aim)s.aim, .weight = (enum weight_by)s.weight, .progress = &f->progress,
+		.aim = (enum aim)s.aim, .weight = (enum weight_by)s.weight, .progress = api_watch(f),
 	};
 	po.budget = o.budget ? (struct share){ o.budget, false } : s.budget;
 	po.max_age = s.max_age;

@@ -43,6 +43,7 @@ struct client_opts {
 	double delay;                   /* seconds between requests to one host */
 	unsigned confirmations;
 	const char *warc_folder;        /* whose lock is wanted; NULL: none */
+	struct progress *progress;      /* of recalling; NULL: it is not shown */
 };
 
 struct client;

@@ -188,6 +188,7 @@ int client_load(struct client *c, struct err *err)
 		.seed = l->open ? l->last.row.seed : c->opts.seed,
 		.cycle_seconds = r->every, .aim = r->aim, .weight = r->weight,
 		.before_cycle = l->open ? l->last.row.number : 0, .keep = l->open,
+		.progress = c->opts.progress,
 	};
 	int rc;
 

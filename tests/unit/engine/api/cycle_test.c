@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library within an open cycle: two clients, what is given back, crashes; and recorded
- * history through ask and tell, against replay. */
+ * history through ask and tell, against replay.  FRESHET_DATA=folder: on $FRESHET_DATA/trace,
+ * and not on a made-up world. */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +15,7 @@
 #include "../../../lib/scratch.h"
 #include "../../../lib/trace.h"
 #include "base/math/rng.h"
+#include "engine/view/trace.h"
 #include "freshet.h"
 
 #define DAY 86400
@@ -111,9 +114,20 @@ static int count_change(void *arg, const struct freshet_change *c)
 	return 0;
 }
 
+static int stop_at_once(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+	(void)arg;
+	(void)what;
+	(void)done;
+	(void)total;
+	return 1;
+}
+
 /* What makes no sense is left out, the rest is one cycle; the same digest is no change. */
 static void test_tell_all(void **state)
 {
+	struct freshet_hooks hooks = { .size = sizeof hooks, .progress = stop_at_once };
+	struct freshet_asked asked = { .size = sizeof asked };
 	struct freshet_told t[4], *told[4];
 	int kinds[3] = { 0 };
 	char folder[SCRATCH_PATH];
@@ -138,6 +152,12 @@ static void test_tell_all(void **state)
 	assert_int_equal(kinds[FRESHET_CHANGED_PAGE], 1);
 	assert_int_equal(freshet_tell_all(f, NULL, SIZE_MAX), FRESHET_E_LIMIT);
 	assert_int_equal(freshet_tell_all(f, NULL, 0), 0);
+	/* an ask recalls these cycles; it may be stopped, and asked again */
+	assert_int_equal(freshet_listen(f, &hooks), 0);
+	assert_int_equal(freshet_ask(f, NULL, &asked), FRESHET_E_STOP);
+	assert_int_equal(freshet_listen(f, NULL), 0);
+	assert_int_equal(freshet_ask(f, NULL, &asked), 0);
+	assert_int_equal(asked.n, 1);
 	freshet_close(f);
 }
 
@@ -234,31 +254,47 @@ static void begin_copies(struct crawler *c, int64_t start)
 	vec_release(&told);
 }
 
+/* The files of a history, and the history itself. */
+static void find_history(const char *folder, glob_t *files, struct history *h)
+{
+	const char *data = getenv("FRESHET_DATA");
+	char path[SCRATCH_LONG];
+	struct world_opts wo;
+	struct err err = { 0 };
+
+	history_init(h, (struct detector){ .kind = DETECT_BYTES }, 0);
+	if (data) {
+		snprintf(path, sizeof path, "%s/trace/*.cdxj.gz", data);
+	} else {
+		trace_world_defaults(&wo);
+		wo.sites = 40;
+		snprintf(path, sizeof path, "%s/world.cdxj", folder);
+		assert_int_equal(world_write(&wo, path, &(struct world_stats){ 0 }, &err), 0);
+	}
+	assert_int_equal(glob(path, 0, NULL, files), 0);
+	assert_int_equal(trace_load(h, (const char *const *)files->gl_pathv, files->gl_pathc,
+	                            &(struct trace_report){ 0 }, &err), 0);
+}
+
 /* ChangeRatio of the library, as a part of what replay has on the same history. */
 static double part_of_replay(bool late)
 {
 	struct freshet_replay_options ro = { .size = sizeof ro, .policy = "tide", .seed = 1,
 	                                     .budget_percent = 2, .cycle_seconds = 14 * DAY };
 	struct freshet_measures m = { .size = sizeof m };
-	char folder[SCRATCH_PATH], trace[SCRATCH_LONG];
-	const char *paths[] = { trace };
+	char folder[SCRATCH_PATH];
 	struct crawler c = { .late = late };
-	struct world_opts wo;
 	struct history h;
-	struct err err = { 0 };
 	double sum = 0;
+	glob_t files;
 	int64_t start;
 
-	trace_world_defaults(&wo);
-	wo.sites = 40;
-	history_init(&h, (struct detector){ .kind = DETECT_BYTES }, 0);
-	trace_world(&h, &wo);
-	assert_int_equal(history_finish(&h, &err), 0);
 	scratch_folder(folder, "world");
 	assert_int_equal(freshet_create(&c.f, folder), 0);
-	snprintf(trace, sizeof trace, "%s/world.cdxj", folder);
-	assert_int_equal(world_write(&wo, trace, &(struct world_stats){ 0 }, &err), 0);
-	assert_int_equal(freshet_replay(c.f, paths, 1, &ro, &m), 0);
+	find_history(folder, &files, &h);
+	assert_int_equal(freshet_replay(c.f, (const char *const *)files.gl_pathv, files.gl_pathc,
+	                                &ro, &m), 0);
+	globfree(&files);
 	c.h = &h;
 	c.copy = calloc(h.n_pages, sizeof *c.copy);
 	start = (h.begin + DAY - 1) / DAY * DAY;
