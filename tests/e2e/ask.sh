@@ -93,8 +93,26 @@ expect 0 $f -C r ask --count 1 --new --now 20260401000400
 expect 0 $f -C r plan --format jsonl --now 20260501000000
 head -1 out | python3 -c 'import json,sys; o = json.load(sys.stdin); assert {"url", "etag", "last_modified", "last_visit", "score", "probability", "reason"} <= set(o), o'
 
+# killed in the middle of a call, again and again: what was handed out is known, and no more
+expect 0 $f -C r ask --count 1 --new --budget 15 --policy oldest --client kate --delay 0 --now 20260601000000
+for i in 1 2 3 4 5 6 7 8; do
+	$f -C r ask --count $i --client kate --delay 0 --now 20260601000001 > /dev/null 2> /dev/null & pid=$!
+	sleep 0.0$i; kill -9 $pid 2> /dev/null || true; wait $pid 2> /dev/null || true
+done
+expect 0 $f -C r ask --count 99 --client kate --delay 0 --now 20260601000002
+[ "$(wc -l < out)" = 15 ] || fail "$(wc -l < out) pages, of a budget of 15"
+[ "$(grep -o '"url":"[^"]*"' out | sort -u | wc -l)" = 15 ] || fail "a page was given twice"
+sed 's/,"url".*/,"outcome":"same"}/' out > lines
+expect 0 $f -C r tell lines --json --now 20260601000003
+is told 15
+expect 0 $f -C r ask --count 9 --client kate --now 20260601000004
+grep -qx '{"done":true}' out || fail "not done"
+expect 0 $f -C r end --json --now 20260601000005
+is downloads 15
+expect 0 $f -C r status --check
+
 # a made-up history, asked and told in batches, finds what replay promises
-$f world w.cdxj.gz --sites 3 --dirs 4 --steps 14 2> /dev/null > /dev/null
+$f world w.cdxj.gz --sites 4 --dirs 6 --steps 14 2> /dev/null > /dev/null
 "$SRC/scripts/trial-clients" w.cdxj.gz --freshet "$f" --every 1w --budget 10% --cycles 5 --count 30 > trial 2>&1 || fail "trial: $(cat trial)"
 "$SRC/scripts/trial-clients" w.cdxj.gz --freshet "$f" --every 1w --budget 10% --cycles 5 --count 30 --late 0.2 --least 0.95 > trial 2>&1 ||
 	fail "trial, late: $(cat trial)"

@@ -115,7 +115,7 @@ for c in commands:      # with nothing spoilt, each of them works
     assert r.returncode == 0 or c == "replay w --logged".split(), (c, r)
 db = sqlite3.connect("good/freshet.db")
 if not db.execute("SELECT count(*) FROM leases").fetchone()[0]:   # no other crawler has a page
-    db.execute("INSERT INTO leases (cycle, place, page, client, since, until, requests, event, state) VALUES (1, 1, 0, 'c', 1, 2, 1, 0, 0)")
+    db.execute("INSERT INTO leases (cycle, place, page, client, since, until, requests, event, state, reason) VALUES (1, 1, 0, 'c', 1, 2, 1, 0, 0, 0)")
     db.commit()
 tables = [r[0] for r in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")]
 for t in tables: assert db.execute("SELECT count(*) FROM " + t).fetchone()[0], "nothing to spoil in " + t

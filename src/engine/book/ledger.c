@@ -71,8 +71,8 @@ static int see_lease(void *arg, const struct store_lease *row, struct err *err)
 	uint32_t name = strtab_intern(&l->names, row->client.s, row->client.size, NULL);
 
 	if (row->place != l->leases.n + 1)
-		return err_set(err, E_STORE, "lease %zu of cycle %u is not there", l->leases.n + 1,
-		               row->cycle);
+		return err_set(err, E_STORE, "table leases, row %u of cycle %u, column place: is not "
+		               "the next number", row->place, row->cycle);
 	lease.client = (struct text){ 0 };              /* lives only until the scan goes on */
 	vec_push(&l->leases, lease);
 	vec_push(&l->client, name);

@@ -50,31 +50,45 @@ static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err
 	return 0;
 }
 
+static int compare_orders(const void *a, const void *b)
+{
+	const struct store_lease *const *x = a, *const *y = b;
+
+	return (*x)->order < (*y)->order ? -1 : (*x)->order > (*y)->order;
+}
+
+static struct event lease_event(const struct store_lease *row)
+{
+	bool back = row->state == STORE_LEASE_RELEASED;
+
+	return (struct event){
+		.kind = back ? EVENT_RELEASED : EVENT_LAPSED,
+		.offer = { row->page, row->score, row->probability, row->reason },
+		.delivery = { .outcome = back ? OUTCOME_BLOCKED : OUTCOME_FAILED,
+			.extra = back || !row->requests ? 0 : row->requests - 1 },
+	};
+}
+
 /* The visits come in their order; what was given back or lapsed goes between them. */
 static void merge_leases(struct made *m, const struct ledger *l)
 {
-	uint32_t *at = mem_zalloc((size_t)l->n_events + 1, sizeof *at);
+	VEC(const struct store_lease *) ended = { 0 };
 	struct made all = { 0 };
+	size_t k = 0;
 
 	for (uint32_t i = 1; i <= l->leases.n; i++)
-		at[ledger_lease(l, i)->order] = i;
-	for (uint32_t order = 1, k = 0; order <= l->n_events; order++) {
-		if (k < m->events.n && m->order.v[k] == order) {
-			vec_push(&all.events, m->events.v[k++]);
-		} else if (at[order]) {
-			const struct store_lease *row = ledger_lease(l, at[order]);
-			bool back = row->state == STORE_LEASE_RELEASED;
-			struct event e = {
-				.kind = back ? EVENT_RELEASED : EVENT_LAPSED,
-				.offer = { row->page, row->score, row->probability, row->reason },
-				.delivery = { .outcome = back ? OUTCOME_BLOCKED : OUTCOME_FAILED,
-					.extra = back || !row->requests ? 0 : row->requests - 1 },
-			};
-
-			vec_push(&all.events, e);
-		}
+		if (ledger_lease(l, i)->order)
+			vec_push(&ended, ledger_lease(l, i));
+	if (ended.n)
+		qsort(ended.v, ended.n, sizeof *ended.v, compare_orders);
+	for (size_t i = 0; i < m->events.n; i++) {
+		for (; k < ended.n && ended.v[k]->order < m->order.v[i]; k++)
+			vec_push(&all.events, lease_event(ended.v[k]));
+		vec_push(&all.events, m->events.v[i]);
 	}
-	free(at);
+	for (; k < ended.n; k++)
+		vec_push(&all.events, lease_event(ended.v[k]));
+	vec_release(&ended);
 	vec_release(&m->events);
 	m->events.v = all.events.v;
 	m->events.n = all.events.n;
