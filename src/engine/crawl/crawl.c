@@ -45,7 +45,7 @@ static int open_archive(struct crawl *c, struct err *err)
 	/* another for every run: ids of records must never come again */
 	o.seed = hash_bytes(&(int64_t[]){ (int64_t)time(NULL), getpid(), (int64_t)clock() },
 	                    3 * sizeof(int64_t), c->report->cycle.number);
-	return warc_writer_open(&c->warc, &o, err);
+	return warc_writer_open(&c->batch.warc, &o, err);
 }
 
 /* Is the last cycle to be gone on with?  One that was broken off is, unless it is to be
@@ -151,7 +151,7 @@ static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err 
 	}
 	/* the cycle is known before its first request */
 	if ((rc = crawl_begin(c, err)) == 0 && (rc = crawl_commit(c, err)) == 0) {
-		c->pause_began = c->batch_began;
+		c->batch.pause_began = c->batch.began;
 		rc = made->goal == GOAL_ALIVE ? live_run(c, err) : crawl_pages(c, err);
 	}
 	engine_end(e);
@@ -204,7 +204,7 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	store_rollback(c->store);
 	if (rc2 == 0)
 		rc2 = store_sent_clear(c->store, &second);
-	c->is_kept = rc2 == 0;
+	c->batch.is_kept = rc2 == 0;
 	if (rc2 < 0)
 		*err = second;          /* worse than being stopped */
 	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered &&
@@ -223,9 +223,9 @@ static int end_archive(struct crawl *c, struct err *err)
 {
 	struct err second;
 
-	if (c->is_kept)
-		return warc_writer_close(c->warc, err);
-	warc_writer_abandon(c->warc);
+	if (c->batch.is_kept)
+		return warc_writer_close(c->batch.warc, err);
+	warc_writer_abandon(c->batch.warc);
 	(void)!crawl_repair(c->store, c->opts->warc_folder, c->report, &second);
 	return 0;
 }
@@ -238,8 +238,8 @@ static int load_words(struct crawl *c, struct err *err)
 
 	if (how == CRAWL_WORDS_NO)
 		return 0;
-	rc = import_words_load(&c->words, c->store, c->opts->stem, false, err);
-	c->count_words = how == CRAWL_WORDS_YES || c->words.n_stored ||
+	rc = import_words_load(&c->batch.words, c->store, c->opts->stem, false, err);
+	c->batch.count_words = how == CRAWL_WORDS_YES || c->batch.words.n_stored ||
 		(policy_needs(c->resumed->policy) & NEED_WORDS);
 	return rc;
 }
@@ -350,13 +350,13 @@ static void release(struct crawl *c)
 		fetch_free(c->fetch);
 	discover_free(c->discover);
 	vec_release(&c->reserved);
-	vec_release(&c->read);
+	vec_release(&c->sent.read);
 	crawl_left_release(c);
 	crawl_quiet_release(c);
-	buf_release(&c->robots_text);
+	buf_release(&c->robots.text);
 	free(c->doubt);
 	crawl_free_readers(c);
-	import_words_release(&c->words);
+	import_words_release(&c->batch.words);
 }
 
 int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_report *ret,
@@ -381,7 +381,7 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 	if (c.live)
 		live_estimate(&c);
 	crawl_counts_end(&c);
-	if (c.warc)
+	if (c.batch.warc)
 		rc2 = end_archive(&c, rc < 0 ? &closing : err);
 	release(&c);
 	resume_release(&r);

@@ -53,8 +53,8 @@ struct crawl_opts {
 	enum crawl_words words;
 	const char *stem;               /* language, for the first words of all; or NULL */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
-	/* Set by who runs cycle after cycle: the fetcher, with what it knows of hosts,
-	 * is taken from here and left here, for the caller to free. */
+	/* Set by a caller that runs cycle after cycle: the fetcher, with what it knows of
+	 * hosts, is taken from here and left here.  The caller frees it. */
 	struct fetch **keep;
 	size_t keep_hosts;              /* of them at most, else it is made anew; 0: a good
 	                                 * number */

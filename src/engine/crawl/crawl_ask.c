@@ -43,10 +43,10 @@ bool crawl_has_room(struct crawl *c, size_t pending)
 
 static bool is_impatient(const struct crawl *c, double now)
 {
-	double wait = c->wait_began > 0 ? now - c->wait_began : 0;
+	double wait = c->asking.wait_began > 0 ? now - c->asking.wait_began : 0;
 
 	return wait > 0 && (wait > WAIT_MOST || (c->opts->goal != GOAL_ALIVE &&
-	                    c->waited + wait > WAIT_FREE + WAIT_SHARE * (now - c->asking_began)));
+	                    c->asking.waited + wait > WAIT_FREE + WAIT_SHARE * (now - c->asking.began)));
 }
 
 bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
@@ -57,16 +57,16 @@ bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
 	                    .impatient = is_impatient(c, now) };
 	size_t n;
 
-	if (!(c->asking_began > 0))
-		c->asking_began = now;
+	if (!(c->asking.began > 0))
+		c->asking.began = now;
 	if (engine_ask(&c->resumed->engine, &a, ret_lease, &n) != ASK_OFFERS) {
-		if (idle && !(c->wait_began > 0))
-			c->wait_began = now;
+		if (idle && !(c->asking.wait_began > 0))
+			c->asking.wait_began = now;
 		return false;
 	}
-	if (c->wait_began > 0)
-		c->waited += now - c->wait_began;
-	c->wait_began = 0;
+	if (c->asking.wait_began > 0)
+		c->asking.waited += now - c->asking.wait_began;
+	c->asking.wait_began = 0;
 	return true;
 }
 
@@ -76,9 +76,9 @@ int crawl_rounds_save(struct crawl *c, struct err *err)
 	const struct cycle *e = &c->resumed->engine.cycle;
 	int rc = 0;
 
-	for (; rc == 0 && c->rounds_kept < e->planned_after.n; c->rounds_kept++)
-		rc = store_round_add(c->store, c->report->cycle.number, c->rounds_kept + 1,
-		                     e->planned_after.v[c->rounds_kept], err);
+	for (; rc == 0 && c->asking.rounds_kept < e->planned_after.n; c->asking.rounds_kept++)
+		rc = store_round_add(c->store, c->report->cycle.number, c->asking.rounds_kept + 1,
+		                     e->planned_after.v[c->asking.rounds_kept], err);
 	return rc;
 }
 
@@ -121,7 +121,7 @@ void crawl_rounds_made(struct crawl *c, const struct crawl_made *m)
 	while (n < e->planned_after.n && n < m->planned_after.n &&
 	       e->planned_after.v[n] == m->planned_after.v[n])
 		n++;
-	c->rounds_kept = n;
+	c->asking.rounds_kept = n;
 }
 
 int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)

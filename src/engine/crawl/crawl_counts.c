@@ -40,9 +40,9 @@ int crawl_counts_save(struct crawl *c, struct err *err)
 	put(&text, "checks", r->checks);
 	put(&text, "lies", r->lies);
 	put(&text, "aliases", r->discovery.aliases);
-	put(&text, "bytes", c->bytes_before + stats.bytes);
-	put(&text, "robots-requests", c->robots_before + stats.robots_requests);
-	put(&text, "robots-budgeted", c->budgeted_before + stats.robots_budgeted);
+	put(&text, "bytes", c->before.bytes + stats.bytes);
+	put(&text, "robots-requests", c->before.robots + stats.robots_requests);
+	put(&text, "robots-budgeted", c->before.budgeted + stats.robots_budgeted);
 	for (int i = 1; i < FETCH_N_ERRORS; i++)
 		put(&text, fetch_error_name((enum fetch_error)i), r->reasons[i]);
 	put(&text, "status", r->reasons[FETCH_OK]);
@@ -62,11 +62,11 @@ static void take(struct crawl *c, const char *name, uint64_t n)
 	};
 
 	if (!strcmp(name, "bytes"))
-		c->bytes_before = n;
+		c->before.bytes = n;
 	if (!strcmp(name, "robots-requests"))
-		c->robots_before = n;
+		c->before.robots = n;
 	if (!strcmp(name, "robots-budgeted"))
-		c->budgeted_before = n;
+		c->before.budgeted = n;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (!strcmp(name, known[i].name))
 			*known[i].to = (uint32_t)n;
@@ -116,7 +116,7 @@ void crawl_counts_end(struct crawl *c)
 	if (!c->fetch)
 		return;
 	fetch_stats(c->fetch, &c->report->fetch);
-	c->report->fetch.bytes += c->bytes_before;
-	c->report->fetch.robots_requests += c->robots_before;
-	c->report->fetch.robots_budgeted += c->budgeted_before;
+	c->report->fetch.bytes += c->before.bytes;
+	c->report->fetch.robots_requests += c->before.robots;
+	c->report->fetch.robots_budgeted += c->before.budgeted;
 }

@@ -89,50 +89,80 @@ struct crawl_quiet {
 	double looked;                  /* then */
 };
 
+/* Answers between the fetcher and the store.  Only crawl_source.c changes it. */
+struct crawl_reading {
+	struct line *line;
+	struct crawl_reader *readers;   /* one for each thread */
+	unsigned n_readers;
+	struct crawl_answer *answers;   /* one for each place of the line */
+	size_t bytes_in_line;
+	VEC(struct crawl_copy *) copies;        /* by lease, while the page is asked for */
+};
+
+/* What is written and not yet committed.  crawl_keep.c writes; crawl_source.c and live.c
+ * decide when to commit. */
+struct crawl_batch {
+	struct warc_writer *warc;
+	bool is_kept;                   /* the store knows all of the archive */
+	uint32_t n;                     /* visits in the batch */
+	bool commit_now;                /* however few they are */
+	double began, pause_began;
+	struct warc_place last;         /* newest record, of this batch or one before */
+	bool count_words;
+	struct import_words words;      /* of the repository; new ones are kept with the batch */
+};
+
+/* Asking the engine for pages.  Only crawl_ask.c uses it. */
+struct crawl_asking {
+	double began;                   /* when the first page was asked for; 0: not yet */
+	double wait_began, waited;      /* for answers while connections are idle: now, before */
+	uint32_t rounds_kept;           /* rounds of the cycle that are in the store */
+};
+
+/* Copies of robots.txt.  Only crawl_robots.c uses it. */
+struct crawl_robots {
+	struct buf text;                /* the copy that was asked for last */
+	uint64_t size;                  /* bytes of copies in the store, at least; 0: unknown */
+	int rc;                         /* of writing them: the first error, */
+	struct err err;                 /* and its text */
+};
+
+/* The log of what was sent.  Only crawl_sent.c uses it; a commit empties `read`. */
+struct crawl_sent_log {
+	int rc;                         /* of writing it: the first error, */
+	struct err err;                 /* and its text */
+	VEC(struct store_sent) read;    /* answers read since the last flush */
+};
+
+/* What earlier starts of the same cycle used.  Only crawl_counts.c uses it. */
+struct crawl_before { uint64_t bytes, robots, budgeted; };
+
+/* A crawl: what all files use, then the parts, each with its owner. */
 struct crawl {
 	struct store *store;
 	const struct crawl_opts *opts;
 	struct crawl_report *report;
 	struct fetch *fetch;
 	struct resumed *resumed;
-	struct discover *discover;
-	VEC(struct offer) reserved;     /* what the share of discovery is for */
-	bool rests;                     /* state.rests is not empty */
-	struct buf robots_text;         /* the copy that was asked for last */
-	uint64_t robots_size;           /* bytes of copies in the store, at least; 0: to be asked */
-	int robots_rc;                  /* of keeping robots.txt, */
-	struct err robots_err;          /* the first that failed */
-	int sent_rc;                    /* of keeping what is sent, */
-	struct err sent_err;            /* the first that failed */
-	bool stop_said;
+	uint32_t budget;                /* requests; the engine counts them, live tests apart */
+	uint32_t refused;               /* pages whose turn came when all was spent */
+	bool apart;                     /* requests made now do not count: discovery makes them */
+	bool same_policy;               /* the cycle that goes on was made by the same policy */
+	bool stop_said;                 /* the user was told that we stop */
+	struct crawl_batch batch;
+	struct crawl_reading reading;
+	struct crawl_asking asking;
+	struct crawl_robots robots;
+	struct crawl_sent_log sent;
+	struct crawl_before before;
 	struct crawl_left left;
 	struct crawl_quiet quiet;
-	VEC(struct store_sent) read;    /* answers that were, and are not known to be */
-	bool apart;                     /* requests made now are not of the budget */
-	bool count_words;
-	struct import_words words;      /* the repository's; new ones are kept with a batch */
-	struct warc_writer *warc;
-	bool is_kept;                   /* the store knows all of the archive */
-	struct line *line;
-	struct crawl_reader *readers;   /* one a thread */
-	unsigned n_readers;
-	struct crawl_answer *answers;   /* one a place of the line */
-	size_t bytes_in_line;
-	VEC(struct crawl_copy *) copies;        /* by lease: ours, while the page is asked for */
-	uint32_t budget;                /* requests; the engine counts them, live tests apart */
-	uint32_t refused;               /* pages: when their turn came, all was spent */
-	uint32_t in_batch;
-	bool commit_now;                /* whatever is in it */
-	bool same_policy;               /* as made what the cycle that is gone on with has */
-	double asking_began;            /* the first page; 0: not yet */
-	double wait_began, waited;      /* for answers, while connections are idle: now, before */
-	uint32_t rounds_kept;           /* of the cycle, in the store */
-	double batch_began, pause_began;
-	struct warc_place last;         /* newest record, of the batch or before */
-	uint32_t *doubt;                /* about validators, by site; see crawl_validators.c */
-	uint64_t bytes_before, robots_before, budgeted_before;  /* of the cycle, by earlier starts */
-	struct live *live;              /* goal alive */
-	uint64_t robots_counted;        /* of this process, in the report already */
+	struct discover *discover;
+	VEC(struct offer) reserved;     /* pages that the share of discovery is for */
+	bool rests;                     /* the setting state.rests is not empty */
+	uint32_t *doubt;                /* in validators, by site; see crawl_validators.c */
+	struct live *live;              /* goal alive; else NULL */
+	uint64_t robots_counted;        /* requests that the report counts already */
 };
 
 /* What a cycle that broke off has done. */
@@ -166,7 +196,8 @@ static inline enum cause crawl_cause(enum fetch_error e)
 /* Pages that were handed over and have not come to the store. */
 static inline size_t crawl_pending(const struct crawl *c)
 {
-	return (c->fetch ? fetch_pending(c->fetch) : 0) + (c->line ? line_count(c->line) : 0);
+	return (c->fetch ? fetch_pending(c->fetch) : 0) +
+	       (c->reading.line ? line_count(c->reading.line) : 0);
 }
 
 static inline bool crawl_stopped(const struct crawl *c)
@@ -259,7 +290,8 @@ bool crawl_robots_load(void *arg, const char *origin, size_t size,
 void crawl_robots_save(void *arg, const char *origin, size_t size,
                        const struct fetch_robots_copy *copy);
 MUST_CHECK int crawl_robots_check(struct crawl *c, struct err *err);    /* did it fail? */
-MUST_CHECK int crawl_robots_forget(struct crawl *c, struct err *err);   /* those of old */
+/* Drop entries unused for 30 days. */
+MUST_CHECK int crawl_robots_forget(struct crawl *c, struct err *err);
 /* In crawl_discover.c: new pages before the cycle; then what the share is for, in
  * front what the cycle, if it goes on, has asked for; and counting. */
 MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);

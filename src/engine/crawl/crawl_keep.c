@@ -73,8 +73,8 @@ static struct text number_words(struct crawl *c, const struct crawl_answer *a)
 {
 	struct text terms = { 0 };
 
-	if (c->count_words && a->record.facts.words >= 0)
-		terms.s = lexicon_terms(&c->words.words, &a->words, &terms.size);
+	if (c->batch.count_words && a->record.facts.words >= 0)
+		terms.s = lexicon_terms(&c->batch.words.words, &a->words, &terms.size);
 	return terms;
 }
 
@@ -119,17 +119,17 @@ int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
 	if (rc < 0)
 		*err = a->err;
 	if (rc == 0 && a->is_packed) {
-		char before[sizeof c->last.filename];
+		char before[sizeof c->batch.last.filename];
 
-		memcpy(before, c->last.filename, sizeof before);
-		rc = warc_write_packed(c->warc, &a->packed, &c->last, err);
+		memcpy(before, c->batch.last.filename, sizeof before);
+		rc = warc_write_packed(c->batch.warc, &a->packed, &c->batch.last, err);
 		/* the store knows of a file from its first record on, and of all of the one
 		 * before: so a crash leaves none that it does not know */
-		c->commit_now = strcmp(before, c->last.filename) != 0;
+		c->batch.commit_now = strcmp(before, c->batch.last.filename) != 0;
 		record_to_capture(&a->record, &row);
-		row.file = (struct text){ c->last.filename, strlen(c->last.filename) };
-		row.offset = (int64_t)c->last.offset;
-		row.size = (int64_t)c->last.length;
+		row.file = (struct text){ c->batch.last.filename, strlen(c->batch.last.filename) };
+		row.offset = (int64_t)c->batch.last.offset;
+		row.size = (int64_t)c->batch.last.length;
 		if (a->result.n_hops)
 			row.target = (struct text){ a->result.url, strlen(a->result.url) };
 		if (a->record.revisit)
@@ -163,9 +163,9 @@ int crawl_begin(struct crawl *c, struct err *err)
 {
 	int rc = store_begin(c->store, err);
 
-	c->batch_began = crawl_seconds();
-	if (rc == 0 && c->count_words)
-		rc = import_words_follow(&c->words, c->store, err);
+	c->batch.began = crawl_seconds();
+	if (rc == 0 && c->batch.count_words)
+		rc = import_words_follow(&c->batch.words, c->store, err);
 	return rc;
 }
 
@@ -176,13 +176,13 @@ int crawl_commit(struct crawl *c, struct err *err)
 	if (rc == 0)
 		rc = crawl_sent_check(c, err);
 	if (rc == 0)
-		rc = c->warc ? warc_writer_sync(c->warc, err) : live_commit(c, err);
+		rc = c->batch.warc ? warc_writer_sync(c->batch.warc, err) : live_commit(c, err);
 	c->report->cycle.downloads = c->live ? c->live->spent - (uint32_t)c->live->n_open :
 		c->resumed->engine.cycle.n_spent;
 	if (rc == 0)
 		rc = crawl_state_save(c, err);
 	if (rc == 0)
-		rc = import_words_keep(&c->words, c->store, err);
+		rc = import_words_keep(&c->batch.words, c->store, err);
 	if (rc == 0)
 		rc = crawl_rounds_save(c, err);
 	if (rc == 0)
@@ -192,12 +192,12 @@ int crawl_commit(struct crawl *c, struct err *err)
 	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||
 	    (rc = store_commit(c->store, err)) < 0)
 		return rc;
-	c->in_batch = 0;
-	c->read.n = 0;                  /* the tables know more */
-	c->commit_now = false;
-	if (crawl_seconds() - c->pause_began > PAUSE_EVERY) {
+	c->batch.n = 0;
+	c->sent.read.n = 0;                  /* the tables know more */
+	c->batch.commit_now = false;
+	if (crawl_seconds() - c->batch.pause_began > PAUSE_EVERY) {
 		usleep(PAUSE_MS * 1000);
-		c->pause_began = crawl_seconds();
+		c->batch.pause_began = crawl_seconds();
 	}
 	return crawl_begin(c, err);
 }

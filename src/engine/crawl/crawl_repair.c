@@ -50,9 +50,10 @@ int crawl_state_save(struct crawl *c, struct err *err)
 {
 	char state[NAME_SIZE + 32];
 
-	if (!c->last.length)
+	if (!c->batch.last.length)
 		return 0;
-	snprintf(state, sizeof state, "%s %llu", c->last.filename, (unsigned long long)c->last.end);
+	snprintf(state, sizeof state, "%s %llu", c->batch.last.filename,
+	         (unsigned long long)c->batch.last.end);
 	return store_setting_put(c->store, STATE_KEY, state, err);
 }
 

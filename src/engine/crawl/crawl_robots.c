@@ -31,10 +31,10 @@ static int64_t engine_now(const struct crawl *c)
 
 static void note_failure(struct crawl *c, int rc, const struct err *err)
 {
-	if (rc >= 0 || c->robots_rc)
+	if (rc >= 0 || c->robots.rc)
 		return;
-	c->robots_rc = rc;
-	c->robots_err = *err;
+	c->robots.rc = rc;
+	c->robots.err = *err;
 }
 
 bool crawl_robots_load(void *arg, const char *origin, size_t size,
@@ -50,14 +50,14 @@ bool crawl_robots_load(void *arg, const char *origin, size_t size,
 	/* of a time to come: another clock made it */
 	if (rc <= 0 || r.time > now || r.tried > now || r.failing > now)
 		return false;
-	if (!c->robots_text.max)
-		buf_init(&c->robots_text, ROBOTS_SIZE_MAX);
-	buf_clear(&c->robots_text);
-	if (r.body.s && squeeze_undo(&c->robots_text, r.body.s, r.body.size, &err))
+	if (!c->robots.text.max)
+		buf_init(&c->robots.text, ROBOTS_SIZE_MAX);
+	buf_clear(&c->robots.text);
+	if (r.body.s && squeeze_undo(&c->robots.text, r.body.s, r.body.size, &err))
 		return false;           /* damaged: as if there were none */
 	*ret = (struct fetch_robots_copy){
 		.status = r.time ? r.status : 0, .age = (double)(now - r.time),
-		.body = buf_text(&c->robots_text), .size = c->robots_text.size, .cut = r.cut,
+		.body = buf_text(&c->robots.text), .size = c->robots.text.size, .cut = r.cut,
 		.failed = r.failing != 0, .tried = (double)(now - r.tried),
 		.failing = r.failing ? (double)(now - r.failing) : 0,
 	};
@@ -69,14 +69,14 @@ static bool has_room(struct crawl *c, const struct fetch_robots_copy *copy, size
 {
 	uint64_t most = c->opts->robots_kept ? c->opts->robots_kept : KEPT_MAX;
 	struct err err;
-	int rc = c->robots_size ? 0 : store_robots_size(c->store, &c->robots_size, &err);
+	int rc = c->robots.size ? 0 : store_robots_size(c->store, &c->robots.size, &err);
 
 	note_failure(c, rc, &err);
 	if (copy->passing)
 		most /= 4;
-	if (rc < 0 || (c->robots_size + size > most && (copy->passing || size > KEPT_ALWAYS)))
+	if (rc < 0 || (c->robots.size + size > most && (copy->passing || size > KEPT_ALWAYS)))
 		return false;
-	c->robots_size += size;
+	c->robots.size += size;
 	return true;
 }
 
@@ -119,9 +119,9 @@ void crawl_robots_save(void *arg, const char *origin, size_t size,
 
 int crawl_robots_check(struct crawl *c, struct err *err)
 {
-	if (c->robots_rc < 0)
-		*err = c->robots_err;
-	return c->robots_rc;
+	if (c->robots.rc < 0)
+		*err = c->robots.err;
+	return c->robots.rc;
 }
 
 int crawl_robots_forget(struct crawl *c, struct err *err)

@@ -34,7 +34,7 @@ void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
 	struct crawl *c = arg;
 	VEC(struct store_sent) sent = { 0 };
 
-	if (c->apart || c->sent_rc < 0)
+	if (c->apart || c->sent.rc < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t lease = c->live ? live_lease(c->live, &requests[i]) : requests[i].site;
@@ -43,27 +43,27 @@ void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
 			vec_push(&sent, crawl_sent_row(c, lease, false));
 	}
 	if (sent.n)
-		c->sent_rc = store_sent_add(c->store, sent.v, sent.n, &c->sent_err);
+		c->sent.rc = store_sent_add(c->store, sent.v, sent.n, &c->sent.err);
 	vec_release(&sent);
 }
 
 void crawl_sent_read(struct crawl *c, uint32_t lease)
 {
-	vec_push(&c->read, crawl_sent_row(c, lease, true));
+	vec_push(&c->sent.read, crawl_sent_row(c, lease, true));
 }
 
 void crawl_sent_flush(struct crawl *c)
 {
-	if (c->read.n && c->sent_rc == 0)
-		c->sent_rc = store_sent_add(c->store, c->read.v, c->read.n, &c->sent_err);
-	c->read.n = 0;
+	if (c->sent.read.n && c->sent.rc == 0)
+		c->sent.rc = store_sent_add(c->store, c->sent.read.v, c->sent.read.n, &c->sent.err);
+	c->sent.read.n = 0;
 }
 
 int crawl_sent_check(struct crawl *c, struct err *err)
 {
-	if (c->sent_rc < 0)
-		*err = c->sent_err;
-	return c->sent_rc;
+	if (c->sent.rc < 0)
+		*err = c->sent.err;
+	return c->sent.rc;
 }
 
 struct lapse { struct store_sent sent; uint32_t requests; };

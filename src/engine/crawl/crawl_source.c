@@ -65,9 +65,9 @@ static bool settle_cost(struct crawl *c, const struct fetch_result *r)
 
 static struct crawl_copy **copy_of(struct crawl *c, uint32_t lease)
 {
-	while (c->copies.n <= lease)
-		vec_push(&c->copies, NULL);
-	return &c->copies.v[lease];
+	while (c->reading.copies.n <= lease)
+		vec_push(&c->reading.copies, NULL);
+	return &c->reading.copies.v[lease];
 }
 
 /* Hand a page to the fetcher, with the validators of our copy. */
@@ -116,7 +116,7 @@ static void read_place(void *arg, unsigned thread, uint32_t place)
 {
 	struct crawl *c = arg;
 
-	crawl_read(c->opts, &c->readers[thread], &c->answers[place]);
+	crawl_read(c->opts, &c->reading.readers[thread], &c->reading.answers[place]);
 }
 
 /* Put what was fetched into the line; false if nothing was. */
@@ -136,16 +136,16 @@ static bool take_outcome(struct crawl *c, double wait)
 		return true;
 	}
 	crawl_left_told(c, r->site, r);
-	a = &c->answers[line_place(c->line)];
+	a = &c->reading.answers[line_place(c->reading.line)];
 	a->result = *r;
 	a->held = fetch_hold(c->fetch);
 	a->copy = *copy_of(c, r->site);
 	a->time = c->opts->now ? c->report->cycle.time : r->time ? r->time : time(NULL);
 	if (a->time < c->report->cycle.time)    /* the clock was set back */
 		a->time = c->report->cycle.time;
-	a->ids = warc_writer_ids(c->warc, r->n_hops + 1);
-	c->bytes_in_line += r->body_size;
-	line_put(c->line);
+	a->ids = warc_writer_ids(c->batch.warc, r->n_hops + 1);
+	c->reading.bytes_in_line += r->body_size;
+	line_put(c->reading.line);
 	return true;
 }
 
@@ -159,13 +159,13 @@ static int keep_outcome(struct crawl *c, bool wait, struct err *err)
 	uint32_t place, lease;
 	int rc;
 
-	if (!line_take(c->line, wait, &place))
+	if (!line_take(c->reading.line, wait, &place))
 		return 0;
-	a = &c->answers[place];
+	a = &c->reading.answers[place];
 	r = &a->result;
 	lease = r->site;
 	rc = crawl_keep(c, lease, a, &d, err);
-	c->bytes_in_line -= r->body_size;
+	c->reading.bytes_in_line -= r->body_size;
 	fetch_drop(c->fetch, a->held);
 	forget_copy(c, lease);
 	if (rc < 0)
@@ -175,36 +175,37 @@ static int keep_outcome(struct crawl *c, bool wait, struct err *err)
 	c->report->visits++;
 	c->report->answered += r->status > 0;
 	c->report->not_modified += r->status == 304;
-	c->in_batch++;
+	c->batch.n++;
 	crawl_sent_read(c, lease);
 	if (c->opts->progress)
 		c->opts->progress(c->opts->arg, e->cycle.n_spent, c->budget);
-	if (c->commit_now || c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
-	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
+	if (c->batch.commit_now || c->batch.n >= (c->opts->batch ? c->opts->batch : BATCH) ||
+	    crawl_seconds() - c->batch.began > BATCH_SECONDS)
 		rc = crawl_commit(c, err);
 	return rc < 0 ? rc : 1;
 }
 
 void crawl_stop_reading(struct crawl *c)
 {
-	line_free(c->line);
-	c->line = NULL;
+	line_free(c->reading.line);
+	c->reading.line = NULL;
 }
 
 /* One step: the wire if the line has room, then what is read; never idle while
  * there is something to do. */
 static int step(struct crawl *c, struct err *err)
 {
-	bool full = line_full(c->line) || c->bytes_in_line > BYTES_IN_LINE, took = false;
+	bool full = line_full(c->reading.line) || c->reading.bytes_in_line > BYTES_IN_LINE;
+	bool took = false;
 	int rc;
 
 	if (!full && fetch_pending(c->fetch))
-		took = take_outcome(c, line_count(c->line) ? 0 : 0.2);
+		took = take_outcome(c, line_count(c->reading.line) ? 0 : 0.2);
 	rc = keep_outcome(c, !took, err);
 	while (rc > 0)
 		rc = keep_outcome(c, false, err);
 	/* whoever stops a second time loses little */
-	if (rc == 0 && crawl_stopped(c) && c->in_batch)
+	if (rc == 0 && crawl_stopped(c) && c->batch.n)
 		rc = crawl_commit(c, err);
 	crawl_sent_flush(c);
 	crawl_left_show(c);
@@ -239,9 +240,9 @@ int crawl_pages(struct crawl *c, struct err *err)
 	}
 	if (rc < 0)
 		crawl_stop_reading(c);  /* copies are still looked at */
-	for (size_t i = 0; i < c->copies.n; i++)
-		free(c->copies.v[i]);
-	vec_release(&c->copies);
+	for (size_t i = 0; i < c->reading.copies.n; i++)
+		free(c->reading.copies.v[i]);
+	vec_release(&c->reading.copies);
 	if (rc == 0)
 		rc = crawl_commit(c, err);
 	count_unasked(c);
@@ -253,36 +254,36 @@ int crawl_pages(struct crawl *c, struct err *err)
 	return rc;
 }
 
-/* ---- who reads ---- */
+/* ---- reader threads ---- */
 
 /* Threads for all processors but the one that the loop keeps busy. */
 int crawl_start_reading(struct crawl *c, struct err *err)
 {
 	unsigned n = pool_threads();
-	const struct import_words *words = c->count_words ? &c->words : NULL;
+	const struct import_words *words = c->batch.count_words ? &c->batch.words : NULL;
 	int rc = 0;
 
-	c->n_readers = n < THREADS_MAX ? n : THREADS_MAX;
-	c->readers = mem_zalloc(c->n_readers, sizeof *c->readers);
-	c->answers = mem_zalloc(PLACES, sizeof *c->answers);
-	for (unsigned i = 0; i < c->n_readers; i++) {
-		int made = crawl_reader_init(&c->readers[i], c->opts, words, err);
+	c->reading.n_readers = n < THREADS_MAX ? n : THREADS_MAX;
+	c->reading.readers = mem_zalloc(c->reading.n_readers, sizeof *c->reading.readers);
+	c->reading.answers = mem_zalloc(PLACES, sizeof *c->reading.answers);
+	for (unsigned i = 0; i < c->reading.n_readers; i++) {
+		int made = crawl_reader_init(&c->reading.readers[i], c->opts, words, err);
 
 		rc = made < 0 ? made : rc;
 	}
 	for (unsigned i = 0; i < PLACES; i++)
-		crawl_answer_init(&c->answers[i]);
+		crawl_answer_init(&c->reading.answers[i]);
 	if (rc == 0)
-		c->line = line_new(c->n_readers - 1, PLACES, read_place, c);
+		c->reading.line = line_new(c->reading.n_readers - 1, PLACES, read_place, c);
 	return rc;
 }
 
 void crawl_free_readers(struct crawl *c)
 {
-	for (unsigned i = 0; i < c->n_readers; i++)
-		crawl_reader_release(&c->readers[i]);
-	for (unsigned i = 0; c->answers && i < PLACES; i++)
-		crawl_answer_release(&c->answers[i]);
-	free(c->readers);
-	free(c->answers);
+	for (unsigned i = 0; i < c->reading.n_readers; i++)
+		crawl_reader_release(&c->reading.readers[i]);
+	for (unsigned i = 0; c->reading.answers && i < PLACES; i++)
+		crawl_answer_release(&c->reading.answers[i]);
+	free(c->reading.readers);
+	free(c->reading.answers);
 }

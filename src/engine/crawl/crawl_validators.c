@@ -26,7 +26,7 @@ static int get_row(struct crawl *c, uint32_t site, struct text *ret_name,
 	return rc < 0 ? rc : 0;
 }
 
-/* Where the doubt about a page's site is written down; NULL with err filled. */
+/* The cached doubt of the page's site; NULL with err filled. */
 static uint32_t *doubt_of(struct crawl *c, uint32_t page, struct err *err)
 {
 	const struct pages *p = &c->resumed->has.loaded.pages;

@@ -28,8 +28,8 @@ void live_fetch_options(struct fetch_options *o)
 	o->head = live_reconsider;
 }
 
-/* Crawlers that share the list.  The policy says it, for the one that a run goes on with
- * may not be that of the options. */
+/* Crawlers that share the list: read from the policy's spec, for a run that goes on keeps
+ * its own policy, whatever the options say. */
 static uint32_t parts_of(const char *policy)
 {
 	const char *s = strncmp(policy, "liverank:", 9) ? NULL : strstr(policy, "parts=");
@@ -162,8 +162,8 @@ static int take_answer(struct crawl *c, struct err *err)
 	crawl_sent_flush(c);
 	if (rc < 0)
 		return rc;
-	if (c->in_batch >= (c->opts->batch ? c->opts->batch : BATCH) ||
-	    crawl_seconds() - c->batch_began > BATCH_SECONDS)
+	if (c->batch.n >= (c->opts->batch ? c->opts->batch : BATCH) ||
+	    crawl_seconds() - c->batch.began > BATCH_SECONDS)
 		return crawl_commit(c, err);
 	return 0;
 }

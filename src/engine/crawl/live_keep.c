@@ -160,7 +160,7 @@ int live_keep(struct crawl *c, uint32_t slot, enum liveness_class target,
 	engine_tell(&c->resumed->engine, s->lease, &d);
 	c->report->visits++;
 	c->report->answered += s->answer.status > 0 || s->answer.redirects;
-	c->in_batch++;
+	c->batch.n++;
 	crawl_sent_read(c, s->lease);
 	crawl_quiet_answered(c, s->lease);
 	live_free_slot(l, slot);
