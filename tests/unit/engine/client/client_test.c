@@ -129,9 +129,11 @@ static void tell(struct book *b, struct rng *r)
 	b->hand[page] = TOLD;
 }
 
+enum programs { ONE, SEVERAL, KILLED };
+
 /* One cycle by chance; what was offered is left in the book. */
 static void run(struct book *b, struct client_desk *desk, const char *policy, uint64_t seed,
-                bool kill)
+                enum programs how)
 {
 	struct store_cycle row;
 	struct rng r;
@@ -140,8 +142,10 @@ static void run(struct book *b, struct client_desk *desk, const char *policy, ui
 	desk_open(desk, policy);
 	rng_init(&r, seed);
 	for (int i = 0; i < STEPS; i++) {
-		desk_use(desk, (unsigned)rng_below(&r, DESK_CLIENTS));
-		if (kill)
+		unsigned who = (unsigned)rng_below(&r, DESK_CLIENTS);
+
+		desk_use(desk, how == ONE ? 0 : who);
+		if (how == KILLED)
 			desk_kill(desk);
 		if (rng_below(&r, 3) == 0)
 			b->now += (int64_t)rng_below(&r, 120);
@@ -157,8 +161,8 @@ static void run(struct book *b, struct client_desk *desk, const char *policy, ui
 	desk_close(desk);
 }
 
-/* Each rule holds in every order, and a program that is killed after each of its calls
- * makes no difference. */
+/* Each rule holds in every order, and it makes no difference whether one program keeps its
+ * engine, several take turns, or each is killed after every call. */
 static void test_any_order(void **state)
 {
 	static const char *const policies[] = { "tide", "random", "site", "oldest", "auto" };
@@ -167,15 +171,17 @@ static void test_any_order(void **state)
 	for (size_t p = 0; p < sizeof policies / sizeof *policies; p++)
 		for (uint64_t seed = 1; seed <= 3; seed++) {
 			struct client_desk desk;
-			struct book whole, killed;
+			struct book one, other;
 
-			run(&whole, &desk, policies[p], seed, false);
-			run(&killed, &desk, policies[p], seed, true);
-			assert_int_equal(whole.offered.n, killed.offered.n);
-			for (size_t i = 0; i < whole.offered.n; i++)
-				assert_int_equal(whole.offered.v[i], killed.offered.v[i]);
-			vec_release(&whole.offered);
-			vec_release(&killed.offered);
+			run(&one, &desk, policies[p], seed, ONE);
+			for (enum programs how = SEVERAL; how <= KILLED; how++) {
+				run(&other, &desk, policies[p], seed, how);
+				assert_int_equal(one.offered.n, other.offered.n);
+				for (size_t i = 0; i < one.offered.n; i++)
+					assert_int_equal(one.offered.v[i], other.offered.v[i]);
+				vec_release(&other.offered);
+			}
+			vec_release(&one.offered);
 		}
 }
 
