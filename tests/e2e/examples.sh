@@ -160,6 +160,8 @@ while read -r c; do
 	while read -r line; do
 		rm -rf here; cp -r made here
 		[ "$c" != init ] || rm -r here/crawl
+		# something to end
+		case "$line" in *" end") freshet -C here/crawl ask --count 1 >/dev/null 2>&1 ;; esac
 		check here "$c" "${line%%  #*}"
 	done <examples
 done <commands

@@ -102,8 +102,7 @@ const struct command command_tell = {
 		"cycle, and a cycle of `freshet cycle` or `live` that was broken off ends as it is. A lease\n"
 		"of a cycle that is over is taken as `late`, and costs nothing. The lines of a file are kept\n"
 		"together or, if something fails, not at all.",
-	.examples = "  freshet -C crawl tell outcomes.jsonl\n"
-		"  crawler | freshet -C crawl tell -\n",
+	.examples = "  freshet -C crawl tell outcomes.jsonl\n",
 	.options = tell_options,
 	.opts_size = sizeof(struct tell_opts),
 	.n_args_min = 1,
