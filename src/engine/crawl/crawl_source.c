@@ -32,11 +32,12 @@ static bool may_ask(struct crawl *c)
 bool crawl_spend(void *crawl, uint32_t page, uint32_t lease, enum fetch_spend what)
 {
 	struct crawl *c = crawl;
-	struct engine *e = &c->resumed->engine;
+	struct engine *e;
 	bool left, may;
 
-	if (c->apart)
+	if (c->apart)           /* before the cycle: there is no engine so far */
 		return true;
+	e = &c->resumed->engine;
 	if (c->live)            /* there the first is counted when it is handed over */
 		return what != FETCH_MORE || live_may_spend(c);
 	left = engine_left(e) > 0;
