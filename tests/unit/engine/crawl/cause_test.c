@@ -19,6 +19,7 @@
 #include "base/cause.h"
 #include "demo/origin.h"
 #include "engine/book/keep.h"
+#include "engine/book/tell.h"
 #include "../../../lib/bed.h"
 #include "../../../lib/origin_raw.h"
 
