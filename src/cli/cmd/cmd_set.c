@@ -4,32 +4,21 @@
 
 #include "base/near.h"
 #include "cli/frame/crawling.h"
-#include "engine/archive/ignore.h"
-#include "engine/replay/experiment.h"
+#include "engine/recall/planning.h"
 #include "fetch/gate.h"
-#include "web/page/change.h"
 
 /* Check texts that have a grammar now, not when they are used. */
 static int check_meaning(const char *name, const char *value, struct err *err)
 {
-	struct option_list one = { &value, 1, 1 };
-	struct ignore_list rules = { 0 };
 	struct gate gate = { 0 };
-	struct detector detect;
-	unsigned needs = 0;
-	int rc = 0;
+	int rc;
 
-	if (!strcmp(name, "policy"))
-		rc = policy_list_needs(&one, &needs, err);
-	else if (!strcmp(name, "detect"))
-		rc = detector_parse(&detect, value, err);
-	else if (!strcmp(name, "ignore"))
-		rc = ignore_list_add(&rules, value, err);
-	else if (!strcmp(name, "allow_net"))
+	if (!strcmp(name, "allow_net"))
 		rc = crawling_allow(&gate, value, err);
 	else if (!strcmp(name, "contact"))
 		rc = crawling_contact(value, err);
-	ignore_list_release(&rules);
+	else
+		rc = planning_check(name, value, err);
 	gate_release(&gate);
 	return rc;
 }

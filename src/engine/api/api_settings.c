@@ -7,9 +7,7 @@
  */
 #include "engine/api/api.h"
 
-#include "engine/archive/ignore.h"
-#include "engine/replay/experiment.h"
-#include "web/page/change.h"
+#include "engine/recall/planning.h"
 
 #define ROW(n, f, t, d) \
 	{ .name = n, .type = t, .def = d, .setting = true, \
@@ -66,25 +64,6 @@ int api_choice(struct freshet *f, const char *what, const char *name, const char
 	return option_set(&s, ret, name, &f->err);
 }
 
-/* Texts that have a grammar: now is the time to say that they are wrong. */
-static int check_text(const char *name, const char *value, struct err *err)
-{
-	struct option_list one = { &value, 1, 1 };
-	struct ignore_list rules = { 0 };
-	struct detector detect;
-	unsigned needs = 0;
-	int rc = 0;
-
-	if (!strcmp(name, "policy"))
-		rc = policy_list_needs(&one, &needs, err);
-	else if (!strcmp(name, "detect"))
-		rc = detector_parse(&detect, value, err);
-	else if (!strcmp(name, "ignore"))
-		rc = ignore_list_add(&rules, value, err);
-	ignore_list_release(&rules);
-	return rc;
-}
-
 /* The key under which a setting is kept, in key[]. */
 static int find_setting(struct freshet *f, const char *name, const char *value, char key[64])
 {
@@ -94,7 +73,7 @@ static int find_setting(struct freshet *f, const char *name, const char *value, 
 	for (size_t i = 0; name && i < sizeof reading / sizeof *reading; i++) {
 		if (!strcmp(reading[i], name)) {
 			strcpy(key, name);
-			return value ? check_text(name, value, &f->err) : 0;
+			return value ? planning_check(name, value, &f->err) : 0;
 		}
 	}
 	if (!s)
@@ -103,7 +82,7 @@ static int find_setting(struct freshet *f, const char *name, const char *value, 
 	option_display(s, key);
 	if (value && option_set(s, &scratch, value, &f->err) < 0)
 		return f->err.code;
-	return value ? check_text(s->name, value, &f->err) : 0;
+	return value ? planning_check(s->name, value, &f->err) : 0;
 }
 
 int freshet_set(struct freshet *f, const char *name, const char *value)

@@ -3,6 +3,11 @@
 #include "engine/recall/planning.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "engine/archive/ignore.h"
+#include "policy/catalogue/catalogue.h"
+#include "web/page/change.h"
 
 int planning_open(struct planning *p, struct store *s, const struct planning_opts *opts,
                   struct err *err)
@@ -97,4 +102,23 @@ int planning_explain(struct planning *p, struct explanation *ret, struct err *er
 		x.cycles = 2;
 	*ret = x;
 	return 0;
+}
+
+int planning_check(const char *name, const char *value, struct err *err)
+{
+	struct ignore_list rules = { 0 };
+	struct policy *policy = NULL;
+	struct detector detect;
+	int rc = 0;
+
+	if (!strcmp(name, "policy"))
+		rc = policy_new(&policy, value, err);
+	else if (!strcmp(name, "detect"))
+		rc = detector_parse(&detect, value, err);
+	else if (!strcmp(name, "ignore"))
+		rc = ignore_list_add(&rules, value, err);
+	if (rc == 0)
+		policy_free(policy);
+	ignore_list_release(&rules);
+	return rc;
 }

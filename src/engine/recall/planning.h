@@ -33,6 +33,10 @@ MUST_CHECK int planning_open(struct planning *p, struct store *s,
 MUST_CHECK int planning_make(struct planning *p, struct err *err);
 void planning_release(struct planning *p);
 
+/* Is the text of a setting that plans go by (policy, detect, ignore) one that can be used?
+ * Others are taken as they are. */
+MUST_CHECK int planning_check(const char *name, const char *value, struct err *err);
+
 /* What the next plan says of a page.  Texts live as long as the planning. */
 struct explanation {
 	const struct seen *seen;        /* NULL: never asked for */
