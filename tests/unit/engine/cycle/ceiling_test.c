@@ -171,28 +171,38 @@ static void test_guarantee_goes_first(void **state)
 	stage_close(&s);
 }
 
+/* The rest of a cycle that broke off after n pages of one site, at a ceiling of 10 %; the
+ * number of its pages in the whole cycle. */
+static uint32_t go_on_after(struct stage *s, uint32_t n_before, uint32_t extra,
+                            uint32_t *ret_site)
+{
+	struct event before[8] = { 0 };
+	struct err err;
+	uint32_t n = 0, had = 0;
+
+	open_pages(s, false);
+	stage_play(s, "random");
+	*ret_site = site_of(s, "//s3.");
+	s->e.ceiling.share = (struct share){ 10, true };
+	for (uint32_t i = 0; n < n_before; i++)         /* told: the same */
+		if (s->r.pages.site[i] == *ret_site)
+			before[n++] = (struct event){ .offer.page = i, .delivery.extra = extra };
+	engine_continue(&s->e, s->r.start + DAY_SECONDS, BUDGET, before, n, NULL, 0, false);
+	assert_int_equal(engine_finish(&s->e, &err), 0);
+	for (size_t i = 0; i < s->e.cycle.n_seen; i++)
+		had += s->r.pages.site[s->e.cycle.seen[i].page] == *ret_site;
+	assert_int_equal(s->e.cycle.n_spent, BUDGET);
+	return had;
+}
+
 /* Broken off in the middle: what a site had before counts. */
 static void test_gone_on_with(void **state)
 {
 	struct stage s;
-	struct event before[8] = { 0 };
-	struct err err;
-	uint32_t site, n = 0, had = 0;
+	uint32_t site;
 
 	(void)state;
-	open_pages(&s, false);
-	stage_play(&s, "random");
-	site = site_of(&s, "//s3.");
-	s.e.ceiling.share = (struct share){ 10, true };
-	for (uint32_t i = 0; n < 8; i++)
-		if (s.r.pages.site[i] == site)
-			before[n++].offer.page = i;     /* told: the same */
-	engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, NULL, 0, false);
-	assert_int_equal(engine_finish(&s.e, &err), 0);
-	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
-		had += s.r.pages.site[s.e.cycle.seen[i].page] == site;
-	assert_in_range(had, 8, 10);
-	assert_int_equal(s.e.cycle.n_spent, BUDGET);
+	assert_in_range(go_on_after(&s, 8, 0, &site), 8, 10);
 	stage_close(&s);
 }
 
@@ -200,24 +210,10 @@ static void test_gone_on_with(void **state)
 static void test_redirects_of_before_count(void **state)
 {
 	struct stage s;
-	struct event before[2];
-	struct err err;
-	uint32_t site, n = 0, had = 0;
+	uint32_t site;
 
 	(void)state;
-	open_pages(&s, false);
-	stage_play(&s, "random");
-	site = site_of(&s, "//s3.");
-	s.e.ceiling.share = (struct share){ 10, true };
-	for (uint32_t i = 0; n < 2; i++)
-		if (s.r.pages.site[i] == site)
-			before[n++] = (struct event){ .offer.page = i, .delivery.extra = 4 };
-	engine_continue(&s.e, s.r.start + DAY_SECONDS, BUDGET, before, n, NULL, 0, false);
-	assert_int_equal(engine_finish(&s.e, &err), 0);
-	for (size_t i = 0; i < s.e.cycle.n_seen; i++)
-		had += s.r.pages.site[s.e.cycle.seen[i].page] == site;
-	assert_int_equal(had, 2);
-	assert_int_equal(s.e.cycle.n_spent, BUDGET);
+	assert_int_equal(go_on_after(&s, 2, 4, &site), 2);
 	assert_int_equal(s.e.ceiling.sent[s.e.ceiling.owner[site]], 10);
 	stage_close(&s);
 }
