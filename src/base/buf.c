@@ -41,7 +41,7 @@ char *buf_grow(struct buf *b, size_t more)
 
 		while (cap < need)
 			cap *= 2;
-		if (!b->size) {         /* nothing to take along */
+		if (!b->size) {         /* empty: nothing to copy */
 			free(b->data);
 			b->data = NULL;
 		}
@@ -83,7 +83,7 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 	char *to;
 	int n;
 
-	/* where there is room already, once is enough */
+	/* if it fits into the room that is there, this is all */
 	va_copy(again, ap);
 	n = vsnprintf(room ? b->data + b->size : NULL, room, fmt, again);
 	va_end(again);

@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 
 static enum log_level current_level = LOG_INFO;
+static _Thread_local bool hushed;       /* this thread says nothing */
 
 void log_set_level(enum log_level level)
 {
@@ -20,7 +21,12 @@ void log_set_level(enum log_level level)
 
 enum log_level log_level(void)
 {
-	return current_level;
+	return hushed ? LOG_QUIET : current_level;
+}
+
+void log_hush(bool on)
+{
+	hushed = on;
 }
 
 void log_at(enum log_level level, const char *fmt, ...)
@@ -28,7 +34,7 @@ void log_at(enum log_level level, const char *fmt, ...)
 	char line[1024];
 	va_list ap;
 
-	if (level > current_level)
+	if (level > log_level())
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof line, fmt, ap);
@@ -106,7 +112,7 @@ const char *log_quote(const char *s, size_t size, char *out, size_t out_size)
 		if (i == from) {
 			o += (size_t)snprintf(out + o, out_size - o, "***");
 			i = to - 1;
-			from = SIZE_MAX;        /* an empty one ends where it begins */
+			from = SIZE_MAX;        /* once: an empty range would match again */
 		} else if (c >= 0x20 && c < 0x7f)
 			out[o++] = (char)c;
 		else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * log.h - one sink, on stderr; its level is the only global.
+ * log.h - one sink, on stderr; its level is the only global, and threads may be hushed.
  *
  * Layers below cli use log_debug only and return errors; cli (and serve) may
  * warn and inform.  Foreign strings go through log_quote() so that no byte off
@@ -16,6 +16,9 @@ enum log_level { LOG_QUIET, LOG_WARN, LOG_INFO, LOG_DEBUG };
 
 void log_set_level(enum log_level level);
 enum log_level log_level(void);
+/* This thread logs nothing from now on, or (false) again: it answers requests, and whom it
+ * answers has no terminal. */
+void log_hush(bool on);
 __attribute__((format(printf, 2, 3)))
 void log_at(enum log_level level, const char *fmt, ...);
 

@@ -5,7 +5,7 @@
 #include "base/math/rng.h"
 #include "base/mem.h"
 
-#define CLEAR_MAX 4096                  /* slots worth keeping, 64 KiB */
+#define CLEAR_MAX 4096                  /* clearing keeps at most so many slots: 64 KiB */
 
 static bool is_used(const struct map *m, size_t i)
 {

@@ -74,7 +74,7 @@ void *mem_big(size_t size)
 	         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		err_no_memory();
-	madvise(p, size, MADV_HUGEPAGE);        /* a wish: failure is no error */
+	madvise(p, size, MADV_HUGEPAGE);        /* only advice: failure does no harm */
 	return p;
 }
 

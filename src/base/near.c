@@ -35,7 +35,7 @@ size_t near_distance(const char *a, size_t n_a, const char *b, size_t n_b)
 
 struct near near_begin(const char *wanted, size_t size)
 {
-	/* of a short word not every letter may be wrong */
+	/* in a short word fewer letters may be wrong */
 	return (struct near){ .wanted = wanted, .size = size,
 	                      .distance = least(NEAR_DISTANCE, size / 2) + 1 };
 }
@@ -44,7 +44,7 @@ void near_try(struct near *n, const char *name)
 {
 	size_t distance = near_distance(n->wanted, n->size, name, strlen(name));
 
-	/* the beginning of a name counts as near */
+	/* an abbreviation (the beginning of a name) is near */
 	if (n->size >= 3 && !strncmp(n->wanted, name, n->size) && distance > 1)
 		distance = 1;
 	if (distance < n->distance) {

@@ -41,17 +41,27 @@ enum store_page_state {
 	STORE_PAGE_LEFT = 2,    /* it was taken out */
 };
 
+/* Why the user keeps a page out of all cycles; or-ed.  0: it is under care. */
+enum care {
+	CARE_REMOVED = 1,
+	CARE_PAUSED  = 2,
+	CARE_SITE    = 4,       /* its site is paused */
+	CARE_SCOPE   = 8,       /* the rules of scope leave it out */
+	CARE_ALL     = 15       /* every bit there is */
+};
+
 /* What became of a page that another crawler was offered. */
 enum store_lease_state {
 	STORE_LEASE_OUT      = 0,
 	STORE_LEASE_TOLD     = 1,
-	STORE_LEASE_RELEASED = 2,
-	STORE_LEASE_LAPSED   = 3
+	STORE_LEASE_GIVEN_BACK = 2,
+	STORE_LEASE_LAPSED   = 3,
+	STORE_LEASE_DROPPED  = 4
 };
 
 /* How many there are. */
 enum {
-	N_OUTCOMES = 5, N_GOALS = 2, N_STORE_PAGE_STATES = 3, N_STORE_LEASE_STATES = 4
+	N_OUTCOMES = 5, N_GOALS = 2, N_STORE_PAGE_STATES = 3, N_STORE_LEASE_STATES = 5
 };
 
 #endif

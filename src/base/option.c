@@ -71,7 +71,7 @@ static int parse_number(const struct option_spec *s, const char *value, double *
 	v = strtod(value, &end);
 	if (end > value && !strcmp(end, "%") && s->type == OPTION_DOUBLE && s->min >= 0 &&
 	    s->max > s->min && s->max <= 1) {
-		v /= 100;               /* of a share people also write 80% */
+		v /= 100;               /* a share may be written as 80% */
 		end++;
 	}
 	if (end == value || *end || errno || v != v)
@@ -102,6 +102,43 @@ static int parse_duration(const struct option_spec *s, const char *value, void *
 		*(double *)at = v;
 	else if (!duration_parse(value, at))
 		return err_set(err, E_USAGE, "%s: '%s' is less than a second", shown, value);
+	return 0;
+}
+
+bool option_bytes(const char *value, int64_t *ret)
+{
+	static const char units[] = "kMG";
+	const char *unit;
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)*value) || value[strspn(value, "0123456789.kKMmGg")])
+		return false;
+	v = strtod(value, &end);
+	if (*end && !end[1] && (unit = strchr(units, *end == 'K' ? 'k' : *end == 'm' ? 'M' :
+	                                      *end == 'g' ? 'G' : *end))) {
+		for (long i = unit - units; i >= 0; i--)
+			v *= 1024;
+		end++;
+	}
+	if (*end || v > 9e15)
+		return false;
+	*ret = (int64_t)v;
+	return true;
+}
+
+static int parse_size(const struct option_spec *s, const char *value, int64_t *ret,
+                      struct err *err)
+{
+	char shown[64];
+
+	option_display(s, shown);
+	if (!option_bytes(value, ret))
+		return err_set(err, E_USAGE, "%s: '%s' is not a number of bytes such as 500k, 10M",
+		               shown, value);
+	if (s->max > s->min && ((double)*ret < s->min || (double)*ret > s->max))
+		return err_set(err, E_USAGE, "%s: %s is outside %.16g .. %.16g bytes", shown, value,
+		               s->min, s->max);
 	return 0;
 }
 
@@ -166,6 +203,8 @@ int option_set(const struct option_spec *s, void *opts, const char *value, struc
 			return err_set(err, E_USAGE, "%s: '%s' is neither a number from 1 on nor "
 			               "a share up to 100%%", shown, value);
 		return 0;
+	case OPTION_SIZE:
+		return parse_size(s, value, at, err);
 	case OPTION_LIST:
 		list = at;
 		mem_grow((void **)&list->v, &list->cap, list->n + 1, sizeof *list->v);

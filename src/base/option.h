@@ -5,7 +5,7 @@
  * One table of option_spec describes the options of a command or a policy:
  * name, type, place in a struct, default, range, help.  It feeds the command
  * line, policy specs ("name:key=value,key=value"), settings of a repository,
- * --help, the man pages and bash completion, so they cannot disagree.
+ * --help, the man pages and completion of shells, so they cannot disagree.
  *
  * A field `max_age` is the option `--max-age` on the command line and the key
  * `max-age` in specs and settings; `max_age` is understood too.
@@ -32,6 +32,7 @@ enum option_type {
 	OPTION_SECONDS,         /* double: a duration, parts of a second, too */
 	OPTION_TIME,            /* int64_t seconds since the epoch */
 	OPTION_SHARE,           /* struct share */
+	OPTION_SIZE,            /* int64_t bytes: 500k, 10M, 1G; k is 1024 */
 	OPTION_LIST,            /* struct option_list; may be given many times */
 };
 
@@ -82,6 +83,8 @@ void option_defaults(const struct option_spec *specs, void *opts);
 /* Set one option from text; texts are kept by reference. */
 MUST_CHECK int option_set(const struct option_spec *s, void *opts,
                           const char *value, struct err *err);
+/* A number of bytes, as an option of type OPTION_SIZE is written. */
+bool option_bytes(const char *value, int64_t *ret);
 /* Parse "key=value,key=value" (may be empty); texts are copied into `keep`. */
 MUST_CHECK int option_parse_spec(const struct option_spec *specs, void *opts,
                                  const char *text, struct arena *keep, struct err *err);

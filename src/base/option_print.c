@@ -42,7 +42,8 @@ static void full_help(const struct option_spec *s, char *out, size_t size)
 		n += (size_t)snprintf(out + n, size - n, " (default %s)", s->def);
 	if (s->max > s->min && n < size)
 		n += (size_t)snprintf(out + n, size - n, " [%.16g .. %.16g%s]", s->min, s->max,
-		                      s->type == OPTION_SECONDS ? "s" : "");
+		                      s->type == OPTION_SECONDS ? "s" :
+		                      s->type == OPTION_SIZE ? " bytes" : "");
 	if (s->type == OPTION_LIST && n < size)
 		snprintf(out + n, size - n, " (repeatable)");
 }

@@ -17,7 +17,7 @@ size_t utf8_get(const char *s, size_t size, uint32_t *ret)
 			return 0;
 		*ret = *ret << 6 | (p[i] & 0x3f);
 	}
-	/* written longer than need be; halves of pairs; beyond the last */
+	/* overlong forms; surrogates; beyond U+10FFFF */
 	return (len == 3 && *ret < 0x800) || (len == 4 && *ret < 0x10000) ||
 		(*ret >= 0xd800 && *ret < 0xe000) || *ret > 0x10ffff ? 0 : len;
 }
@@ -28,7 +28,7 @@ bool utf8_is_hidden(uint32_t c)
 		{ 0x00, 0x1f }, { 0x7f, 0x9f },         /* control */
 		{ 0xad, 0xad }, { 0x34f, 0x34f },       /* soft hyphen, joiner */
 		{ 0x61c, 0x61c }, { 0x180e, 0x180e },
-		{ 0x200b, 0x200f },                     /* no width; direction */
+		{ 0x200b, 0x200f },                     /* of no width; direction of writing */
 		{ 0x2028, 0x202e },                     /* ends of lines; direction */
 		{ 0x2060, 0x206f },
 		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },

@@ -170,7 +170,7 @@ static char *put_2(char *out, int64_t v)
 	return out + 2;
 }
 
-/* The six numbers of a time, what `between` says behind each. */
+/* Write the six numbers of a time, each followed by its text of `between`. */
 static void put_time(int64_t t, const char *const between[6], char *out)
 {
 	struct civil c = civil_of(t);

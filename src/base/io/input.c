@@ -15,10 +15,8 @@
  */
 #include "base/io/input.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,70 +34,15 @@ struct input {
 	char *name;
 	struct raw raw;
 	struct codec codec;
-	uint64_t raw_size, raw_start;   /* of the file, and where we began */
+	uint64_t raw_size, raw_start;   /* size of the file; offset where we began */
 	char *out;                      /* cap + 1 bytes: room for a NUL */
 	size_t pos, len, cap;
 	uint64_t out_base;              /* position in the data of out[0] */
 	bool ended;
-	struct err broken;              /* code != 0: damage behind out[len] */
-	VEC(struct mark) marks;         /* from first_mark on, rising */
+	struct err broken;              /* code != 0: the data after out[len] is damaged */
+	VEC(struct mark) marks;         /* in use from first_mark on; rising */
 	size_t first_mark;
 };
-
-static long read_some(const char *name, int fd, void *data, size_t size, struct err *err)
-{
-	for (;;) {
-		ssize_t n = read(fd, data, size);
-
-		if (n >= 0)
-			return n;
-		if (errno != EINTR)
-			return err_errno(err, E_IO, "%s: cannot read", name);
-	}
-}
-
-int raw_need(struct raw *r, size_t want, struct err *err)
-{
-	while (!r->eof && raw_avail(r) < want) {
-		long n;
-
-		if (RAW_SIZE - r->pos < want || r->len == RAW_SIZE) {
-			size_t keep = r->pos < RAW_HISTORY ? r->pos : RAW_HISTORY;
-			size_t drop = r->pos - keep;
-
-			memmove(r->buf, r->buf + drop, r->len - drop);
-			r->pos -= drop;
-			r->len -= drop;
-			r->base += drop;
-		}
-		n = read_some(r->name, r->fd, r->buf + r->len, RAW_SIZE - r->len, err);
-		if (n < 0)
-			return (int)n;
-		r->eof = n == 0;
-		r->len += (size_t)n;
-	}
-	return 0;
-}
-
-/* Back or forth; what a pipe no longer holds cannot be had again, so there the
- * first byte still held is the best that can be done. */
-int raw_seek(struct raw *r, uint64_t offset, struct err *err)
-{
-	if (offset >= r->base && offset <= r->base + r->len) {
-		r->pos = (size_t)(offset - r->base);
-		return 0;
-	}
-	if (r->fd < 0 || !r->seekable) {
-		r->pos = offset < r->base ? 0 : r->len;
-		return 0;
-	}
-	if (lseek(r->fd, (off_t)offset, SEEK_SET) < 0)
-		return err_errno(err, E_IO, "%s: cannot seek", r->name);
-	r->base = offset;
-	r->pos = r->len = 0;
-	r->eof = false;
-	return 0;
-}
 
 static int start(struct input *in, struct input **ret, struct err *err)
 {
@@ -113,6 +56,14 @@ static int start(struct input *in, struct input **ret, struct err *err)
 	in->out = mem_alloc(in->cap + 1);
 	*ret = in;
 	return 0;
+}
+
+/* The part of a file from `from` on; size 0: all of it. */
+static void take_part(struct input *in, uint64_t from, uint64_t size, uint64_t file_size)
+{
+	in->raw.base = in->raw_start = from;
+	in->raw.end = size ? from + size : 0;
+	in->raw_size = size ? size : file_size > from ? file_size - from : 0;
 }
 
 int input_open(struct input **ret, const char *path, struct err *err)
@@ -138,14 +89,41 @@ int input_open(struct input **ret, const char *path, struct err *err)
 		off_t at = lseek(fd, 0, SEEK_CUR);
 
 		in->raw.seekable = at >= 0;
-		in->raw.base = in->raw_start = at > 0 ? (uint64_t)at : 0;
-		in->raw_size = (uint64_t)st.st_size;
+		take_part(in, at > 0 ? (uint64_t)at : 0, 0, (uint64_t)st.st_size);
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	}
 	return start(in, ret, err);
 }
 
-int input_open_memory(struct input **ret, const void *data, size_t size,
+int input_open_part(struct input **ret, const char *path, uint64_t offset, uint64_t size,
+                    struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct input *in;
+
+	if (size == 0) {
+		if (fd >= 0)
+			close(fd);
+		return input_open_memory(ret, "", 0, path, err);
+	}
+	if (fd < 0 || lseek(fd, (off_t)offset, SEEK_SET) < 0) {
+		err_errno(err, E_IO, "%s: cannot open", path);
+		if (fd >= 0)
+			close(fd);
+		return E_IO;
+	}
+	in = mem_zalloc(1, sizeof *in);
+	in->name = mem_strdup(path);
+	in->raw.name = in->name;
+	in->raw.fd = fd;
+	in->raw.seekable = true;
+	in->raw.buf = mem_alloc(RAW_SIZE);
+	in->raw.data = in->raw.buf;
+	take_part(in, offset, size, 0);
+	return start(in, ret, err);
+}
+
+int input_open_source(struct input **ret, const struct input_source *source,
                       const char *name, struct err *err)
 {
 	struct input *in = mem_zalloc(1, sizeof *in);
@@ -153,10 +131,38 @@ int input_open_memory(struct input **ret, const void *data, size_t size,
 	in->name = mem_strdup(name);
 	in->raw.name = in->name;
 	in->raw.fd = -1;
+	in->raw.source = source;
+	in->raw.buf = mem_alloc(RAW_SIZE);
+	in->raw.data = in->raw.buf;
+	return start(in, ret, err);
+}
+
+int input_open_memory(struct input **ret, const void *data, size_t size,
+                      const char *name, struct err *err)
+{
+	return input_open_memory_at(ret, data, size, 0, name, err);
+}
+
+int input_open_memory_at(struct input **ret, const void *data, size_t size,
+                         uint64_t offset, const char *name, struct err *err)
+{
+	struct input *in = mem_zalloc(1, sizeof *in);
+	size_t from = offset < size ? (size_t)offset : size;
+	int rc;
+
+	in->name = mem_strdup(name);
+	in->raw.name = in->name;
+	in->raw.fd = -1;
 	in->raw.eof = true;
 	in->raw.data = data;
 	in->raw.len = size;
-	in->raw_size = size;
+	in->raw.pos = in->raw_start = from;
+	in->raw_size = size - from;
+	rc = from ? codec_front(&in->codec, &in->raw, err) : 0;
+	if (rc < 0) {
+		input_close(in);
+		return rc;
+	}
 	return start(in, ret, err);
 }
 
@@ -167,6 +173,8 @@ void input_close(struct input *in)
 	codec_release(&in->codec);
 	if (in->raw.fd > STDIN_FILENO)
 		close(in->raw.fd);
+	if (in->raw.source && in->raw.source->close)
+		in->raw.source->close(in->raw.source->arg);
 	vec_release(&in->marks);
 	free(in->raw.buf);
 	free(in->out);
@@ -185,12 +193,12 @@ static void add_mark(struct input *in, uint64_t position, uint64_t offset)
 	struct mark m = { position, offset };
 
 	if (in->marks.n > in->first_mark && in->marks.v[in->marks.n - 1].position == position)
-		in->marks.v[in->marks.n - 1] = m;       /* members without data */
+		in->marks.v[in->marks.n - 1] = m;       /* the member before had no data */
 	else
 		vec_push(&in->marks, m);
 }
 
-/* Forget marks that lie behind the reader, all but the one that holds it. */
+/* Forget marks before the reader, except that of the member it is in. */
 static void drop_marks(struct input *in)
 {
 	uint64_t position = in->out_base + in->pos;
@@ -338,7 +346,7 @@ int input_line(struct input *in, size_t max, char **ret_line, size_t *ret_size,
 			return skip_line(in, max, err);
 		if (fill(in, seen + 1))
 			continue;
-		if (in->broken.code) {          /* half a line is not a line */
+		if (in->broken.code) {          /* the rest of the line is damaged: drop it */
 			input_skip(in, seen);
 			return report(in, err);
 		}
@@ -374,7 +382,7 @@ uint64_t input_position(const struct input *in)
 uint64_t input_file_offset(const struct input *in)
 {
 	if (in->codec.kind == CODEC_PLAIN)
-		return input_position(in);
+		return in->raw_start + input_position(in);
 	if (in->marks.n == in->first_mark)
 		return in->codec.member;
 	return in->marks.v[in->first_mark].offset;
@@ -401,11 +409,16 @@ long input_probe(struct input *in, uint64_t position, void *data, size_t size)
 {
 	const struct raw *r = &in->raw;
 
-	if (in->codec.kind != CODEC_PLAIN || (r->fd >= 0 && !r->seekable) ||
+	if (in->codec.kind != CODEC_PLAIN || r->source || (r->fd >= 0 && !r->seekable) ||
 	    position > (uint64_t)INT64_MAX - in->raw_start || size > LONG_MAX)
 		return -1;
+	position += in->raw_start;
+	if (r->end && position >= r->end)
+		return 0;
+	if (r->end && size > r->end - position)
+		size = (size_t)(r->end - position);
 	if (r->fd >= 0)
-		return pread(r->fd, data, size, (off_t)(in->raw_start + position));
+		return pread(r->fd, data, size, (off_t)position);
 	if (position >= r->len)
 		return 0;
 	if (size > r->len - position)
@@ -416,7 +429,8 @@ long input_probe(struct input *in, uint64_t position, void *data, size_t size)
 
 uint64_t input_raw_position(const struct input *in)
 {
-	return in->codec.kind == CODEC_PLAIN ? input_position(in) : raw_offset(&in->raw);
+	return in->codec.kind == CODEC_PLAIN ? input_position(in) :
+	       raw_offset(&in->raw) - in->raw_start;
 }
 
 uint64_t input_raw_size(const struct input *in)

@@ -22,6 +22,22 @@ MUST_CHECK int input_open(struct input **ret, const char *path, struct err *err)
 /* The same over bytes in memory, which must outlive it (tests, fuzzing). */
 MUST_CHECK int input_open_memory(struct input **ret, const void *data, size_t size,
                                  const char *name, struct err *err);
+/* The same from `offset` on, where a member begins; offsets are those of the whole, and a
+ * zstd dictionary is read from its front. */
+MUST_CHECK int input_open_memory_at(struct input **ret, const void *data, size_t size,
+                                    uint64_t offset, const char *name, struct err *err);
+/* Bytes [offset, offset + size) of a file; file offsets are those of the whole file. */
+MUST_CHECK int input_open_part(struct input **ret, const char *path, uint64_t offset,
+                               uint64_t size, struct err *err);
+/* What a function delivers: > 0 bytes, 0 at the end, < 0 error.  `source` must outlive the
+ * input; close(arg), if it is set, is called when the input is closed. */
+struct input_source {
+	long (*read)(void *arg, void *data, size_t size, struct err *err);
+	void (*close)(void *arg);
+	void *arg;
+};
+MUST_CHECK int input_open_source(struct input **ret, const struct input_source *source,
+                                 const char *name, struct err *err);
 void input_close(struct input *in);             /* NULL is fine */
 const char *input_name(const struct input *in);
 

@@ -107,6 +107,32 @@ static int load_dictionary(struct codec *c, struct raw *r, struct err *err)
 	return 0;
 }
 
+/* A decoder of zstd frames, with the dictionary that may be next. */
+static int begin_zstd(struct codec *c, struct raw *r, struct err *err)
+{
+	if (!c->zstd) {
+		c->zstd = ZSTD_createDCtx();
+		if (!c->zstd)
+			err_no_memory();
+		(void)ZSTD_DCtx_setParameter(c->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
+	}
+	if (raw_avail(r) >= 8 && little32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME)
+		return load_dictionary(c, r, err);
+	return 0;
+}
+
+int codec_front(struct codec *c, struct raw *r, struct err *err)
+{
+	size_t at = r->pos;
+	int rc = 0;
+
+	r->pos = 0;
+	if (is_zstd(r->data, r->len))
+		rc = begin_zstd(c, r, err);
+	r->pos = at;
+	return rc;
+}
+
 int codec_init(struct codec *c, struct raw *r, struct err *err)
 {
 	int rc = raw_need(r, 8, err);
@@ -121,12 +147,7 @@ int codec_init(struct codec *c, struct raw *r, struct err *err)
 		isal_inflate_init(c->inflate);
 	} else if (is_zstd(r->data + r->pos, raw_avail(r))) {
 		c->kind = CODEC_ZSTD;
-		c->zstd = ZSTD_createDCtx();
-		if (!c->zstd)
-			err_no_memory();
-		(void)ZSTD_DCtx_setParameter(c->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
-		if (raw_avail(r) >= 8 && little32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME)
-			return load_dictionary(c, r, err);
+		return begin_zstd(c, r, err);
 	}
 	return 0;
 }
@@ -210,7 +231,7 @@ static int step_gzip(struct inflate_state *z, struct raw *r, uint8_t *out, size_
 		return rc > 0 ? -100 : rc;
 	if (z->block_state == ISAL_BLOCK_FINISH)
 		return 1;
-	/* neither eating nor giving would be for ever */
+	/* no byte read and none written: it would go on for ever */
 	return r->data + r->pos == from && *ret_size == 0 && avail ? -100 : 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/io/input.h"
 
 /* The inflater may return bytes that it took too early, also from the previous block.  So
  * this many bytes before the next byte are kept. */
@@ -19,7 +20,9 @@
 
 struct raw {
 	const char *name;
-	int fd;                         /* -1: the bytes are in memory */
+	int fd;                         /* -1: the bytes are in memory, or of `source` */
+	const struct input_source *source;      /* or NULL */
+	uint64_t end;                   /* offset in the file where it ends for us; 0: at its end */
 	bool seekable, eof;
 	const uint8_t *data;            /* buf, or the caller's memory */
 	uint8_t *buf;
@@ -54,6 +57,8 @@ struct codec {
 
 /* Choose the codec by the first bytes. */
 MUST_CHECK int codec_init(struct codec *c, struct raw *r, struct err *err);
+/* Before it, for a member inside of the bytes in memory: look for a dictionary in front. */
+MUST_CHECK int codec_front(struct codec *c, struct raw *r, struct err *err);
 void codec_release(struct codec *c);
 
 /*

@@ -160,6 +160,16 @@ void json_null(struct json *j)
 	put(j, "null", 4);
 }
 
+void json_raw(struct json *j, const char *text)
+{
+	size_t size = strlen(text);
+
+	while (size && text[size - 1] == '\n')
+		size--;
+	before_value(j);
+	put(j, text, size);
+}
+
 void json_newline(struct json *j)
 {
 	put(j, "\n", 1);

@@ -42,6 +42,8 @@ void json_int(struct json *j, int64_t v);
 void json_num(struct json *j, double v);                /* 9 digits at most */
 void json_bool(struct json *j, bool v);
 void json_null(struct json *j);
+/* A value that is JSON already; line breaks at its end are left out. */
+void json_raw(struct json *j, const char *text);
 void json_newline(struct json *j);                      /* between documents */
 
 /* key and value in one call */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,7 +20,7 @@
 
 #include "base/mem.h"
 
-#define PART_END ".part"        /* of a file that is not whole yet */
+#define PART_END ".part"        /* ends the name of an unfinished file */
 #define PIECE 65536
 #define GZIP_LEVEL 6
 #define ZSTD_LEVEL 3
@@ -27,10 +28,10 @@
 enum packing { PLAIN, GZIP, ZSTANDARD };
 
 struct output {
-	FILE *file;             /* what is printed to */
+	FILE *file;             /* callers print to this */
 	FILE *raw;              /* the file itself */
 	char *path;             /* NULL: standard output */
-	char *part;             /* NULL: path is written to itself */
+	char *part;             /* NULL: path is written directly */
 	enum packing packing;
 	z_stream z;
 	ZSTD_CCtx *zstd;
@@ -53,14 +54,22 @@ static void write_raw(struct output *o, size_t size)
 
 static void pack_gzip(struct output *o, const char *data, size_t size, int flush)
 {
-	o->z.next_in = (Bytef *)(uintptr_t)data;
-	o->z.avail_in = (uInt)size;
+	const size_t most = UINT_MAX;           /* bytes that zlib takes at a time */
+
 	do {
-		o->z.next_out = (Bytef *)o->piece;
-		o->z.avail_out = PIECE;
-		deflate(&o->z, flush);
-		write_raw(o, PIECE - o->z.avail_out);
-	} while (o->z.avail_out == 0);
+		size_t now = size < most ? size : most;
+
+		o->z.next_in = (Bytef *)(uintptr_t)data;
+		o->z.avail_in = (uInt)now;
+		do {
+			o->z.next_out = (Bytef *)o->piece;
+			o->z.avail_out = PIECE;
+			deflate(&o->z, flush);
+			write_raw(o, PIECE - o->z.avail_out);
+		} while (o->z.avail_out == 0);
+		data += now;
+		size -= now;
+	} while (size);
 }
 
 static void pack_zstd(struct output *o, const char *data, size_t size, ZSTD_EndDirective end)
@@ -84,8 +93,7 @@ static ssize_t write_packed(void *cookie, const char *data, size_t size)
 {
 	struct output *o = cookie;
 
-	if (size > PIECE)
-		size = PIECE;
+	/* take all of it: after a partial write stdio would drop the rest */
 	if (o->packing == GZIP)
 		pack_gzip(o, data, size, Z_NO_FLUSH);
 	else
@@ -118,8 +126,8 @@ static int begin_packing(struct output *o, struct err *err)
 	return 0;
 }
 
-/* A pipe or a device: another file put in its place would be a loss.  So are the names
- * of what is open already, whatever it is. */
+/* A pipe, a device, or a file that is open already (/dev/fd/N): it must be written
+ * directly, not replaced by a new file. */
 static bool is_special(const char *path)
 {
 	struct stat st;
@@ -135,7 +143,7 @@ int output_create(const char *name, struct err *err)
 	int fd = open(name, flags, 0666);
 	struct stat st;
 
-	/* what a program that was killed left there is ours to replace, nothing else is */
+	/* a killed program may have left a .part file: replace it, and nothing else */
 	if (fd < 0 && errno == EEXIST) {
 		if (lstat(name, &st) == 0 && !S_ISREG(st.st_mode))
 			return err_set(err, E_IO, "%s: is in the way and no file of ours; remove it",
@@ -143,7 +151,7 @@ int output_create(const char *name, struct err *err)
 		if (unlink(name) == 0)
 			fd = open(name, flags, 0666);
 	}
-	if (fd < 0) {                   /* the user knows it by the name it would get */
+	if (fd < 0) {                   /* name the final file in the message */
 		size_t size = strlen(name), end = strlen(PART_END);
 		bool part = size > end && !strcmp(name + size - end, PART_END);
 
@@ -168,7 +176,8 @@ static int open_raw(struct output *o, struct err *err)
 	return o->raw ? 0 : err_errno(err, E_IO, "%s: cannot be written", o->path);
 }
 
-int output_open(struct output **ret, const char *path, struct err *err)
+static int open_as(struct output **ret, const char *path, enum packing packing,
+                   struct err *err)
 {
 	struct output *o = mem_zalloc(1, sizeof *o);
 	struct stat st;
@@ -176,7 +185,7 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	int rc = 0;
 
 	if (!path || !strcmp(path, "-") || !strcmp(path, "/dev/stdout")) {
-		o->file = o->raw = stdout;
+		o->file = o->raw = output_standard();
 		*ret = o;
 		return 0;
 	}
@@ -186,7 +195,7 @@ int output_open(struct output **ret, const char *path, struct err *err)
 		o->part = mem_alloc(size);
 		snprintf(o->part, size, "%s" PART_END, path);
 	}
-	o->packing = ends_with(path, ".gz") ? GZIP : ends_with(path, ".zst") ? ZSTANDARD : PLAIN;
+	o->packing = packing;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		rc = err_set(err, E_IO, "%s: is a folder; name a file", path);
 	else
@@ -203,12 +212,37 @@ int output_open(struct output **ret, const char *path, struct err *err)
 	return 0;
 }
 
+static _Thread_local FILE *diverted;    /* this thread's standard output, or NULL */
+
+FILE *output_standard(void)
+{
+	return diverted ? diverted : stdout;
+}
+
+void output_divert(FILE *to)
+{
+	diverted = to;
+}
+
+int output_open(struct output **ret, const char *path, struct err *err)
+{
+	enum packing packing = !path ? PLAIN : ends_with(path, ".gz") ? GZIP :
+		ends_with(path, ".zst") ? ZSTANDARD : PLAIN;
+
+	return open_as(ret, path, packing, err);
+}
+
+int output_open_plain(struct output **ret, const char *path, struct err *err)
+{
+	return open_as(ret, path, PLAIN, err);
+}
+
 int output_check(const char *path, struct err *err)
 {
 	struct output *o;
 	int rc;
 
-	if (path && is_special(path))           /* to open it would be to use it */
+	if (path && is_special(path))           /* opening a pipe has effects: only check it */
 		return access(path, W_OK) ? err_errno(err, E_IO, "%s: cannot be written", path) : 0;
 	rc = path ? output_open(&o, path, err) : 0;
 	if (rc == 0 && path)
@@ -231,11 +265,13 @@ static void release(struct output *o)
 	free(o);
 }
 
-/* Close the packing in front of the file. */
+/* End the compressed stream. */
 static void end_packing(struct output *o)
 {
 	if (o->file == o->raw || !o->file)
 		return;
+	if (ferror(o->file) && !o->error)
+		o->error = EIO;
 	if (fclose(o->file) && !o->error)
 		o->error = errno;
 	o->file = NULL;

@@ -16,7 +16,14 @@
 
 struct output;
 
+/* Standard output of this thread.  A thread that answers a request diverts what a command
+ * prints into memory; NULL: not any more. */
+FILE *output_standard(void);
+void output_divert(FILE *to);
+
 MUST_CHECK int output_open(struct output **ret, const char *path, struct err *err);
+/* The same without compression, whatever the name. */
+MUST_CHECK int output_open_plain(struct output **ret, const char *path, struct err *err);
 /* Make a file that is to be renamed when it is complete; returns its descriptor.  Links
  * are not followed; an existing file is replaced. */
 MUST_CHECK int output_create(const char *name, struct err *err);

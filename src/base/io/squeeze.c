@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <libdeflate.h>
 #include <zstd.h>
 
 #define LEVEL 3
@@ -15,10 +16,10 @@ void squeeze(struct buf *out, const void *data, size_t size)
 	char *to = buf_room(out, most);
 
 	if (!to)
-		return;                 /* out is full, and says so */
+		return;                 /* out is marked as full */
 	n = ZSTD_compress(to, most, data, size, LEVEL);
 	if (ZSTD_isError(n))
-		err_no_memory();        /* there is room: nothing else can be wrong */
+		err_no_memory();        /* with enough room, nothing else can fail */
 	out->size += n;
 	out->data[out->size] = '\0';
 }
@@ -54,4 +55,17 @@ int squeeze_undo(struct buf *out, const void *data, size_t size, struct err *err
 	out->size += n;
 	out->data[out->size] = '\0';
 	return 0;
+}
+
+void squeeze_gzip(struct buf *out, const void *data, size_t size)
+{
+	struct libdeflate_compressor *c = libdeflate_alloc_compressor(6);
+	size_t room;
+
+	if (!c)
+		err_no_memory();
+	room = libdeflate_gzip_compress_bound(c, size);
+	out->size += libdeflate_gzip_compress(c, data, size, buf_room(out, room), room);
+	out->data[out->size] = '\0';
+	libdeflate_free_compressor(c);
 }

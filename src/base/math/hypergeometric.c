@@ -45,7 +45,7 @@ double hypergeometric_below(uint64_t n, uint64_t marked, uint64_t m, uint64_t x)
 		return 0;
 	if (X >= most)
 		return 1;
-	/* the smaller tail is the exact one */
+	/* sum the smaller tail: it has the smaller error */
 	if (X > M * K / N)
 		return 1 - sum_from(N, K, M, X + 1, most, 1);
 	return sum_from(N, K, M, X, least, -1);
@@ -57,7 +57,7 @@ void hypergeometric_interval(uint64_t n, uint64_t m, uint64_t x, double confiden
 	double tail = (1 - confidence) / 2;
 	uint64_t low = x, high = n - (m - x), end;
 
-	/* the largest number under which so few marks are not too unlikely */
+	/* the largest number with which x marks or fewer are not too unlikely */
 	for (end = low; end < high; ) {
 		uint64_t mid = end + (high - end + 1) / 2;
 
@@ -67,7 +67,7 @@ void hypergeometric_interval(uint64_t n, uint64_t m, uint64_t x, double confiden
 			high = mid - 1;
 	}
 	*ret_high = end;
-	/* the smallest under which so many are not */
+	/* the smallest number with which x marks or more are not too unlikely */
 	high = n - (m - x);
 	while (x > 0 && low < high) {
 		uint64_t mid = low + (high - low) / 2;

@@ -197,7 +197,7 @@ static double t_upper(double q, double nu)
 
 double stat_t_quantile(double p, double nu)
 {
-	if (!(p > 0) || !(p < 1) || p == 0.5)   /* ends and middle of any such curve */
+	if (!(p > 0) || !(p < 1) || p == 0.5)   /* the same as for the normal curve */
 		return stat_normal_quantile(p);
 	return p < 0.5 ? -t_upper(p, nu) : t_upper(1 - p, nu);
 }
@@ -267,7 +267,7 @@ void stat_note(struct stat_history *h, enum stat_weights w, uint32_t cycle, bool
 		h->sum += changed ? (float)cycle : 0;
 		break;
 	case STAT_GEO:
-		/* G <- (G + I) / 2 each cycle; the quiet ones between halve it */
+		/* G <- (G + I) / 2 each cycle; I is 0 in the cycles since the last visit */
 		h->sum = (ldexpf(h->sum, -(int)(cycle - h->last) + 1) + (float)changed) / 2;
 		break;
 	}
