@@ -106,8 +106,8 @@ static const char *take_member(struct cdx_line *line, const struct field_spec *f
 	return NULL;
 }
 
-/* Index servers answer in JSON alone: `urlkey` and `timestamp` stand in it, and some call
- * the others otherwise.  False: it is none of these. */
+/* Members that only index servers write, whose lines are JSON alone: `urlkey`, `timestamp`,
+ * and other names for members that we know.  False: it is none of these. */
 static bool take_alone(struct cdx_line *line, struct json_member *m, char *text,
                        const char **bad)
 {
@@ -243,7 +243,7 @@ bool cdx_next_term(struct text *terms, uint32_t *ret_id, uint32_t *ret_count)
 		}
 		found = small_number(&p, end, ret_id) && p < end && *p++ == ':' &&
 		        small_number(&p, end, ret_count) && (p == end || *p == ' ');
-		while (p < end && *p != ' ')    /* the rest of what is none */
+		while (p < end && *p != ' ')    /* skip the rest of a malformed term */
 			p++;
 	}
 	*terms = (struct text){ p, (size_t)(end - p) };

@@ -97,7 +97,7 @@ static const char *take_column(struct cdx_line *line, char letter, struct text s
 	case 'V': case 'v': count = &line->offset; f = CDX_offset; break;
 	default: return NULL;
 	}
-	/* the second choice never replaces the first */
+	/* A, n and v count only if a, S and V are absent */
 	if (cdx_is_absent(s) || (strchr("Anv", letter) && cdx_has(line, f)))
 		return NULL;
 	if (to)
@@ -108,7 +108,7 @@ static const char *take_column(struct cdx_line *line, char letter, struct text s
 	return NULL;
 }
 
-/* `letters` empty: laid out as is usual for so many. */
+/* `letters` empty: the usual layout for this number of columns. */
 static const char *take_columns(const char *letters, const struct text *column,
                                 size_t n, struct cdx_line *line)
 {
@@ -258,7 +258,8 @@ enum cdx_verdict cdx_parse_row(struct cdx_layout *layout, char **text, size_t *s
 	bad = p < end ? read_row(*text, &p, end, column, &n) : NULL;
 	*text += p - *text;
 	*size = (size_t)(end - p);
-	if (n == 1 && !layout->letters[0])              /* no paging: nothing was before it */
+	/* later, a row of one column is a key for paging */
+	if (n == 1 && !layout->letters[0])
 		bad = "one column alone; an index has `timestamp` and `original`";
 	if (!bad && (n < 2 || take_names(layout, column, n)))
 		return CDX_COMMENT;

@@ -135,7 +135,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* The size line is over: a chunk, or after the last one the trailer. */
+/* At the end of a size line: a chunk follows, or, if its size is 0, the trailer. */
 static void end_size_line(struct http_chunked *c)
 {
 	c->state = c->left ? CHUNK_DATA : TRAILER_START;
@@ -168,7 +168,7 @@ static void chunk_byte(struct http_chunked *c, char b)
 		if (b == '\n')
 			end_size_line(c);
 		break;
-	case CHUNK_END:                 /* CRLF behind the data */
+	case CHUNK_END:                 /* CRLF after the data */
 		if (b == '\n') {
 			c->state = CHUNK_SIZE;
 			c->line_size = 0;

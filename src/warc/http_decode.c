@@ -57,7 +57,7 @@ static int inflate_stream(struct buf *out, size_t start, uint32_t wrapper,
 		uint32_t avail = z->avail_in;
 		int rc;
 
-		/* at the maximum the stream may still turn out to be over */
+		/* with the output full, the stream may still be at its end: offer one byte more */
 		uint8_t spare[1];
 		z->next_out = to ? to : spare;
 		z->avail_out = to ? (uint32_t)room : 1;
@@ -84,7 +84,7 @@ static int decode_gzip(struct buf *out, const char *data, size_t size, struct er
 	size_t used = 0, at = 0, start = out->size;
 	int rc = 0;
 
-	/* what follows the last member and is none is ignored, as browsers do */
+	/* bytes after the last member are ignored, as in browsers */
 	while (rc == 0 && size - at >= 2 && (uint8_t)data[at] == 0x1f &&
 	       (uint8_t)data[at + 1] == 0x8b) {
 		rc = inflate_stream(out, start, ISAL_GZIP, data + at, size - at, &used, z, err);
@@ -208,7 +208,7 @@ static int decode_layer(struct buf *out, const char *name, size_t name_size,
 		rc = decode_deflate(out, data, size, err);
 	else
 		rc = err_set(err, E_PARSE, "unknown content encoding");
-	buf_add(out, "", 0);            /* the NUL behind the contents */
+	buf_add(out, "", 0);            /* put the NUL after the contents */
 	return rc;
 }
 

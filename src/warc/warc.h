@@ -92,13 +92,13 @@ struct warc_reader {
 	struct input *in;
 	struct warc_record record;      /* the one warc_next() found */
 	uint64_t n_records;             /* headers read */
-	uint64_t n_damaged;             /* records or places that were */
+	uint64_t n_damaged;             /* damaged records, and damage between records */
 	/* Called for everything that could not be read: "FILE: record at N: reason".  May
 	 * be NULL. */
 	void (*report)(void *arg, const char *text);
 	void *report_arg;
 	/* private */
-	uint64_t left;                  /* of the block, not yet read */
+	uint64_t left;                  /* bytes of the block that are not read yet */
 	uint64_t start;                 /* position of the record in the data */
 	uint64_t probe_left;            /* bytes that may still be read twice */
 	bool in_block, at_member, resynced;
@@ -123,7 +123,11 @@ void warc_content_release(struct warc_content *c);
  * cut, a wrong block digest, or a wrong payload digest and no right block digest. */
 MUST_CHECK int warc_load(struct warc_reader *r, struct warc_content *c, struct err *err);
 
-/* Between warc.c and warc_load.c. */
+/* Between warc.c, warc_head.c and warc_load.c. */
+bool warc_is_version(const char *p, size_t size);       /* "WARC/1.0" or its like */
+/* Read the header at the next byte into r->record.  *ret_why: NULL, or why there is none.  0
+ * or error. */
+MUST_CHECK int warc_read_head(struct warc_reader *r, const char **ret_why, struct err *err);
 void warc_report(struct warc_reader *r, uint64_t offset, const char *reason);
 /* Up to the rest of the block, at least 1 byte: *ret_size at *ret_data.  1; 0 if
  * the block is over or (*ret_damaged) broken off; < 0 cannot be read. */

@@ -165,7 +165,7 @@ void warc_hasher_begin(struct warc_hasher *h, enum warc_hash hash)
 		return;
 	if (!h->context && !(h->context = EVP_MD_CTX_new()))
 		err_no_memory();
-	/* the same again need not be looked up again */
+	/* NULL: the method that the context has already */
 	if (!EVP_DigestInit_ex2(h->context, h->made_for == hash ? NULL : method(hash), NULL))
 		h->hash = WARC_HASH_NONE;       /* not in this OpenSSL */
 	h->made_for = h->hash;

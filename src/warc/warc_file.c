@@ -24,7 +24,7 @@ int warc_file_init(struct warc_writer *w, struct err *err)
 	w->fd = -1;
 	buf_init(&w->out, BUF_NO_LIMIT);
 	warc_packed_init(&w->packed);
-	w->packer = warc_packer_new();
+	w->packer = warc_packer_new(w->options.packing);
 	w->folder_fd = open(w->options.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->folder_fd < 0)
 		return err_errno(err, E_IO, "%s: cannot open folder", w->options.folder);
@@ -103,7 +103,7 @@ static int complete(struct warc_writer *w, struct err *err)
 	if (rc < 0 || w->fd < 0)
 		return rc;
 	open_name_of(w, open_name);
-	if (w->written == 0) {                  /* nothing ever got there */
+	if (w->written == 0) {                  /* nothing was written */
 		close(w->fd);
 		w->fd = -1;
 		(void)unlinkat(w->folder_fd, open_name, 0);
@@ -130,11 +130,11 @@ int warc_file_create(struct warc_writer *w, int64_t time, struct err *err)
 
 	when_digits(time, digits);
 	for (; w->serial < SERIAL_MAX; w->serial++) {
-		snprintf(w->name, sizeof w->name, "%s-%s-%05u-%s.warc.gz", o->prefix, digits,
-		         w->serial, o->host);
+		snprintf(w->name, sizeof w->name, "%s-%s-%05u-%s%s", o->prefix, digits,
+		         w->serial, o->host, warc_compress_end(o->packing.compress));
 		open_name_of(w, open_name);
 		if (faccessat(w->folder_fd, w->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			continue;               /* never over an older file */
+			continue;               /* never overwrite an older file */
 		w->fd = openat(w->folder_fd, open_name,
 		               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 		if (w->fd >= 0 || errno != EEXIST)
@@ -145,9 +145,13 @@ int warc_file_create(struct warc_writer *w, int64_t time, struct err *err)
 	w->serial++;
 	w->file_size = w->written = 0;
 	w->synced = false;
-	/* its name must last, too: the store will count on it */
+	/* the name must be on the disk, too, before the store refers to it */
 	if (fsync(w->folder_fd))
 		return err_errno(err, E_IO, "%s: cannot write", o->folder);
+	if (o->packing.compress == WARC_ZSTD && o->packing.dictionary) {
+		warc_dictionary_frame(o->packing.dictionary, &w->out);
+		w->file_size = w->out.size;
+	}
 	return 0;
 }
 

@@ -16,14 +16,14 @@ struct warc_writer {
 	struct warc_writer_options options;     /* strings are copies */
 	int folder_fd, fd;                      /* fd -1: no file open */
 	char name[WARC_NAME_SIZE];              /* final name of the open file */
-	bool synced;                            /* some of it was */
-	bool broken;                            /* could not be written */
+	bool synced;                            /* a part of the file is on the disk */
+	bool broken;                            /* a write failed */
 	unsigned serial;
 	uint64_t n_ids;
-	uint64_t file_size;                     /* of whole records, on fd and in out */
-	uint64_t written;                       /* of those, given to the system */
+	uint64_t file_size;                     /* bytes of whole records: written, or in out */
+	uint64_t written;                       /* of these, bytes given to write() */
 	struct buf out;                         /* not yet written */
-	struct warc_packer *packer;             /* for what is packed here */
+	struct warc_packer *packer;             /* packs what callers did not pack */
 	struct warc_packed packed;
 };
 

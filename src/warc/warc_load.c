@@ -78,7 +78,7 @@ static int read_http_head(struct warc_reader *r, struct warc_content *c,
 		want *= 2;
 	}
 	if (head == 0 && size == r->left && size <= HTTP_HEAD_MAX)
-		head = size;                    /* a head and nothing else */
+		head = size;                    /* the block is a head without an empty line */
 	if (head == 0)
 		return 0;
 	buf_add(&c->head_text, data, head);
@@ -190,7 +190,7 @@ int warc_load(struct warc_reader *r, struct warc_content *c, struct err *err)
 	begin_check(r->record.block_digest, &r->block, &want_block, &c->block_check);
 	begin_check(payload_field(&r->record), &r->other, &want_payload, &c->payload_check);
 	warc_hasher_begin(&r->raw, want_payload.hash);
-	if (want_payload.hash == WARC_SHA1)     /* r->payload does that one */
+	if (want_payload.hash == WARC_SHA1)     /* r->payload computes SHA-1 anyway */
 		warc_hasher_begin(&r->other, WARC_HASH_NONE);
 	warc_hasher_begin(&r->payload, WARC_SHA1);
 	if (is_http_type(&r->record))
@@ -208,7 +208,7 @@ int warc_load(struct warc_reader *r, struct warc_content *c, struct err *err)
 	if (want_block.hash != WARC_HASH_NONE)
 		c->block_check = compare(&want_block, &got);
 	if (is_http_type(&r->record) && !c->is_http && c->payload_check == WARC_CHECK_WRONG)
-		c->payload_check = WARC_CHECK_UNKNOWN;  /* we do not know the payload */
+		c->payload_check = WARC_CHECK_UNKNOWN;  /* the payload could not be separated */
 	if (c->block_check == WARC_CHECK_WRONG)
 		return lost(r, "block digest does not match");
 	if (c->payload_check == WARC_CHECK_WRONG && c->block_check != WARC_CHECK_OK)

@@ -25,7 +25,7 @@
 #include "base/vector_state.h"
 #include "base/when.h"
 
-#define SMALL 2048                      /* bytes that no Huffman tree is made for */
+#define SMALL 2048                      /* bytes; up to here a fixed Huffman code is used */
 #define PIECE_MAX (1u << 30)
 #define KEEP_TEXT ((size_t)1 << 20)     /* bytes; larger buffers are freed after use */
 #define PROFILE "http://netpreserve.org/warc/1.1/revisit/"
@@ -35,13 +35,16 @@ struct warc_packer {
 	struct isal_zstream stream;
 	uint8_t level_buf[ISAL_DEF_LVL1_DEFAULT];
 	struct warc_hasher hasher;
+	struct warc_framer *framer;             /* NULL: gzip */
 };
 
-struct warc_packer *warc_packer_new(void)
+struct warc_packer *warc_packer_new(struct warc_packing how)
 {
 	struct warc_packer *p = mem_zalloc(1, sizeof *p);
 
 	buf_init(&p->text, BUF_NO_LIMIT);
+	if (how.compress == WARC_ZSTD)
+		p->framer = warc_framer_new(how.dictionary);
 	return p;
 }
 
@@ -51,6 +54,7 @@ void warc_packer_free(struct warc_packer *p)
 		return;
 	buf_release(&p->text);
 	warc_hasher_release(&p->hasher);
+	warc_framer_free(p->framer);
 	free(p);
 }
 
@@ -65,7 +69,7 @@ void warc_packed_release(struct warc_packed *p)
 	buf_release(&p->members);
 }
 
-/* Version 5: named by a hash, here of seed, time and a count. */
+/* A UUID of version 5 (made by a hash): of seed, time and a counter. */
 static void make_id(struct warc_ids ids, int64_t time, char out[WARC_ID_SIZE])
 {
 	static const char digits[] = "0123456789abcdef";
@@ -84,7 +88,7 @@ static void make_id(struct warc_ids ids, int64_t time, char out[WARC_ID_SIZE])
 	memcpy(p, ">", 2);
 }
 
-/* ---- gzip ---- */
+/* ---- compression ---- */
 
 /* What is in w->text, as a member to *out. */
 static void add_member(struct warc_packer *w, struct buf *out)
@@ -93,6 +97,10 @@ static void add_member(struct warc_packer *w, struct buf *out)
 	const char *data = w->text.data;
 	size_t left = w->text.size;
 
+	if (w->framer) {
+		warc_framer_add(w->framer, data, left, out);
+		return;
+	}
 	isal_deflate_init(z);
 	z->level = left < SMALL ? 0 : 1;
 	z->level_buf = w->level_buf;
@@ -181,7 +189,7 @@ static void make_header(struct buf *b, const struct parts *p,
 	buf_printf(b, "Content-Length: %zu\r\n\r\n", p->piece[0].size + p->piece[1].size);
 }
 
-/* Append the record as a gzip member to *out; *ret_payload is set. */
+/* Append the record as a member to *out; *ret_payload is set. */
 static void make_record(struct warc_packer *w, const struct parts *p, struct buf *out,
                         struct warc_digest *ret_payload)
 {

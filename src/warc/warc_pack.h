@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warc_pack.h - compress captures into gzip members, independently of the file.
+ * warc_pack.h - compress captures into gzip members or zstd frames, independently of the file.
  *
  * Digests and compression are nearly the whole cost of writing an archive, and they
  * depend only on the capture.  So several threads may pack, each with its own packer, and
@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "warc/warc.h"
+#include "warc/warc_compress.h"
 #include "warc/warc_digest.h"
 
 #define WARC_ID_SIZE 48                 /* "<urn:uuid:...>" and NUL */
@@ -67,7 +68,7 @@ struct warc_packed {                            /* after warc_packed_init() */
 
 struct warc_packer;
 
-struct warc_packer *warc_packer_new(void);
+struct warc_packer *warc_packer_new(struct warc_packing how);
 void warc_packer_free(struct warc_packer *p);   /* NULL is fine */
 void warc_packed_init(struct warc_packed *p);
 void warc_packed_release(struct warc_packed *p);

@@ -3,7 +3,7 @@
  * warc_write.c - packed records into files; see warc_write.h.
  *
  * The records are made by warc_pack.c, the files by warc_file.c; here each file
- * gets its warcinfo, and each record its place.
+ * gets its warcinfo, and each record its position.
  */
 #include "warc/warc_write.h"
 
@@ -48,6 +48,7 @@ int warc_writer_open(struct warc_writer **ret, const struct warc_writer_options 
 		.robots = copy(o->robots), .user_agent = copy(o->user_agent),
 		.description = copy(o->description), .seed = o->seed,
 		.file_max = o->file_max ? o->file_max : WARC_FILE_MAX,
+		.packing = o->packing,
 	};
 	rc = warc_file_init(w, err);
 	if (rc < 0) {
@@ -79,17 +80,16 @@ static void put(struct buf *b, const char *name, const char *value)
 		buf_printf(b, "%s: %s\r\n", name, value);
 }
 
-static int write_info(struct warc_writer *w, int64_t time, struct err *err)
+int warc_pack_info(struct warc_packer *p, const struct warc_writer_options *o,
+                   const char *name, int64_t time, struct warc_ids ids,
+                   struct warc_packed *ret, struct err *err)
 {
-	const struct warc_writer_options *o = &w->options;
-	struct warc_out info = { .type = "warcinfo", .time = time, .filename = w->name,
+	struct warc_out info = { .type = "warcinfo", .time = time, .filename = name,
 	                         .content_type = "application/warc-fields" };
-	struct warc_packed packed;
 	struct buf text;
 	int rc;
 
 	buf_init(&text, BUF_NO_LIMIT);
-	warc_packed_init(&packed);
 	put(&text, "software", o->software);
 	put(&text, "format", "WARC File Format 1.1");
 	put(&text, "conformsTo", "http://iipc.github.io/warc-specifications/specifications/"
@@ -100,11 +100,22 @@ static int write_info(struct warc_writer *w, int64_t time, struct err *err)
 	put(&text, "description", o->description);
 	info.block = text.data;
 	info.block_size = text.size;
-	rc = warc_pack_record(w->packer, &info, warc_writer_ids(w, 1), &packed, err);
+	rc = warc_pack_record(p, &info, ids, ret, err);
+	buf_release(&text);
+	return rc;
+}
+
+static int write_info(struct warc_writer *w, int64_t time, struct err *err)
+{
+	struct warc_packed packed;
+	int rc;
+
+	warc_packed_init(&packed);
+	rc = warc_pack_info(w->packer, &w->options, w->name, time, warc_writer_ids(w, 1), &packed,
+	                    err);
 	if (rc == 0)
 		rc = warc_file_append(w, packed.members.data, packed.members.size, err);
 	warc_packed_release(&packed);
-	buf_release(&text);
 	return rc;
 }
 
@@ -117,7 +128,7 @@ struct warc_ids warc_writer_ids(struct warc_writer *w, size_t n_captures)
 }
 
 int warc_write_packed(struct warc_writer *w, const struct warc_packed *p,
-                      struct warc_place *ret, struct err *err)
+                      struct warc_position *ret, struct err *err)
 {
 	int rc = w->broken ? err_set(err, E_IO, "%s: archive could not be written before",
 	                             w->options.folder) :
@@ -140,7 +151,7 @@ int warc_write_packed(struct warc_writer *w, const struct warc_packed *p,
 }
 
 int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
-                       struct warc_place *ret, struct err *err)
+                       struct warc_position *ret, struct err *err)
 {
 	int rc = warc_pack_capture(w->packer, c, warc_writer_ids(w, 1), &w->packed, err);
 
@@ -148,7 +159,7 @@ int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
 }
 
 int warc_write_record(struct warc_writer *w, const struct warc_out *rec,
-                      struct warc_place *ret, struct err *err)
+                      struct warc_position *ret, struct err *err)
 {
 	int rc = warc_pack_record(w->packer, rec, warc_writer_ids(w, 1), &w->packed, err);
 

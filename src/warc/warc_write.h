@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warc_write.h - writes WARC/1.1 files, one gzip member per record.
+ * warc_write.h - writes WARC/1.1 files, one gzip member or zstd frame per record.
  *
- * A file is PREFIX-TIME-SERIAL-HOST.warc.gz in one folder and begins with a
- * warcinfo record.  While it grows its name ends in ".open"; it is renamed when
+ * A file is PREFIX-TIME-SERIAL-HOST.warc.gz (or .warc.zst, behind its dictionary) in one
+ * folder and begins with a warcinfo record.  While it grows its name ends in ".open"; it is renamed when
  * complete: when the next record would exceed its maximum size, or when the writer is
  * closed. After a crash the file with the open name can be read up to the last record
  * that reached the disk; a batch is safe when warc_writer_sync() has returned.  After
@@ -31,10 +31,11 @@ struct warc_writer_options {
 	const char *operator, *robots, *user_agent, *description;
 	uint64_t file_max;                      /* 0: WARC_FILE_MAX */
 	uint64_t seed;                          /* another for every run */
+	struct warc_packing packing;            /* of what callers did not pack, and of names */
 };
 
 /* Position of a record, for an index. */
-struct warc_place {
+struct warc_position {
 	char filename[256];                     /* final name, without folder */
 	uint64_t offset, length;                /* of its member */
 	uint64_t end;                           /* of all that was written with it */
@@ -51,12 +52,17 @@ MUST_CHECK int warc_writer_open(struct warc_writer **ret,
 struct warc_ids warc_writer_ids(struct warc_writer *w, size_t n_captures);
 /* Write what was packed, by any packer. */
 MUST_CHECK int warc_write_packed(struct warc_writer *w, const struct warc_packed *packed,
-                                 struct warc_place *ret, struct err *err);
+                                 struct warc_position *ret, struct err *err);
 /* Pack and write a response, or a revisit, and behind it the request if given. */
 MUST_CHECK int warc_write_capture(struct warc_writer *w, const struct warc_capture *c,
-                                  struct warc_place *ret, struct err *err);
+                                  struct warc_position *ret, struct err *err);
 MUST_CHECK int warc_write_record(struct warc_writer *w, const struct warc_out *rec,
-                                 struct warc_place *ret, struct err *err);
+                                 struct warc_position *ret, struct err *err);
+/* The warcinfo that a file of this name begins with; of the options only what describes
+ * the archive. */
+MUST_CHECK int warc_pack_info(struct warc_packer *p, const struct warc_writer_options *o,
+                              const char *name, int64_t time, struct warc_ids ids,
+                              struct warc_packed *ret, struct err *err);
 /* Everything written so far is on the disk. */
 MUST_CHECK int warc_writer_sync(struct warc_writer *w, struct err *err);
 /* Complete the open file, if there is one, and free; NULL is fine. */

@@ -152,7 +152,7 @@ static const struct encoding_row *choose(struct encoding *e, const char *data, s
 	e->source = ENCODING_FROM_HTTP;
 	if (charset && (r = find_row(charset, charset_size)))
 		return r;
-	/* what <meta> says of ASCII changes nothing but the name */
+	/* a <meta> cannot change how ASCII is read: no need to look for one */
 	plain = unicode_plain(data, size) == size;
 	e->source = ENCODING_FROM_META;
 	if (!plain && (r = prescan(data, size)))

@@ -166,7 +166,7 @@ static void from_iconv(struct encoding *e, const char *data, size_t size)
 		if (n != (size_t)-1 && !in_left) {
 			if (flushed)
 				break;
-			flushed = true;         /* what a state still holds comes now */
+			flushed = true;         /* next: what iconv holds back */
 			continue;
 		}
 		if (n == (size_t)-1 && errno == E2BIG) {

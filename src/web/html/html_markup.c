@@ -66,13 +66,13 @@ bool html_read_comment(struct html *t, const char *data)
 	return emit_comment(t, data, end - cut, end);
 }
 
-/* Reading a DOCTYPE: a cursor that gives up in one of three ways. */
+/* Where reading a DOCTYPE stands. */
 struct doctype {
 	const char *p, *end;
 	struct html_token *k;
 };
 
-/* Spaces; false: the DOCTYPE is over here ('>' or the end). */
+/* Skip spaces; false: the DOCTYPE ends here ('>' or the end of input). */
 static bool more(struct doctype *d)
 {
 	d->p = scan_space(d->p, d->end);
@@ -140,7 +140,7 @@ bool html_read_doctype(struct html *t, const char *after_keyword)
 		k->text = range(from, d.p, HTML_HAS_UPPER);
 		k->force_quirks = read_doctype_ids(&d);
 	}
-	/* whatever stands before the '>' now is bogus */
+	/* skip the rest, up to the '>': the standard ignores it */
 	from = memchr(d.p, '>', (size_t)(d.end - d.p));
 	t->p = from ? from + 1 : t->end;
 	return true;

@@ -55,7 +55,7 @@ static const char *escaped_less_than(const struct html *t, const char *p, bool *
 		if (!is_name_then_end(p, end, "script", 6))
 			return p;
 		*twice = true;
-		return p + 7;           /* the byte behind the name is taken too */
+		return p + 7;           /* past "script" and the byte after it */
 	}
 	if (p < end && *p == '/') {
 		if (!is_name_then_end(p + 1, end, "script", 6))

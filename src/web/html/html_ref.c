@@ -168,7 +168,7 @@ void html_clean(struct html *t, struct html_str *s)
 
 	if (!dirt)
 		return;
-	/* a NUL grows threefold, a reference by a fifth at most */
+	/* the result may be longer: a NUL becomes 3 bytes, a reference grows by 1/5 at most */
 	q = out = arena_alloc(&t->scratch, s->size * 3 + 8);
 	end = p + s->size;
 	while (p < end) {

@@ -39,8 +39,8 @@ const unsigned char scan_class[256] = {
 #undef L
 
 #ifdef __SSE2__
-/* The size of a clean name that ends within sixteen bytes at a byte of class `stop`,
- * as nearly all do; else 0. */
+/* The size of a name that ends within sixteen bytes, at a byte of class `stop`, and needs
+ * no cleaning; nearly all names are like that.  Else 0. */
 static inline size_t short_name(const char *p, const char *end, unsigned stop)
 {
 	__m128i v, upper, ends;
@@ -76,7 +76,8 @@ static inline uint64_t short_key(const char *p, size_t n)
 }
 #endif
 
-/* Read a name up to a byte of class `stop`: its range, its dirt, its key. */
+/* Read a name up to a byte of class `stop`: its range, what in it needs cleaning (dirt),
+ * and its key. */
 static inline const char *read_name(const char *p, const char *end, unsigned stop,
                                     struct html_str *ret, uint64_t *ret_key)
 {
@@ -224,7 +225,7 @@ static const char *read_attr(struct html *t, const char *p, bool keep)
 		html_clean(t, &name);
 	a.name = name.data;
 	a.name_size = name.size;
-	if (name_has_nul)               /* it is another character now */
+	if (name_has_nul)               /* U+FFFD took its place: a new key */
 		read_name(a.name, a.name + a.name_size, 0, &name, &a.key);
 	vec_push(&t->attrs, a);
 	if (t->attrs.n > 1 && is_duplicate(t, t->attrs.n - 1))
@@ -267,7 +268,7 @@ bool html_read_tag(struct html *t, enum html_kind kind, const char *name)
 		if (!p)
 			break;
 	}
-	t->p = end;                     /* a tag cut by the end is dropped */
+	t->p = end;                     /* the input ends inside the tag: dropped */
 	return false;
 }
 

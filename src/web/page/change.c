@@ -22,16 +22,16 @@ static bool refine(struct detector *d, const char *word, size_t size)
 
 int detector_parse(struct detector *ret, const char *spec, struct err *err)
 {
-	static const char *const names[] = { "bytes", "text", "tags", "near" };
+	static const char *const names[N_DETECTORS] = { "bytes", "text", "tags", "near" };
 	struct detector d = { .kind = DETECT_BYTES };
 	size_t n = strcspn(spec, ":");
 	const char *p = spec + n;
 	unsigned kind;
 
-	for (kind = 0; kind < 4; kind++)
+	for (kind = 0; kind < N_DETECTORS; kind++)
 		if (strlen(names[kind]) == n && !memcmp(names[kind], spec, n))
 			break;
-	if (kind == 4)
+	if (kind == N_DETECTORS)
 		return err_set(err, E_USAGE, "detector \"%.40s\": it is bytes, text, tags or "
 		               "near:BITS", spec);
 	d.kind = (enum detector_kind)kind;

@@ -20,7 +20,12 @@
 #include "web/page/extract.h"
 #include "web/text/digest.h"
 
-enum detector_kind { DETECT_BYTES, DETECT_TEXT, DETECT_TAGS, DETECT_NEAR };
+/* In the order of `names` in change.c. */
+enum detector_kind { DETECT_BYTES, DETECT_TEXT, DETECT_TAGS, DETECT_NEAR, N_DETECTORS };
+
+/* All of them, for help texts. */
+#define DETECTOR_CHOICES "bytes, text, tags, near:BITS"
+#define DETECTOR_ARG "bytes|text|tags|near:BITS"
 
 struct detector {
 	enum detector_kind kind;

@@ -100,7 +100,7 @@ static void add_element(struct reader *r)
 	buf_release(&b);
 }
 
-/* Attributes that are heard. */
+/* Attributes whose values reach a reader: shown, or read aloud. */
 static const struct heard {
 	const char *attr, *label;
 } heard[] = {

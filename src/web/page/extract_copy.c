@@ -19,7 +19,7 @@ static inline bool is_blank(char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The pending white space, if it is not the beginning of all text. */
+/* Write the pending white space, unless nothing was written before it. */
 static inline char *put_pending(char *q, unsigned wait, const char *begin)
 {
 	static const char what[] = { [PENDING_NONE] = ' ', [PENDING_SPACE] = ' ',
@@ -29,7 +29,8 @@ static inline char *put_pending(char *q, unsigned wait, const char *begin)
 	return q + (wait && q != begin);
 }
 
-/* One byte behind what is pending; white space only becomes it. */
+/* Write the pending white space and a byte.  White space is not written: it becomes
+ * pending. */
 static inline char *copy_byte(char *q, char c, unsigned *wait, const char *begin)
 {
 	if (is_blank(c)) {
@@ -90,7 +91,7 @@ static inline void copy_16(const char *p, char *q)
 		_mm_and_si128(other, _mm_set1_epi8(' '))));
 }
 
-/* Where copying in windows stands. */
+/* Copying window by window: next byte to read, next to write, what is pending. */
 struct copying {
 	const char *p;
 	char *q;
@@ -98,8 +99,8 @@ struct copying {
 };
 
 /*
- * Text from c->p on as long as two windows are there before `end`, at most to
- * `stop` or a little behind; true: it ended at markup.
+ * Copy text from c->p on, while two windows fit before `end`; stop at `stop` or a little
+ * after it.  True: the text ended at markup.
  */
 static inline bool copy_windows(struct copying *c, const char *stop, const char *end,
                                 const char *begin)
@@ -131,7 +132,7 @@ static inline bool copy_windows(struct copying *c, const char *stop, const char 
 		copy_16(p, q);
 		copy_16(p + 16, q + 16);
 		halt = w.marks | (w.blanks & (w.blanks | w.marks) >> 1);
-		if (!halt) {            /* the last one with what follows */
+		if (!halt) {            /* white space at its end goes into the next window */
 			size = WINDOW - lead - (w.blanks >> (WINDOW - 1 - lead) & 1);
 			p += size;
 			q += size;
@@ -180,8 +181,8 @@ const char *extract_copy_text(struct buf *out, unsigned *pending, const char *p,
 	return p;
 }
 
-/* Pieces are short here: characters of a reference, text the tokenizer put right,
- * or raw text, of which there is little to see. */
+/* Byte by byte: pieces are short here (references, text that the tokenizer cleaned) or
+ * rare (raw text). */
 void extract_add_text(struct buf *out, unsigned *pending, const char *p, size_t size)
 {
 	const char *end = p + size;

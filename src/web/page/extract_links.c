@@ -21,13 +21,13 @@ static void add_link(struct extract *x, enum link_kind kind, const char *ref, si
 		x->page.links_cut = true;
 		return;
 	}
-	/* room beforehand, where a plain link is written at once */
+	/* url_resolve_on() is fastest if the buffer has room for the result */
 	if (!buf_room(&x->pool, (size_t)x->on.size + size + LINK_ROOM) ||
 	    url_resolve_on(&x->on, ref, size, &x->pool, NULL))
 		return;
 	vec_push(&x->links, ((struct page_link){ (uint32_t)from,
 	         (uint32_t)(x->pool.size - from), kind, nofollow }));
-	x->pool.size++;                 /* a buffer's contents are followed by a NUL */
+	x->pool.size++;                 /* the NUL after the contents ends the link */
 }
 
 /* Does rel hold the word? */
@@ -184,7 +184,7 @@ static int by_name(const void *va, const void *vb)
 	return order ? order : (a->name_size > b->name_size) - (a->name_size < b->name_size);
 }
 
-/* Attributes whose values a reader hears. */
+/* Attributes whose values reach a reader: shown, or read aloud. */
 static bool value_counts(const struct html_attr *a)
 {
 	static const char *const names[] = { "alt", "lang", "role", "title", "label" };
@@ -219,7 +219,7 @@ void extract_add_tag(struct extract *x)
 	out->size += (size_t)(q - p);
 	if (k->kind == HTML_END_TAG || !(o->tag_attributes || o->tag_values))
 		return;
-	/* the page is done with this tag, so its attributes may be put in order */
+	/* nobody reads this tag any more, so its attributes may be sorted in place */
 	if (k->n_attrs > 1)
 		qsort(k->attrs, k->n_attrs, sizeof *k->attrs, by_name);
 	for (size_t i = 0; i < k->n_attrs; i++) {

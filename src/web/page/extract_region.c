@@ -49,7 +49,8 @@ static bool delimits(enum scope scope, enum html_tag tag)
 	}
 }
 
-/* How far up a table an element stands: a tag closes what is below or level. */
+/* The level of an element in a table, from the outside in: a tag closes open elements of
+ * its own and of inner levels. */
 static int table_level(enum html_tag tag)
 {
 	switch (tag) {

@@ -22,8 +22,8 @@ struct parser {
 	struct robots *r;
 	const char *token;
 	bool in_header;                 /* the last rule or agent line was an agent */
-	bool delay_seen, blank_seen;    /* since that line; in this order */
-	uint8_t groups;                 /* bits: whom the current group binds */
+	bool delay_seen, blank_seen;    /* since that line: a delay, then an empty line */
+	uint8_t groups;                 /* bits: who the current group is for */
 	bool own_rules;
 	double delay[3];                /* by FOR_ALL, FOR_US */
 };
@@ -75,7 +75,7 @@ static void add_rule(struct parser *p, bool allow, const char *s, size_t size, b
 	if (!size) {
 		if (!cut)               /* "Disallow:" forbids nothing */
 			return;
-		s = "/", size = 1;      /* cut to nothing: it may have forbidden all */
+		s = "/", size = 1;      /* its value is cut off: it may forbid all */
 	}
 	/* a path that begins with neither slash nor star never matches: in a Disallow a
 	 * slash is added, an Allow is ignored */
@@ -168,7 +168,7 @@ static void trim(const char **s, const char **end)
 		--*end;
 }
 
-/* A line cut within its first word may have been a Disallow. */
+/* The file was cut in the middle of this word: could it be the start of "Disallow"? */
 static bool may_be_disallow(const char *s, size_t size)
 {
 	return size && size <= 8 && !strncasecmp(s, "disallow", size);
@@ -188,7 +188,7 @@ static void parse_line(struct parser *p, const char *s, const char *end, bool cu
 	}
 	key_end = memchr(s, ':', (size_t)(end - s));
 	value = key_end ? key_end + 1 : end;
-	if (!key_end) {                 /* "Disallow /x": two words will do */
+	if (!key_end) {                 /* "Disallow /x": the colon is missing */
 		for (key_end = s; key_end < end && *key_end != ' ' && *key_end != '\t'; )
 			key_end++;
 		value = key_end;
@@ -239,7 +239,7 @@ void robots_parse(struct robots *r, const char *data, size_t size, bool cut,
 	const char *s = data, *end;
 
 	*r = (struct robots){ .cut = cut || size > ROBOTS_SIZE_MAX };
-	/* triplets and the NULs: never reached, so no rule is ever left out */
+	/* enough for all rules, every byte written as a triplet */
 	buf_init(&r->text, 4 * ROBOTS_SIZE_MAX);
 	if (size > ROBOTS_SIZE_MAX)
 		size = ROBOTS_SIZE_MAX;

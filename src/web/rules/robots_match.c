@@ -56,7 +56,7 @@ static void note_grams(const char *s, size_t n, uint64_t seen[1 << (GRAM_BITS - 
 		}
 }
 
-/* Of the longest piece behind the first star. */
+/* The gram of the longest piece after the first star. */
 static uint16_t gram_of(const char *p, size_t size)
 {
 	const char *end = p + size - (p[size - 1] == '$'), *best = end;
@@ -140,7 +140,7 @@ void robots_index(struct robots *r)
 		while (parent != NONE && !begins(r, &v[parent], key, rule.key))
 			parent = v[parent].parent;
 		if (parent != NONE && v[parent].key == rule.key)
-			continue;       /* the same for less: its better came first */
+			continue;       /* same key as a rule that wins over it: drop it */
 		rule.parent = parent;
 		rule.best = parent == NONE || is_better(&rule, &v[v[parent].best]) ?
 			(uint32_t)n : v[parent].best;
@@ -152,9 +152,9 @@ void robots_index(struct robots *r)
 	r->rules.n = n;
 }
 
-/* ---- asking ---- */
+/* ---- matching a path ---- */
 
-/* The plain rule that decides about a path, '$' behind it; NONE: no rule matches. */
+/* The plain rule that decides about a path (with a '$' added); NONE: no rule matches. */
 static uint32_t find_plain(const struct robots *r, const char *path, size_t n, size_t *steps)
 {
 	const struct robots_rule *v = r->rules.v;
@@ -162,7 +162,7 @@ static uint32_t find_plain(const struct robots *r, const char *path, size_t n, s
 	const char *key;
 	uint32_t i;
 
-	while (low < high) {            /* low: how many keys come before the path or are it */
+	while (low < high) {            /* low: how many keys are not after the path */
 		size_t middle = (low + high) / 2;
 
 		*steps += v[middle].key < n ? v[middle].key : n;
@@ -193,7 +193,7 @@ static bool wild_matches(const char *p, size_t size, const char *s, size_t n, si
 	if (size > n || memcmp(p, s, size))
 		return false;
 	s += size;
-	if (anchored) {                 /* first what costs little */
+	if (anchored) {                 /* compare the end first: that is cheap */
 		const char *last = memrchr(p, '*', (size_t)(end - p));
 
 		size = (size_t)(end - last) - 1;

@@ -46,8 +46,9 @@ unsigned robots_tag_words(const char *text, size_t size)
 	return tags;
 }
 
-/* Is what stands before a colon the name of a robot?  It is one word, and none of those
- * that have a value there; the hour of a date, whose day may have a comma, is neither. */
+/* Is the text before a colon the name of a robot?  A name is one word.  It is not a
+ * directive with a value ("max-snippet: 9"), and not the hour of a date (after the comma in
+ * "Mon, 1 Jan 2029 10:00"). */
 static bool is_name(const char *s, size_t size)
 {
 	static const char *const words[] = { "unavailable_after", "max-snippet",
@@ -70,7 +71,7 @@ unsigned robots_tag_header(const char *value, size_t size)
 {
 	const char *end = value + size;
 	unsigned tags = 0;
-	bool ours = true;               /* until a name is written */
+	bool ours = true;               /* until a robot is named */
 
 	while (value < end) {
 		const char *stop = memchr(value, ',', (size_t)(end - value)), *colon;
@@ -101,7 +102,7 @@ unsigned robots_tag_kept(const char *text, size_t size, size_t *ret_links)
 	size_t at = 0, n;
 	unsigned tags = 0;
 
-	while (at < size) {             /* a link has a slash in it */
+	while (at < size) {             /* words come first, then links */
 		const char *blank = memchr(text + at, ' ', size - at);
 
 		n = blank ? (size_t)(blank - text) - at : size - at;

@@ -31,12 +31,12 @@ struct reader {
 	struct sitemap_report *report;
 	struct err *err;
 	struct buf url, loc, lastmod;
-	struct url_parts home;          /* of source->url */
-	size_t home_size;               /* of its directory, from the host on */
+	struct url_parts home;          /* the parts of source->url */
+	size_t home_size;               /* size of its directory, from the host on */
 	XML_Parser parser;
 	int depth, result;
 	enum field field;
-	bool event;                     /* expat told us something */
+	bool event;                     /* expat called one of our handlers */
 };
 
 static bool in_scope(const struct reader *r)
@@ -250,8 +250,8 @@ static bool is_absolute(const char *s, size_t size)
 	       (size > 8 && !strncasecmp(s, "https://", 8));
 }
 
-/* A list of URLs, one a line, whole ones: a server answers with all sorts of things, and
- * what does not begin with a URL is none. */
+/* A list of absolute URLs, one a line.  Servers answer with all sorts of things: a file
+ * whose first line is no URL is not a list. */
 static int read_text(struct reader *r, struct input *in)
 {
 	uint64_t begin = input_position(in);
@@ -308,7 +308,7 @@ static int read_any(struct reader *r, struct input *in)
 	while (i < size && i < 1024 && is_blank(s[i]))
 		i++;
 	if (i < size && s[i] == '<') {
-		/* expat allows nothing before "<?xml", writers of sitemaps do */
+		/* some sitemaps have blanks before "<?xml", which expat refuses */
 		input_skip(in, i);
 		return read_xml(r, in);
 	}

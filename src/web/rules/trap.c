@@ -252,7 +252,7 @@ void trap_shape(const char *url, size_t size, struct buf *out)
 		url_dirs(url, size, &dirs);
 		buf_add(out, url + dirs.begin, dirs.end[dirs.n - 1] - dirs.begin);
 	}
-	/* the host keeps its digits: it is not the directory's */
+	/* digits of the host stay: only those of the directory become 0 */
 	while (to < out->size && out->data[to] != '/')
 		to++;
 	for (from = to; from < out->size; from++) {

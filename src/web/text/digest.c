@@ -20,7 +20,7 @@ uint64_t digest_64(const void *data, size_t size)
 	return XXH3_64bits(data, size);
 }
 
-/* Runs of digits as one 0; a run may go on over the pieces. */
+/* Hash with each run of digits as one 0.  A run may continue in the next call. */
 static void add_folded(XXH3_state_t *s, const char *p, size_t size, bool *in_digits)
 {
 	char out[FOLD_PIECE];

@@ -48,7 +48,7 @@ static SIMD_INLINE void add_block(lanes p[PLANES_AT_ONCE], const uint64_t *hashe
 	carry_save(&p[0], &w[6], &w[7], &b);
 	carry_save(&p[1], &a, &b, &d);
 	carry_save(&p[2], &c, &d, &a);
-	/* so many planes without asking that a carry beyond them is rare */
+	/* always through these planes, without a branch: a carry beyond them is rare */
 	for (int k = 3; k < PLANES_AT_ONCE; k++) {
 		b = p[k] & a;
 		p[k] ^= a;
@@ -60,7 +60,7 @@ static SIMD_INLINE void add_block(lanes p[PLANES_AT_ONCE], const uint64_t *hashe
 static SIMD_INLINE void add_all(struct simhash *s, const uint64_t *hashes, size_t n)
 {
 	lanes p[PLANES_AT_ONCE], carry;
-	uint64_t last[BLOCK] = { 0 };   /* nothing is no vote */
+	uint64_t last[BLOCK] = { 0 };   /* padding that changes no counter */
 
 	s->n += n;
 	memcpy(p, s->plane, sizeof p);
@@ -103,7 +103,7 @@ uint64_t simhash_value(const struct simhash *s)
 	int planes = 0;
 
 	while (planes < SIMHASH_PLANES && s->n >> planes)
-		planes++;               /* none above has anything */
+		planes++;               /* planes in use: higher ones are zero */
 	memcpy(sum, s->plane, sizeof sum);
 	for (unsigned lane = 1; lane < SIMHASH_LANES; lane++)
 		for (int k = 0; k < planes; k++)

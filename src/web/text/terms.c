@@ -72,7 +72,7 @@ const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size)
 	return (const char *)stem;
 }
 
-#define IS_STEM 1               /* seed of a stem's hash: it is no word */
+#define IS_STEM 1               /* seed for stems: a stem never equals a word */
 #define NOT_COUNTED (MAP_NONE - 1)
 
 void word_counts_release(struct word_counts *c)
@@ -96,8 +96,8 @@ void word_counter_release(struct word_counter *c)
 	map_release(&c->seen);
 }
 
-/* The place of a word that the page did not have so far. */
-static uint32_t place_of(struct word_counter *c, const char *word, size_t size)
+/* The index for a word that is new on this page. */
+static uint32_t index_of_new(struct word_counter *c, const char *word, size_t size)
 {
 	uint32_t next = (uint32_t)c->page.words.n;
 	struct word_count w = { .at = (uint32_t)c->page.pool.size };
@@ -125,7 +125,7 @@ void word_counter_add(void *arg, const char *word, size_t size, uint64_t hash)
 
 	n = map_intern(&c->seen, hash, next, &fresh);
 	if (fresh) {
-		n = place_of(c, word, size);
+		n = index_of_new(c, word, size);
 		if (n != next)
 			map_put(&c->seen, hash, n);
 	}

@@ -88,7 +88,7 @@ static int refuse_byte(unsigned char c, struct err *err)
 	return err_set(err, E_PARSE, "control byte 0x%02x in the URL", c);
 }
 
-/* A fragment is not kept, but what it hides is refused like anywhere else. */
+/* Control characters are refused also in a fragment, which is not kept. */
 static int refuse_in(const char *s, const char *end, bool blanks, struct err *err)
 {
 	for (; s < end; s++)
@@ -121,7 +121,7 @@ char *url_put_path(char *root, char *d, const char *s, const char *end, bool bla
 			if (d - segment <= 2 && d > segment && *segment == '.') {
 				char *closed = close_segment(root, segment, d);
 
-				if (closed != d) {      /* its slash is there already */
+				if (closed != d) {      /* the slash before it is already written */
 					segment = d = closed;
 					break;
 				}

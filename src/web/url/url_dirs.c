@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * url_dirs.c - the place of a page in its site's tree.
+ * url_dirs.c - the directories above a page in its site's tree.
  *
  * The tree is over host and path, not scheme: a site that moves to https keeps
  * its directories and what was learnt about them.  Directories are prefixes of

@@ -13,7 +13,7 @@
 #include "web/html/html_scan.h"
 #include "web/url/url_put.h"
 
-#define ROOM_AHEAD 16                   /* written behind a link, never counted */
+#define ROOM_AHEAD 16                   /* bytes that may be overwritten after a link */
 
 void url_base(const char *url, size_t size, struct url_base *ret)
 {
@@ -41,7 +41,7 @@ static inline __m128i equal(__m128i v, char c)
 	return _mm_cmpeq_epi8(v, _mm_set1_epi8(c));
 }
 
-/* Bytes that the canonical form has as they are neither in path nor in query. */
+/* Bytes that the canonical form encodes both in a path and in a query. */
 static inline unsigned odd_bytes(__m128i v)
 {
 	__m128i brackets = _mm_sub_epi8(_mm_or_si128(v, _mm_set1_epi8(0x20)), _mm_set1_epi8('{'));
@@ -58,8 +58,8 @@ static inline unsigned odd_bytes(__m128i v)
 		_mm_set1_epi8('\xff'))));
 }
 
-/* Where sixteen bytes of a link are not canonical, or may not be.  *after_slash is
- * of the byte before them, then of the last of them. */
+/* A bit for each of sixteen bytes: here the link is not, or may not be, canonical.
+ * *after_slash: was the byte before them a slash?  On return: is the last of them one? */
 static inline unsigned stop_bits(__m128i v, unsigned *after_slash, bool colons)
 {
 	unsigned slash = (unsigned)_mm_movemask_epi8(equal(v, '/')) << 1 | *after_slash;
@@ -69,12 +69,13 @@ static inline unsigned stop_bits(__m128i v, unsigned *after_slash, bool colons)
 	return colons ? stop : stop | (unsigned)_mm_movemask_epi8(equal(v, ':'));
 }
 
-/* A link stops being canonical at n: how much of it there is, or -1. */
+/* The byte at n is not canonical.  If a fragment begins there, the size of the link
+ * without it; else -1. */
 static ptrdiff_t stopped_at(const char *p, size_t n, size_t size)
 {
 	if (p[n] != '#')
 		return -1;
-	for (size_t i = n; i < size; i++)       /* the long way says why */
+	for (size_t i = n; i < size; i++)       /* url.c will refuse it, with a reason */
 		if ((p[i] >= 0 && p[i] < 0x20) || p[i] == 0x7f)
 			return -1;
 	return (ptrdiff_t)n;
@@ -185,7 +186,7 @@ static bool resolve_plain(const struct url_base *b, const char *ref, size_t size
 		keep = authority;
 		ref += keep, size -= keep;
 	} else if (size >= root && !memcmp(ref, from, root)) {
-		keep = root;            /* the page's own, whatever it is */
+		keep = root;            /* scheme and host of the page itself */
 		ref += keep, size -= keep;
 	} else {
 		if (*ref == '?' || *ref == '#')
