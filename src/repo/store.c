@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store.c - chooses the backend by the scheme of the URL, and forwards calls; see
- * store.h. */
+/* store.c - chooses the backend, and forwards calls; see store.h.  Calls for one row are in
+ * store_row.c. */
 #include "repo/store.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/status.h"
 #include "repo/store_backend.h"
+#include "repo/store_gather.h"
 
 #define STORE(x) extern const struct store_ops store_##x##_ops;
 #include "repo/stores.def"
@@ -25,74 +26,10 @@ const char *store_state_name(unsigned state)
 	return state == STORE_PAGE_HERE ? "here" : state == STORE_PAGE_GONE ? "gone" : "left";
 }
 
-int store_open(struct store **ret, const char *url, enum store_mode mode, struct err *err)
+const char *store_care_name(unsigned care)
 {
-	const char *colon = strchr(url, ':'), *slash = strchr(url, '/');
-
-	if (!colon || (slash && slash < colon))
-		return backends[0]->open(ret, url, mode, err);
-	for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
-		if (strlen(backends[i]->scheme) == (size_t)(colon - url) &&
-		    !memcmp(backends[i]->scheme, url, (size_t)(colon - url)))
-			return backends[i]->open(ret, colon + 1, mode, err);
-	return err_set(err, E_USAGE, "store '%s': no such kind of store; use sqlite:FILE", url);
-}
-
-void store_close(struct store *s)
-{
-	if (s)
-		s->ops->close(s);
-}
-
-int store_past(struct store *s, uint64_t *ret, struct err *err)
-{
-	char *text = NULL;
-	int rc = store_setting_get(s, STORE_PAST_KEY, &text, err);
-
-	*ret = rc > 0 ? strtoull(text, NULL, 10) : 0;
-	free(text);
-	return rc < 0 ? rc : 0;
-}
-
-const char *store_file(const struct store *s) { return s->ops->path(s); }
-int store_freeze(struct store *s, struct err *err) { return s->ops->freeze(s, err); }
-void store_thaw(struct store *s) { s->ops->thaw(s); }
-int store_begin(struct store *s, struct err *err) { return s->ops->begin(s, err); }
-int store_commit(struct store *s, struct err *err) { return s->ops->commit(s, err); }
-void store_rollback(struct store *s) { s->ops->rollback(s); }
-
-int store_page_add(struct store *s, struct text url, int64_t added, uint32_t *ret_number,
-                   struct err *err)
-{
-	return s->ops->page_add(s, url, added, ret_number, err);
-}
-
-int store_page_find(struct store *s, struct text url, struct store_page *ret, struct err *err)
-{
-	return s->ops->page_find(s, url, ret, err);
-}
-
-int store_page_get(struct store *s, uint32_t number, struct store_page *ret, struct err *err)
-{
-	return s->ops->page_get(s, number, ret, err);
-}
-
-int store_page_weigh(struct store *s, uint32_t number, double weight, struct err *err)
-{
-	if (!(weight >= 0 && weight <= STORE_WEIGHT_MAX))
-		return err_set(err, E_USAGE, "the weight of a page is a number from 0 to %g",
-		               STORE_WEIGHT_MAX);
-	return s->ops->page_weigh(s, number, weight, err);
-}
-
-int store_page_update(struct store *s, const struct store_page *p, struct err *err)
-{
-	return s->ops->page_update(s, p, err);
-}
-
-int store_capture_add(struct store *s, struct store_capture *c, struct err *err)
-{
-	return s->ops->capture_add(s, c, err);
+	return care & CARE_REMOVED ? "removed" : care & CARE_SCOPE ? "out-of-scope" :
+	       care & CARE_PAUSED ? "paused" : care & CARE_SITE ? "site-paused" : NULL;
 }
 
 unsigned store_capture_rank(int status, bool revisit)
@@ -103,30 +40,234 @@ unsigned store_capture_rank(int status, bool revisit)
 	       status_is_gone(status) ? 1 : 0;
 }
 
-int store_capture_put(struct store *s, struct store_capture *c, struct err *err)
+/* The backend that takes the text; else a path is the first one's. */
+static const struct store_ops *find_backend(const char *where)
 {
-	return s->ops->capture_put(s, c, err);
+	const char *colon = strchr(where, ':'), *slash = strchr(where, '/');
+
+	for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
+		if (backends[i]->takes(where))
+			return backends[i];
+	return !colon || (slash && slash < colon) ? backends[0] : NULL;
 }
 
-int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret, struct err *err)
+int store_open(struct store **ret, const char *where, enum store_mode mode, struct err *err)
 {
-	return s->ops->capture_get(s, id, ret, err);
+	const struct store_ops *ops = find_backend(where);
+	struct store *s;
+	int rc;
+
+	if (!ops)                       /* the text may hold a password: it is not shown */
+		return err_set(err, E_USAGE, "store '%.*s:...': no such kind of store; use "
+		               "sqlite:FILE or postgresql://HOST/DATABASE", (int)strcspn(where, ":"), where);
+	rc = ops->open(&s, where, mode, err);
+	if (rc < 0)
+		return rc;
+	buf_init(&s->page, BUF_NO_LIMIT);
+	buf_init(&s->capture, BUF_NO_LIMIT);
+	buf_init(&s->robots, BUF_NO_LIMIT);
+	*ret = s;
+	return 0;
 }
 
-int store_capture_refresh(struct store *s, uint64_t id, struct text etag,
-                          struct text modified, struct text robots, struct err *err)
+void store_gather(struct store *s)
 {
-	return s->ops->capture_refresh(s, id, etag, modified, robots, err);
+	if (!s->gather)
+		s->gather = mem_zalloc(1, sizeof *s->gather);
+	s->gathering = true;
 }
 
-int store_visit_add(struct store *s, const struct store_visit *v, struct err *err)
+int store_begin(struct store *s, struct err *err)
 {
-	return s->ops->visit_add(s, v, err);
+	int rc = s->ops->begin(s, err);
+
+	if (rc == 0)
+		s->gathering = false;
+	if (rc == 0 && s->others_wrote && s->gather)
+		ahead_doubt(&s->gather->ahead);
+	s->others_wrote = false;
+	return rc;
 }
 
-int store_visits_forget(struct store *s, uint32_t page, struct err *err)
+bool store_is_far(const struct store *s) { return s->ops->copies_get != NULL; }
+
+int store_foresee(struct store *s, const struct store_ahead *want, struct err *err)
 {
-	return s->ops->visits_forget(s, page, err);
+	if (!store_is_far(s))
+		return 0;
+	return s->gathering ? ahead_read(s, &s->gather->ahead, want, err) :
+	       s->ops->foresee(s, want, err);
+}
+
+void store_waiting(struct store *s, store_waiting_each *each, void *arg)
+{
+	for (size_t i = 0; s->gather && i < s->gather->captures.n; i++)
+		each(arg, &s->gather->captures.v[i]);
+}
+
+int store_write(struct store *s, struct err *err)
+{
+	int rc = s->gather ? gather_write(s, s->gather, err) : 0;
+
+	if (rc == 0 && s->gather)
+		gather_clear(s->gather);
+	return rc;
+}
+
+void store_rollback(struct store *s)
+{
+	if (s->gather) {
+		gather_clear(s->gather);
+		ahead_release(&s->gather->ahead);
+	}
+	s->gathering = false;
+	s->ops->rollback(s);
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	buf_release(&s->page);
+	buf_release(&s->capture);
+	buf_release(&s->robots);
+	if (s->gather)
+		gather_release(s->gather);
+	free(s->gather);
+	free(s->caches);
+	s->ops->close(s);
+}
+
+const char *store_file(const struct store *s)
+{
+	return s->ops->file ? s->ops->file(s) : s->caches;
+}
+
+void store_caches(struct store *s, const char *folder)
+{
+	struct buf name;
+
+	if (s->ops->file)
+		return;
+	buf_init(&name, BUF_NO_LIMIT);
+	buf_printf(&name, "%s/freshet.db-%016" PRIx64, folder, s->ops->identity(s));
+	free(s->caches);
+	s->caches = mem_strdup(buf_text(&name));
+	buf_release(&name);
+}
+
+int store_lock(struct store *s, struct err *err) { return s->ops->lock(s, err); }
+void store_unlock(struct store *s) { s->ops->unlock(s); }
+int store_freeze(struct store *s, struct err *err) { return s->ops->freeze(s, err); }
+void store_thaw(struct store *s) { s->ops->thaw(s); }
+int store_commit(struct store *s, struct err *err) { return s->ops->commit(s, err); }
+
+int store_pages_add(struct store *s, struct store_page *rows, size_t n, bool *ret_new,
+                    struct err *err)
+{
+	return s->ops->pages_add(s, rows, n, ret_new, err);
+}
+
+int store_pages_find(struct store *s, const struct text *urls, size_t n,
+                     uint32_t *ret_numbers, struct err *err)
+{
+	return s->ops->pages_find(s, urls, n, ret_numbers, err);
+}
+
+int store_pages_get(struct store *s, const uint32_t *numbers, size_t n,
+                    store_page_each *each, void *arg, struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->pages_get(s, numbers, n, each, arg, err);
+	return gather_pages_get(s, s->gather, numbers, n, each, arg, err);
+}
+
+int store_pages_change(struct store *s, const struct store_page_change *rows, size_t n,
+                       struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->pages_change(s, rows, n, err);
+	gather_pages_change(s->gather, rows, n);
+	return 0;
+}
+
+int store_pages(struct store *s, uint32_t from, store_page_each *each, void *arg,
+                struct err *err)
+{
+	return s->ops->pages(s, from, each, arg, err);
+}
+
+int store_captures_put(struct store *s, struct store_capture *rows, size_t n,
+                       enum store_second how, uint8_t *ret, struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->captures_put(s, rows, n, how, ret, err);
+	return gather_captures_put(s, s->gather, rows, n, how, ret, err);
+}
+
+int store_capture_ids(struct store *s, uint32_t n, uint64_t *ret, struct err *err)
+{
+	return s->ops->capture_ids(s, n, ret, err);
+}
+
+int store_captures_get(struct store *s, const uint64_t *ids, size_t n,
+                       store_capture_each *each, void *arg, struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->captures_get(s, ids, n, each, arg, err);
+	return gather_captures_get(s, s->gather, ids, n, each, arg, err);
+}
+
+int store_captures_refresh(struct store *s, const struct store_headers *rows, size_t n,
+                           struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->captures_refresh(s, rows, n, err);
+	gather_captures_refresh(s->gather, rows, n);
+	return 0;
+}
+
+int store_captures(struct store *s, const uint32_t *pages, size_t n,
+                   store_capture_each *each, void *arg, struct err *err)
+{
+	return s->ops->captures(s, pages, n, each, arg, err);
+}
+
+int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,
+                         void *arg, struct err *err)
+{
+	return s->ops->captures_since(s, id, each, arg, err);
+}
+
+int store_visits_add(struct store *s, const struct store_visit *rows, size_t n,
+                     struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->visits_add(s, rows, n, err);
+	gather_visits_add(s->gather, rows, n);
+	return 0;
+}
+
+int store_visits_forget(struct store *s, const uint32_t *pages, size_t n, struct err *err)
+{
+	return s->ops->visits_forget(s, pages, n, err);
+}
+
+int store_visits(struct store *s, uint32_t from, uint32_t to, store_visit_each *each,
+                 void *arg, struct err *err)
+{
+	return s->ops->visits(s, from, to, each, arg, err);
+}
+
+int store_visits_of(struct store *s, const uint32_t *pages, size_t n, uint32_t from,
+                    uint32_t to, store_visit_each *each, void *arg, struct err *err)
+{
+	return s->ops->visits_of(s, pages, n, from, to, each, arg, err);
+}
+
+int store_past(struct store *s, uint64_t *ret, struct err *err)
+{
+	return s->ops->past(s, ret, err);
 }
 
 int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *err)
@@ -134,109 +275,16 @@ int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *er
 	return s->ops->cycle_put(s, c, err);
 }
 
-int store_hint_get(struct store *s, struct text site, struct store_hint *ret, struct err *err)
+int store_cycles(struct store *s, uint32_t from, store_cycle_each *each, void *arg,
+                 struct err *err)
 {
-	return s->ops->hint_get(s, site, ret, err);
+	return s->ops->cycles(s, from, each, arg, err);
 }
 
-int store_hint_put(struct store *s, struct text site, const struct store_hint *h,
-                   struct err *err)
+int store_rounds_add(struct store *s, uint32_t cycle, uint32_t first,
+                     const uint32_t *after, size_t n, struct err *err)
 {
-	return s->ops->hint_put(s, site, h, err);
-}
-
-int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
-                     struct err *err)
-{
-	return s->ops->robots_get(s, origin, ret, err);
-}
-
-int store_robots_put(struct store *s, struct text origin, const struct store_robots *r,
-                     struct err *err)
-{
-	return s->ops->robots_put(s, origin, r, err);
-}
-
-int store_robots_size(struct store *s, uint64_t *ret, struct err *err)
-{
-	return s->ops->robots_size(s, ret, err);
-}
-
-int store_robots_forget(struct store *s, int64_t before, struct err *err)
-{
-	return s->ops->robots_forget(s, before, err);
-}
-
-int store_word_add(struct store *s, uint32_t number, struct text word, struct err *err)
-{
-	return s->ops->word_add(s, number, word, err);
-}
-
-int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
-                struct err *err)
-{
-	return s->ops->words(s, from, each, arg, err);
-}
-
-int store_setting_put(struct store *s, const char *key, const char *value, struct err *err)
-{
-	return s->ops->setting_put(s, key, value, err);
-}
-
-struct wanted { const char *key; char *value; };
-
-static int match_setting(void *arg, const char *key, const char *value, struct err *err)
-{
-	struct wanted *w = arg;
-
-	(void)err;
-	if (strcmp(key, w->key))
-		return 0;
-	w->value = mem_strdup(value);
-	return 1;
-}
-
-int store_setting_get(struct store *s, const char *key, char **ret, struct err *err)
-{
-	struct wanted w = { .key = key };
-	int rc = s->ops->settings(s, match_setting, &w, err);
-
-	if (rc > 0)
-		*ret = w.value;
-	return rc;
-}
-
-int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err)
-{
-	return s->ops->pages(s, each, arg, err);
-}
-
-int store_captures(struct store *s, uint32_t page, store_capture_each *each, void *arg,
-                   struct err *err)
-{
-	return s->ops->captures(s, page, each, arg, err);
-}
-
-int store_visits(struct store *s, uint32_t page, uint32_t from, uint32_t to,
-                 store_visit_each *each, void *arg, struct err *err)
-{
-	return s->ops->visits(s, page, from, to, each, arg, err);
-}
-
-int store_cycles(struct store *s, store_cycle_each *each, void *arg, struct err *err)
-{
-	return s->ops->cycles(s, each, arg, err);
-}
-
-int store_settings(struct store *s, store_setting_each *each, void *arg, struct err *err)
-{
-	return s->ops->settings(s, each, arg, err);
-}
-
-int store_round_add(struct store *s, uint32_t cycle, uint32_t number, uint32_t after,
-                    struct err *err)
-{
-	return s->ops->round_add(s, cycle, number, after, err);
+	return s->ops->rounds_add(s, cycle, first, after, n, err);
 }
 
 int store_rounds(struct store *s, uint32_t cycle, store_round_each *each, void *arg,
@@ -245,9 +293,10 @@ int store_rounds(struct store *s, uint32_t cycle, store_round_each *each, void *
 	return s->ops->rounds(s, cycle, each, arg, err);
 }
 
-int store_lease_put(struct store *s, const struct store_lease *l, struct err *err)
+int store_leases_put(struct store *s, const struct store_lease *rows, size_t n,
+                     struct err *err)
 {
-	return s->ops->lease_put(s, l, err);
+	return s->ops->leases_put(s, rows, n, err);
 }
 
 int store_leases(struct store *s, uint32_t cycle, store_lease_each *each, void *arg,
@@ -261,7 +310,8 @@ int store_leases_forget(struct store *s, uint32_t but_cycle, struct err *err)
 	return s->ops->leases_forget(s, but_cycle, err);
 }
 
-int store_sent_add(struct store *s, const struct store_sent *sent, size_t n, struct err *err)
+int store_sent_add(struct store *s, const struct store_sent *sent, size_t n,
+                   struct err *err)
 {
 	return s->ops->sent_add(s, sent, n, err);
 }
@@ -271,11 +321,188 @@ int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *er
 	return s->ops->sent(s, each, arg, err);
 }
 
-int store_sent_clear(struct store *s, struct err *err) { return s->ops->sent_clear(s, err); }
+int store_sent_clear(struct store *s, struct err *err)
+{
+	return s->ops->sent_clear(s, err);
+}
+
+int store_setting_put(struct store *s, const char *key, const char *value,
+                      struct err *err)
+{
+	return s->ops->setting_put(s, key, value, err);
+}
+
+int store_setting_get(struct store *s, const char *key, char **ret, struct err *err)
+{
+	return s->ops->setting_get(s, key, ret, err);
+}
+
+int store_settings(struct store *s, store_setting_each *each, void *arg, struct err *err)
+{
+	return s->ops->settings(s, each, arg, err);
+}
+
+int store_state_put(struct store *s, enum store_owner owner, const char *key,
+                    const char *value, struct err *err)
+{
+	return s->ops->state_put(s, owner, key, value, err);
+}
+
+int store_state_get(struct store *s, enum store_owner owner, const char *key, char **ret,
+                    struct err *err)
+{
+	return s->ops->state_get(s, owner, key, ret, err);
+}
+
+int store_states(struct store *s, enum store_owner owner, store_setting_each *each,
+                 void *arg, struct err *err)
+{
+	return s->ops->states(s, owner, each, arg, err);
+}
+
+int store_hints_get(struct store *s, const struct text *sites, size_t n,
+                    struct store_hint *ret, struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->hints_get(s, sites, n, ret, err);
+	return gather_hints_get(s, s->gather, sites, n, ret, err);
+}
+
+int store_hints_change(struct store *s, const struct store_hint_change *rows, size_t n,
+                       struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->hints_change(s, rows, n, err);
+	gather_hints_change(s->gather, rows, n);
+	return 0;
+}
+
+int store_hints(struct store *s, store_hint_each *each, void *arg, struct err *err)
+{
+	return s->ops->hints(s, each, arg, err);
+}
+
+int store_robots_put(struct store *s, const struct store_robots *rows, size_t n,
+                     struct err *err)
+{
+	if (!s->gathering)
+		return s->ops->robots_put(s, rows, n, err);
+	gather_robots_put(s->gather, rows, n);
+	return 0;
+}
+
+int store_robots(struct store *s, const struct text *origins, size_t n,
+                 store_robots_each *each, void *arg, struct err *err)
+{
+	if (!s->gathering || !origins)
+		return s->ops->robots(s, origins, n, each, arg, err);
+	return gather_robots(s, s->gather, origins, n, each, arg, err);
+}
+
+int store_robots_size(struct store *s, uint64_t *ret, struct err *err)
+{
+	return s->ops->robots_size(s, ret, err);
+}
+
+int store_robots_forget(struct store *s, int64_t before, struct err *err)
+{
+	return s->ops->robots_forget(s, before, err);
+}
+
+int store_words_add(struct store *s, uint32_t first, const struct text *words, size_t n,
+                    struct err *err)
+{
+	return s->ops->words_add(s, first, words, n, err);
+}
+
+int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
+                struct err *err)
+{
+	return s->ops->words(s, from, each, arg, err);
+}
 
 int store_count(struct store *s, struct store_counts *ret, struct err *err)
 {
 	return s->ops->count(s, ret, err);
 }
 
-int store_check(struct store *s, struct err *err) { return s->ops->check(s, err); }
+int store_others(struct store *s, uint64_t *ret, struct err *err)
+{
+	*ret = 0;
+	return s->ops->others ? s->ops->others(s, ret, err) : 0;
+}
+
+int store_past_raise(struct store *s, struct err *err) { return s->ops->past_raise(s, err); }
+
+int store_care_put(struct store *s, const struct store_care *rows, size_t n, int64_t time,
+                   struct err *err)
+{
+	return s->ops->care_put(s, rows, n, time, err);
+}
+
+int store_care_log(struct store *s, uint32_t page, uint32_t from, uint32_t to,
+                   store_care_each *each, void *arg, struct err *err)
+{
+	return s->ops->care_log(s, page, from, to, each, arg, err);
+}
+
+/* A tag is a word, so that lists of them can be written and read. */
+static int check_tag(struct text tag, struct err *err)
+{
+	bool good = tag.size > 0 && tag.size <= STORE_TAG_MAX;
+
+	for (size_t i = 0; i < tag.size; i++)
+		good &= (unsigned char)tag.s[i] > ' ' && tag.s[i] != ',' && tag.s[i] != 127;
+	return good ? 0 : err_set(err, E_USAGE, "a tag is a word of 1 to %d bytes, without blanks "
+	                          "and commas", STORE_TAG_MAX);
+}
+
+int store_tag_put(struct store *s, struct text tag, const uint32_t *pages, size_t n, bool on,
+                  struct err *err)
+{
+	int rc = check_tag(tag, err);
+
+	return rc < 0 ? rc : s->ops->tag_put(s, tag, pages, n, on, err);
+}
+
+int store_tags(struct store *s, uint32_t page, store_tag_each *each, void *arg, struct err *err)
+{
+	return s->ops->tags(s, page, each, arg, err);
+}
+
+int store_tagged(struct store *s, struct text tag, store_tagged_each *each, void *arg,
+                 struct err *err)
+{
+	return s->ops->tagged(s, tag, each, arg, err);
+}
+
+int store_captures_drop(struct store *s, const uint64_t *ids, size_t n, struct err *err)
+{
+	return n ? s->ops->captures_drop(s, ids, n, err) : 0;
+}
+
+int store_captures_move(struct store *s, const struct store_moved *rows, size_t n,
+                        struct err *err)
+{
+	return n ? s->ops->captures_move(s, rows, n, err) : 0;
+}
+
+int store_files(struct store *s, store_file_each *each, void *arg, struct err *err)
+{
+	return s->ops->files(s, each, arg, err);
+}
+
+int store_file_drop(struct store *s, struct text worker, struct text name, struct err *err)
+{
+	return s->ops->file_drop(s, worker, name, err);
+}
+
+int store_sync(struct store *s, struct err *err)
+{
+	return s->ops->sync ? s->ops->sync(s, err) : 0;
+}
+
+int store_tidy(struct store *s, bool whole, struct err *err)
+{
+	return s->ops->tidy(s, whole, err);
+}

@@ -7,13 +7,18 @@
  * above this header.  It asks for nothing that a table with a key cannot do.  So a new
  * database is a new backend (store_backend.h), and no other file changes.
  *
+ * The database may be far away.  So calls take whole batches: arrays of rows go in, arrays
+ * of numbers are asked for, and a table is read as a stream.  Calls for one row are the
+ * same calls with an array of one; use them where rows come one by one.  What others may
+ * write at the same time is changed by differences, not by what was read before.
+ *
  * Page numbers are dense, start at 0 and never change.  Planning works on arrays indexed
- * by them (engine/view/load.h).
+ * by them (engine/view/load.h).  Ids of captures and visits grow, and may have gaps.
  *
  * Write between store_begin() and store_commit().  A committed batch survives a crash of
- * the program; an open batch is lost as a whole.  Strings in a scanned row are valid
- * until the callback returns.  Strings in a row from a get are valid until the next get,
- * begin or commit.
+ * the program; an open batch is lost as a whole.  Do not wait for the network in between.
+ * Strings in a row that a callback gets are valid until it returns.  Strings in a row from
+ * a get of one row are valid until the next such get, begin or commit.
  */
 #ifndef REPO_STORE_H
 #define REPO_STORE_H
@@ -26,34 +31,52 @@
 #include "base/numbers.h"
 #include "base/text.h"
 
-#define STORE_SCHEMA 6          /* version of the tables */
+#define STORE_SCHEMA 7          /* version of the tables */
 #define STORE_EXTRA_MAX 1000000 /* requests of one visit */
 #define STORE_NONE UINT32_MAX   /* no page */
 
 struct store;
 
 const char *store_state_name(unsigned state);   /* here, gone, left */
-
-#define STORE_FAIL_GONE 0x10000u       /* unit of the upper half of store_page.fails */
+/* removed, out-of-scope, paused, site-paused: the weightiest; NULL: it is under care. */
+const char *store_care_name(unsigned care);
 
 struct store_page {
 	uint32_t number;
 	struct text url;                /* canonical */
+	struct text given;              /* as the user wrote it; nothing: the same as url */
 	int64_t added;
 	int64_t last_visit, last_change;        /* 0: never */
 	uint32_t visits, changes;
-	uint32_t fails;                 /* two counters.  fails % STORE_FAIL_GONE: failed visits in
-	                                 * a row; fails / STORE_FAIL_GONE: "gone" answers among
-	                                 * them */
+	uint32_t fails;                 /* failed visits in a row */
+	uint32_t fails_gone;            /* of them, those that were answered "gone" */
 	uint8_t state;                  /* enum store_page_state */
 	uint64_t capture;               /* id of the newest good capture; 0: none */
 	int64_t hint;                   /* lastmod date of the sitemap; 0: none */
 	int64_t hint_seen;              /* when that sitemap was read */
 	uint32_t found;                 /* cycle in which discovery added it; 0: the user did */
 	double weight;                  /* importance, given by the user; 1: the usual one */
+	uint8_t care;                   /* enum care; 0: under care */
 };
 
 #define STORE_WEIGHT_MAX 1e9
+
+/* A change of a page.  `set` says which fields are written.  The counters are not among
+ * them: what is given is added to them. */
+enum {
+	STORE_SET_LAST_VISIT = 1 << 0, STORE_SET_LAST_CHANGE = 1 << 1, STORE_SET_FAILS = 1 << 2,
+	STORE_SET_STATE = 1 << 3, STORE_SET_CAPTURE = 1 << 4, STORE_SET_HINT = 1 << 5,
+	STORE_SET_HINT_SEEN = 1 << 6, STORE_SET_FOUND = 1 << 7, STORE_SET_WEIGHT = 1 << 8,
+	STORE_SET_FAILS_GONE = 1 << 9,
+	STORE_SET_GIVEN = 1 << 10,      /* unless there is one: the first stays */
+};
+
+struct store_page_change {
+	uint32_t number;
+	uint32_t set;                   /* STORE_SET_... */
+	int64_t visits, changes;        /* added to the counters; may be negative */
+	struct store_page to;           /* the new values of the fields in `set` */
+};
 
 struct store_capture {
 	uint64_t id;
@@ -68,9 +91,14 @@ struct store_capture {
 	struct text links, terms;       /* equal texts of several captures are stored once */
 	struct text robots;             /* its rules for robots: web/rules/robots_tag.h */
 	struct text target;             /* URL that answered after redirects */
-	struct text file;               /* WARC file */
+	struct text worker;             /* who has the WARC file; s == NULL: this repository */
+	struct text file;               /* WARC file: a path in the worker's folder */
 	int64_t offset, size;           /* of the record in that file, bytes */
 };
+
+/* Its texts, by number; what else it has are numbers. */
+#define STORE_CAPTURE_TEXTS 13
+struct text *store_capture_text(struct store_capture *c, size_t i);
 
 struct store_visit {
 	uint32_t cycle;                 /* 0: imported history */
@@ -98,6 +126,9 @@ struct store_cycle {
 	struct text policy;
 	uint64_t seed;
 	uint32_t budget;
+	uint32_t owed;                  /* requests that cycles before it spent beyond their
+	                                 * budgets, and that this budget could not pay */
+	uint32_t pages;                 /* of the repository, when it began; 0: not known */
 	uint32_t downloads, fresh, changed, same, gone, failed, blocked;
 	double seconds_plan, seconds_total;
 };
@@ -106,8 +137,23 @@ struct store_cycle {
  * were last read (0: never), and the doubt in its validators (web/rules/validator.h). */
 struct store_hint { uint32_t checks, hits, told; int64_t read; uint32_t doubt; };
 
-/* The robots.txt of an origin ("https://host:port"). */
+/* A change of that: what is given is added to the counts; read is set if it is later, doubt
+ * if set_doubt. */
+struct store_hint_change {
+	struct text site;
+	int64_t checks, hits, told;
+	int64_t read;
+	uint32_t doubt;
+	bool set_doubt;
+};
+
+/* New headers for the unchanged content of a capture: validators for the next request, and
+ * rules for robots.  A text with s == NULL removes the old one. */
+struct store_headers { uint64_t capture; struct text etag, modified, robots; };
+
+/* The robots.txt of an origin. */
 struct store_robots {
+	struct text origin;             /* "https://host:port" */
 	int64_t time;                   /* last successful fetch; 0: never */
 	int32_t status;                 /* of that fetch */
 	bool cut;                       /* body is only the first part of the file */
@@ -116,7 +162,8 @@ struct store_robots {
 	int64_t failing;                /* first failure since then; 0: the last attempt worked */
 };
 
-/* An offer of the open cycle to another crawler. */
+/* An offer of the open cycle to another crawler; or, DROPPED, a page of any cycle that was
+ * planned and refused: the budget, or the part of its owner, was used up. */
 struct store_lease {
 	uint32_t cycle, place;          /* place: its number in the cycle, from 1 */
 	uint32_t page;
@@ -132,12 +179,24 @@ struct store_lease {
 };
 
 /* read false: a request for a page is about to be sent.  read true: its answer was read,
- * but is in no committed batch.  order: the page's place in the plan (store_visit.place).
- * */
-struct store_sent { uint32_t cycle, page, order; uint8_t reason; bool read; };
+ * but is in no committed batch.  place: as store_visit.place. */
+struct store_sent { uint32_t cycle, page, place; uint8_t reason; bool read; };
+
+/* A page came under care, or left it.  It holds for the cycles that begin later: those
+ * after `cycle`. */
+struct store_care {
+	uint32_t cycle;                 /* the newest when it happened; 0: there was none */
+	uint32_t page;
+	uint8_t care;                   /* enum care, from then on */
+	int64_t time;
+};
+
+#define STORE_TAG_MAX 100       /* bytes of a tag */
 
 struct store_counts {
-	uint64_t pages, captures, visits, cycles, gone;
+	uint64_t pages, captures, visits, cycles;
+	uint64_t gone;                  /* pages that are gone or left, the removed left out */
+	uint64_t removed, outside, paused;      /* each page counts once, in this order */
 	int64_t first_capture, last_capture;    /* 0: none */
 };
 
@@ -145,12 +204,24 @@ struct store_counts {
  * state at the first read, whatever others write meanwhile. */
 enum store_mode { STORE_EXISTING, STORE_CREATE, STORE_READ };
 
-/* "sqlite:PATH" or a plain path. */
-MUST_CHECK int store_open(struct store **ret, const char *url, enum store_mode mode,
+/* Where: "sqlite:PATH", a plain path, or a text that another backend of stores.def takes. */
+MUST_CHECK int store_open(struct store **ret, const char *where, enum store_mode mode,
                           struct err *err);
-/* The file that holds the tables; others may lie beside it.  NULL: there is none. */
+/* The file that holds the tables: caches lie beside it, with a longer name.  Of a store
+ * without a file, what store_caches() has set; NULL: there is no place for caches. */
 const char *store_file(const struct store *s);
+/* Caches of a store without a file may be made in this folder.  Their names tell which store
+ * and shard they are of. */
+void store_caches(struct store *s, const char *folder);
 void store_close(struct store *s);      /* s may be NULL; an open batch is lost */
+
+/* The lock of the repository: who plans, crawls or tells holds it.  E_BUSY: another has it.
+ * It ends with the program, however that ends. */
+MUST_CHECK int store_lock(struct store *s, struct err *err);
+void store_unlock(struct store *s);
+
+/* E_BUSY from any call: another program holds the tables, and still did after half a minute.
+ * What the call should have done is not done; it may be tried again. */
 
 /* All reads until store_thaw() see one moment: a page named by a visit or a capture is
  * then in the scan of the pages.  No effect within a batch.  After
@@ -162,8 +233,61 @@ MUST_CHECK int store_begin(struct store *s, struct err *err);
 MUST_CHECK int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);
 
-/* Add a page unless its URL is known; returns its number either way.  1: new, 0: known.
- * */
+/* For who waits for the network between his rows.  After store_gather() no batch is open;
+ * changes of pages, captures, new headers, visits, hints and robots.txt are kept in memory,
+ * and reads of them by number, id or name see them.  (Pages cannot be added.)
+ * store_begin() opens a batch and leaves them where they are; store_write() writes them
+ * into it, in as few calls as can be.  A capture whose second turns out to be taken is left
+ * out with STORE_FIRST; visits and pages then do not name it.  store_rollback() drops all. */
+void store_gather(struct store *s);
+/* Change captures that wait, before they are written. */
+typedef void store_waiting_each(void *arg, struct store_capture *c);
+void store_waiting(struct store *s, store_waiting_each *each, void *arg);
+MUST_CHECK int store_write(struct store *s, struct err *err);
+
+/* Is each read of a row a round trip to another machine? */
+bool store_is_far(const struct store *s);
+/* What will be read soon, row by row. */
+struct store_ahead {
+	const uint32_t *pages;          /* and their newest copies: store_copy_get() */
+	size_t n_pages;
+	const struct text *sites;       /* hints; a site may be named often */
+	size_t n_sites;
+	const struct text *origins;     /* robots.txt: each is remembered for one read */
+	size_t n_origins;
+	const struct text *urls;        /* in a batch: pages by their URLs, which may be unknown */
+	size_t n_urls;
+};
+/* If the store is far, read all this at once and remember it; else do nothing.  After
+ * store_gather() a page is remembered until a change of it is written, and is as it was at the
+ * batch before or later.  In a batch pages and their newest copies are remembered to its end;
+ * sites and origins are not looked at. */
+MUST_CHECK int store_foresee(struct store *s, const struct store_ahead *want, struct err *err);
+
+/* ---- pages ---- */
+
+/* Streams and reads by array call each(arg, row) until it returns non-zero, which they
+ * return. */
+typedef int store_page_each(void *arg, const struct store_page *p, struct err *err);
+
+/* Add pages whose URL is not known, with all their fields.  rows[i].number is set either
+ * way, and ret_new[i] says whether the page is new.  Of equal URLs the first is.  Numbers
+ * are drawn in the order of the rows. */
+MUST_CHECK int store_pages_add(struct store *s, struct store_page *rows, size_t n,
+                               bool *ret_new, struct err *err);
+/* Numbers of URLs; STORE_NONE: not there. */
+MUST_CHECK int store_pages_find(struct store *s, const struct text *urls, size_t n,
+                                uint32_t *ret_numbers, struct err *err);
+/* In the order of the numbers; those that are not there are left out. */
+MUST_CHECK int store_pages_get(struct store *s, const uint32_t *numbers, size_t n,
+                               store_page_each *each, void *arg, struct err *err);
+MUST_CHECK int store_pages_change(struct store *s, const struct store_page_change *rows,
+                                  size_t n, struct err *err);
+/* All, by number, from this one on. */
+MUST_CHECK int store_pages(struct store *s, uint32_t from, store_page_each *each, void *arg,
+                           struct err *err);
+
+/* One page.  1: new, 0: known; returns its number either way. */
 MUST_CHECK int store_page_add(struct store *s, struct text url, int64_t added,
                               uint32_t *ret_number, struct err *err);
 /* 1: found; 0: not there. */
@@ -171,96 +295,140 @@ MUST_CHECK int store_page_find(struct store *s, struct text url, struct store_pa
                                struct err *err);
 MUST_CHECK int store_page_get(struct store *s, uint32_t number, struct store_page *ret,
                               struct err *err);
+/* Write what differs between the page as it was got and as it is now: counters by their
+ * difference.  url, given and added never change; store_care_put() changes care. */
+MUST_CHECK int store_page_update(struct store *s, const struct store_page *was,
+                                 const struct store_page *now, struct err *err);
+/* The change that store_page_update() writes. */
+struct store_page_change store_page_diff(const struct store_page *was,
+                                         const struct store_page *now);
 /* Set the weight of a page: 0 to STORE_WEIGHT_MAX. */
 MUST_CHECK int store_page_weigh(struct store *s, uint32_t number, double weight,
                                 struct err *err);
-/* Writes all fields but number, url, added and weight. */
-MUST_CHECK int store_page_update(struct store *s, const struct store_page *p, struct err *err);
-/* 1: added, id is set; 0: the page already has a capture of that second.  Links and terms
- * equal to stored ones take no space. */
-MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
-/* A page has one capture a second: that of the highest rank.  From high to low: a page
- * (200 or 203), a revisit, a redirect, a page that is gone, any other answer.  Among
- * equals the first. */
+/* How the user wrote the URL of a page.  The first way that differs from url, which is its
+ * canonical form, stays; one longer than any URL is not kept. */
+MUST_CHECK int store_page_given(struct store *s, uint32_t number, struct text url,
+                                struct text given, struct err *err);
+
+/* ---- captures ---- */
+
+typedef int store_capture_each(void *arg, const struct store_capture *c, struct err *err);
+
+/* A page has one capture a second.  What if that second is taken? */
+enum store_second {
+	STORE_FIRST,            /* the capture that is there stays */
+	STORE_BEST,             /* the one of the higher rank; it takes the id of the other */
+	STORE_NEXT,             /* take the next second that is free */
+};
+
+/* What came of a row. */
+enum { STORE_KNOWN, STORE_ADDED, STORE_REPLACED };
+
+/* rows[i].id is set to the id of the row that was added or replaced; STORE_KNOWN: to 0.  A
+ * row that is added and had an id keeps it: it was drawn by store_capture_ids().  Links and
+ * terms equal to stored ones take no space. */
+MUST_CHECK int store_captures_put(struct store *s, struct store_capture *rows, size_t n,
+                                  enum store_second how, uint8_t *ret, struct err *err);
+/* Draw n ids of captures, the first of which is returned.  They are never drawn again.
+ * (Within a batch they share its fate.) */
+MUST_CHECK int store_capture_ids(struct store *s, uint32_t n, uint64_t *ret, struct err *err);
+/* In the order of the ids; those that are not there are left out. */
+MUST_CHECK int store_captures_get(struct store *s, const uint64_t *ids, size_t n,
+                                  store_capture_each *each, void *arg, struct err *err);
+MUST_CHECK int store_captures_refresh(struct store *s, const struct store_headers *rows,
+                                      size_t n, struct err *err);
+/* Of these pages, or of all (pages == NULL), by page as they are named, then time. */
+MUST_CHECK int store_captures(struct store *s, const uint32_t *pages, size_t n,
+                              store_capture_each *each, void *arg, struct err *err);
+/* Those with a higher id, by id: what was added since, if the highest was remembered. */
+MUST_CHECK int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,
+                                    void *arg, struct err *err);
+
+/* Captures go or move in a batch before others are put.
+ * Delete captures, and raise store_past().  Visits keep the ids of theirs, which are never
+ * drawn again.  Pages must not name one as their newest. */
+MUST_CHECK int store_captures_drop(struct store *s, const uint64_t *ids, size_t n,
+                                   struct err *err);
+/* The record of a capture lies in another file of this repository from now on. */
+struct store_moved { uint64_t capture; struct text file; int64_t offset, size; };
+MUST_CHECK int store_captures_move(struct store *s, const struct store_moved *rows, size_t n,
+                                   struct err *err);
+/* The WARC files that captures lie in, or lay in; worker.s == NULL: of this repository. */
+typedef int store_file_each(void *arg, struct text worker, struct text name, struct err *err);
+MUST_CHECK int store_files(struct store *s, store_file_each *each, void *arg, struct err *err);
+/* Forget a file that has no capture any more. */
+MUST_CHECK int store_file_drop(struct store *s, struct text worker, struct text name,
+                               struct err *err);
+/* What was committed survives a crash of the machine, too. */
+MUST_CHECK int store_sync(struct store *s, struct err *err);
+/* Delete what no row refers to (links and words of captures that were dropped); `whole`:
+ * also give the space back to the disk, which needs as much again for a while.  Not within
+ * a batch. */
+MUST_CHECK int store_tidy(struct store *s, bool whole, struct err *err);
+
+/* From high to low: a page (200 or 203), a revisit, a redirect, a page that is gone, any
+ * other answer.  Among equals the first is kept. */
 unsigned store_capture_rank(int status, bool revisit);
-/* As store_capture_add(), but a higher rank replaces the capture of that second and takes
- * its id: then it returns 2. */
-MUST_CHECK int store_capture_put(struct store *s, struct store_capture *c, struct err *err);
+/* One capture, with STORE_FIRST, or as told; returns what came of it. */
+MUST_CHECK int store_capture_add(struct store *s, struct store_capture *c, struct err *err);
+MUST_CHECK int store_capture_put(struct store *s, struct store_capture *c,
+                                 enum store_second how, struct err *err);
 MUST_CHECK int store_capture_get(struct store *s, uint64_t id, struct store_capture *ret,
                                  struct err *err);
-/* New headers for unchanged content: validators for the next request, and rules for
- * robots. A text with s == NULL removes the old one. */
-MUST_CHECK int store_capture_refresh(struct store *s, uint64_t id, struct text etag,
-                                     struct text modified, struct text robots,
-                                     struct err *err);
+/* The same without its links and terms, which may be long. */
+MUST_CHECK int store_copy_get(struct store *s, uint64_t id, struct store_capture *ret,
+                              struct err *err);
+
+/* ---- visits ---- */
+
+typedef int store_visit_each(void *arg, const struct store_visit *v, struct err *err);
+
+MUST_CHECK int store_visits_add(struct store *s, const struct store_visit *rows, size_t n,
+                                struct err *err);
+/* Delete the imported visits (cycle 0) of pages. */
+MUST_CHECK int store_visits_forget(struct store *s, const uint32_t *pages, size_t n,
+                                   struct err *err);
+/* Visits in cycles >= from and < to; by cycle, then order. */
+MUST_CHECK int store_visits(struct store *s, uint32_t from, uint32_t to,
+                            store_visit_each *each, void *arg, struct err *err);
+/* The same of these pages: by page as they are named, then cycle and order. */
+MUST_CHECK int store_visits_of(struct store *s, const uint32_t *pages, size_t n, uint32_t from,
+                               uint32_t to, store_visit_each *each, void *arg,
+                               struct err *err);
 MUST_CHECK int store_visit_add(struct store *s, const struct store_visit *v, struct err *err);
-/* Delete the imported visits (cycle 0) of a page. */
-MUST_CHECK int store_visits_forget(struct store *s, uint32_t page, struct err *err);
-/* Insert or replace by number. */
-MUST_CHECK int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *err);
-/* value == NULL removes. */
-MUST_CHECK int store_setting_put(struct store *s, const char *key, const char *value,
-                                 struct err *err);
-/* 1: found, in a new string; 0: not set. */
 /* Raised whenever the past changes: visits of imported history come or go, or something is
  * added to a cycle that is not the newest.  What was learnt from cycles before the newest
  * holds as long as this is the same. */
 MUST_CHECK int store_past(struct store *s, uint64_t *ret, struct err *err);
-MUST_CHECK int store_setting_get(struct store *s, const char *key, char **ret, struct err *err);
+/* Raise it: something else of the past has changed, such as a capture of an earlier time. */
+MUST_CHECK int store_past_raise(struct store *s, struct err *err);
+/* A number that is another one after somebody else has written to the store, and the same
+ * after we have; 0: that cannot be told. */
+MUST_CHECK int store_others(struct store *s, uint64_t *ret, struct err *err);
 
-/* The trust in a site's dates.  1: found; 0: nothing known, all zero. */
-MUST_CHECK int store_hint_get(struct store *s, struct text site, struct store_hint *ret,
-                              struct err *err);
-MUST_CHECK int store_hint_put(struct store *s, struct text site, const struct store_hint *h,
-                              struct err *err);
-/* 1: found, body is valid until the next get; 0: not there. */
-MUST_CHECK int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
-                                struct err *err);
-MUST_CHECK int store_robots_put(struct store *s, struct text origin,
-                                const struct store_robots *r, struct err *err);
-MUST_CHECK int store_robots_size(struct store *s, uint64_t *ret, struct err *err); /* bodies */
-/* Delete those last tried before this time. */
-MUST_CHECK int store_robots_forget(struct store *s, int64_t before, struct err *err);
-/* The words that the numbers in `terms` stand for: dense, from 0.  A word never changes.
- * */
-MUST_CHECK int store_word_add(struct store *s, uint32_t number, struct text word,
-                              struct err *err);
+/* ---- cycles ---- */
 
-/* Scans call each(arg, row) until it returns non-zero, which the scan returns. */
-typedef int store_page_each(void *arg, const struct store_page *p, struct err *err);
-typedef int store_capture_each(void *arg, const struct store_capture *c, struct err *err);
-typedef int store_visit_each(void *arg, const struct store_visit *v, struct err *err);
 typedef int store_cycle_each(void *arg, const struct store_cycle *c, struct err *err);
-typedef int store_word_each(void *arg, uint32_t number, struct text word, struct err *err);
-typedef int store_setting_each(void *arg, const char *key, const char *value, struct err *err);
 typedef int store_round_each(void *arg, uint32_t number, uint32_t after, struct err *err);
 typedef int store_lease_each(void *arg, const struct store_lease *l, struct err *err);
 typedef int store_sent_each(void *arg, const struct store_sent *sent, struct err *err);
 
-MUST_CHECK int store_pages(struct store *s, store_page_each *each, void *arg, struct err *err);
-/* Captures of one page, or of all (STORE_NONE), by page, then time. */
-MUST_CHECK int store_captures(struct store *s, uint32_t page, store_capture_each *each,
-                              void *arg, struct err *err);
-/* Visits of one page, or of all (STORE_NONE), in cycles >= from and < to; by cycle, then
- * order. */
-MUST_CHECK int store_visits(struct store *s, uint32_t page, uint32_t from, uint32_t to,
-                            store_visit_each *each, void *arg, struct err *err);
-MUST_CHECK int store_cycles(struct store *s, store_cycle_each *each, void *arg,
+/* Insert or replace by number. */
+MUST_CHECK int store_cycle_put(struct store *s, const struct store_cycle *c, struct err *err);
+/* From this number on; the newest only: STORE_NEWEST. */
+#define STORE_NEWEST UINT32_MAX
+MUST_CHECK int store_cycles(struct store *s, uint32_t from, store_cycle_each *each, void *arg,
                             struct err *err);
-MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
-                           struct err *err);    /* from this number on */
-MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
-                              struct err *err);
-MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
-/* The rounds of a cycle, numbered from 1.  after: events (answers told, offers given
- * back, offers lapsed) before the round was planned. */
-MUST_CHECK int store_round_add(struct store *s, uint32_t cycle, uint32_t number,
-                               uint32_t after, struct err *err);
+/* The rounds of a cycle, numbered from 1.  after[i]: events (answers told, offers given
+ * back, offers lapsed) before the round first + i was planned. */
+MUST_CHECK int store_rounds_add(struct store *s, uint32_t cycle, uint32_t first,
+                                const uint32_t *after, size_t n, struct err *err);
 MUST_CHECK int store_rounds(struct store *s, uint32_t cycle, store_round_each *each, void *arg,
                             struct err *err);
 /* Insert or replace by cycle and place; scan a cycle by place; delete those of all cycles
  * but one. */
-MUST_CHECK int store_lease_put(struct store *s, const struct store_lease *l, struct err *err);
+MUST_CHECK int store_leases_put(struct store *s, const struct store_lease *rows, size_t n,
+                                struct err *err);
 MUST_CHECK int store_leases(struct store *s, uint32_t cycle, store_lease_each *each, void *arg,
                             struct err *err);
 MUST_CHECK int store_leases_forget(struct store *s, uint32_t but_cycle, struct err *err);
@@ -272,6 +440,90 @@ MUST_CHECK int store_sent_add(struct store *s, const struct store_sent *sent, si
                               struct err *err);
 MUST_CHECK int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *err);
 MUST_CHECK int store_sent_clear(struct store *s, struct err *err);
+
+/* ---- care and tags ---- */
+
+typedef int store_care_each(void *arg, const struct store_care *c, struct err *err);
+typedef int store_tag_each(void *arg, struct text tag, uint64_t n_pages, struct err *err);
+typedef int store_tagged_each(void *arg, uint32_t page, struct err *err);
+
+/* Set the care of n pages (page and care of each row are used), and log what is new. */
+MUST_CHECK int store_care_put(struct store *s, const struct store_care *rows, size_t n,
+                              int64_t time, struct err *err);
+/* What was logged of one page, or of all (STORE_NONE), with `cycle` >= from and < to; in the
+ * order it happened. */
+MUST_CHECK int store_care_log(struct store *s, uint32_t page, uint32_t from, uint32_t to,
+                              store_care_each *each, void *arg, struct err *err);
+/* Give n pages a tag, or (on false) take it away. */
+MUST_CHECK int store_tag_put(struct store *s, struct text tag, const uint32_t *pages, size_t n,
+                             bool on, struct err *err);
+/* The tags of a page, or all of them (STORE_NONE) with how many pages each has. */
+MUST_CHECK int store_tags(struct store *s, uint32_t page, store_tag_each *each, void *arg,
+                          struct err *err);
+/* The numbers of the pages that have a tag, in ascending order. */
+MUST_CHECK int store_tagged(struct store *s, struct text tag, store_tagged_each *each,
+                            void *arg, struct err *err);
+
+/* ---- settings and state ---- */
+
+typedef int store_setting_each(void *arg, const char *key, const char *value, struct err *err);
+
+/* What the user has set, for the whole repository.  value == NULL removes. */
+MUST_CHECK int store_setting_put(struct store *s, const char *key, const char *value,
+                                 struct err *err);
+/* 1: found, in a new string; 0: not set. */
+MUST_CHECK int store_setting_get(struct store *s, const char *key, char **ret, struct err *err);
+MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
+                              struct err *err);
+/* What the program has to remember: of the pages that belong together (a shard: here all of
+ * them), or of the worker (the archive file that it has open).  Values are texts. */
+enum store_owner { STORE_OF_SHARD, STORE_OF_WORKER };
+MUST_CHECK int store_state_put(struct store *s, enum store_owner owner, const char *key,
+                               const char *value, struct err *err);
+MUST_CHECK int store_state_get(struct store *s, enum store_owner owner, const char *key,
+                               char **ret, struct err *err);
+MUST_CHECK int store_states(struct store *s, enum store_owner owner, store_setting_each *each,
+                            void *arg, struct err *err);
+
+/* ---- sites and words ---- */
+
+typedef int store_hint_each(void *arg, struct text site, const struct store_hint *h,
+                            struct err *err);
+typedef int store_robots_each(void *arg, const struct store_robots *r, struct err *err);
+typedef int store_word_each(void *arg, uint32_t number, struct text word, struct err *err);
+
+/* The trust in the dates of sites.  Nothing known: all zero. */
+MUST_CHECK int store_hints_get(struct store *s, const struct text *sites, size_t n,
+                               struct store_hint *ret, struct err *err);
+MUST_CHECK int store_hints_change(struct store *s, const struct store_hint_change *rows,
+                                  size_t n, struct err *err);
+MUST_CHECK int store_hints(struct store *s, store_hint_each *each, void *arg,
+                           struct err *err);
+MUST_CHECK int store_hint_get(struct store *s, struct text site, struct store_hint *ret,
+                              struct err *err);
+/* Write what differs, as store_page_update() does. */
+MUST_CHECK int store_hint_update(struct store *s, struct text site,
+                                 const struct store_hint *was, const struct store_hint *now,
+                                 struct err *err);
+MUST_CHECK int store_robots_put(struct store *s, const struct store_robots *rows, size_t n,
+                                struct err *err);
+/* Of these origins, or of all (origins == NULL); those not there are left out. */
+MUST_CHECK int store_robots(struct store *s, const struct text *origins, size_t n,
+                            store_robots_each *each, void *arg, struct err *err);
+/* 1: found, its texts are valid until the next get; 0: not there. */
+MUST_CHECK int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
+                                struct err *err);
+MUST_CHECK int store_robots_size(struct store *s, uint64_t *ret, struct err *err); /* bodies */
+/* Delete those last tried before this time. */
+MUST_CHECK int store_robots_forget(struct store *s, int64_t before, struct err *err);
+/* The words that the numbers in `terms` stand for: dense, from 0.  A word never changes.
+ * words[i] gets the number first + i. */
+MUST_CHECK int store_words_add(struct store *s, uint32_t first, const struct text *words,
+                               size_t n, struct err *err);
+MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
+                           struct err *err);    /* from this number on */
+
+MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
 /* Check all tables; E_STORE says what is wrong. */
 MUST_CHECK int store_check(struct store *s, struct err *err);
 

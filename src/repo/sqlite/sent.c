@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_sent.c - the journal of requests, a file beside the database.
+ * sent.c - the journal of requests, a file beside the database.
  *
  * A request must be recorded before it is sent, while a batch of answers is open.  To
  * commit that batch for each request would sync the archive each time.  So a group of
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "repo/store_sqlite.h"
+#include "repo/sqlite/store_sqlite.h"
 
 #define LINE_MAX_SIZE 64        /* bytes; five numbers of 32 bits are shorter */
 
@@ -55,7 +55,7 @@ int sqlite_sent_add(struct store *base, const struct store_sent *sent, size_t n,
 	buf_init(&lines, BUF_NO_LIMIT);
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&lines, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %u %u\n", sent[i].cycle,
-		           sent[i].order, sent[i].page, sent[i].reason, sent[i].read);
+		           sent[i].place, sent[i].page, sent[i].reason, sent[i].read);
 	if (write_all(s->sent, lines.data, lines.size))
 		rc = err_errno(err, E_IO, "%s", path);
 	buf_release(&lines);
@@ -72,7 +72,7 @@ static int read_line(FILE *in, const char *path, struct store_sent *ret, struct 
 
 	if (!fgets(line, sizeof line, in) || (!strchr(line, '\n') && feof(in)))
 		return 0;
-	if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %u %u%n", &ret->cycle, &ret->order,
+	if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %u %u%n", &ret->cycle, &ret->place,
 	           &ret->page, &reason, &read, &end) != 5 || line[end] != '\n' ||
 	    reason > UINT8_MAX || read > 1)
 		return err_set(err, E_STORE, "%s: damaged; without it, pages that were under way "

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_sqlite_open.c - the open cycle: its rounds, and the leases of other crawlers. */
-#include "repo/store_sqlite.h"
+/* open.c - the open cycle: its rounds, and the leases of other crawlers. */
+#include "repo/sqlite/store_sqlite.h"
 
-int sqlite_round_add(struct store *base, uint32_t cycle, uint32_t number, uint32_t after,
-                     struct err *err)
+int sqlite_rounds_add(struct store *base, uint32_t cycle, uint32_t first,
+                      const uint32_t *after, size_t n, struct err *err)
 {
 	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_ROUND_ADD, err);
+	int rc = 0;
 
-	if (!q)
-		return E_STORE;
-	sqlite3_bind_int64(q, 1, cycle);
-	sqlite3_bind_int64(q, 2, number);
-	sqlite3_bind_int64(q, 3, after);
-	return sql_run(s, q, err);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		sqlite3_stmt *q = sql_get(s, SQL_ROUND_ADD, err);
+
+		if (!q)
+			return E_STORE;
+		sqlite3_bind_int64(q, 1, cycle);
+		sqlite3_bind_int64(q, 2, first + (int64_t)i);
+		sqlite3_bind_int64(q, 3, after[i]);
+		rc = sql_run(s, q, err);
+	}
+	return rc;
 }
 
 int sqlite_rounds(struct store *base, uint32_t cycle, store_round_each *each, void *arg,
@@ -39,9 +44,8 @@ int sqlite_rounds(struct store *base, uint32_t cycle, store_round_each *each, vo
 	return rc;
 }
 
-int sqlite_lease_put(struct store *base, const struct store_lease *l, struct err *err)
+static int put_lease(struct store_sqlite *s, const struct store_lease *l, struct err *err)
 {
-	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_LEASE_PUT, err);
 
 	if (!q)
@@ -59,6 +63,16 @@ int sqlite_lease_put(struct store *base, const struct store_lease *l, struct err
 	sql_bind_real(q, 11, (double)l->score);
 	sql_bind_real(q, 12, (double)l->probability);
 	return sql_run(s, q, err);
+}
+
+int sqlite_leases_put(struct store *base, const struct store_lease *rows, size_t n,
+                      struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && rc == 0; i++)
+		rc = put_lease(self(base), &rows[i], err);
+	return rc;
 }
 
 int sqlite_leases(struct store *base, uint32_t cycle, store_lease_each *each, void *arg,
@@ -80,7 +94,7 @@ int sqlite_leases(struct store *base, uint32_t cycle, store_lease_each *each, vo
 			.from = sql_time(&r, 3), .until = sql_time(&r, 4),
 			.requests = (uint32_t)sql_int(&r, 5, 0, UINT32_MAX, "number of requests"),
 			.order = (uint32_t)sql_int(&r, 6, 0, UINT32_MAX, "number of an event"),
-			.state = (uint8_t)sql_int(&r, 7, 0, STORE_LEASE_LAPSED, "state of a lease"),
+			.state = (uint8_t)sql_int(&r, 7, 0, STORE_LEASE_DROPPED, "state of a lease"),
 			.reason = (uint8_t)sql_int(&r, 8, 0, UINT8_MAX, "reason"),
 			.score = sql_score(&r, 9), .probability = sql_chance(&r, 10),
 		};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_sqlite_row.c - check every cell of a row before it is used.
+ * row.c - check every cell of a row before it is used.
  *
  * SQLite allows any value in any cell, and a repository may come from anywhere.  Code
  * above the store relies on numbers in their range, pages that exist, times that can be
  * formatted, and canonical URLs.  A cell that breaks this ends the scan with E_STORE; the
  * message names table, row and column.
  */
-#include "repo/store_sqlite.h"
+#include "repo/sqlite/store_sqlite.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copy.c - all rows of one store into another; see copy.h.
+ *
+ * The large tables go in their order, a batch at a time, with a mark of how far they came.
+ * Cycles go one by one, each with the changes of care that happened while it was the
+ * newest: so these get the place that they had.  The small tables are written anew each
+ * time.
+ */
+#include "repo/copy/copy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define ROWS_AT_ONCE 5000
+#define BYTES_AT_ONCE ((size_t)16 << 20)
+
+struct mark { uint64_t pages, capture, cycle, order, cycles, words; };
+
+struct copying {
+	struct store *from, *to;
+	copy_progress *progress;
+	void *arg;
+	uint64_t done, total;
+	struct mark mark;
+	struct arena texts;             /* of the rows that wait */
+	VEC(struct store_page) pages;
+	VEC(struct store_capture) captures;
+	VEC(struct store_visit) visits;
+	VEC(struct text) words;
+	VEC(struct store_lease) leases;
+	VEC(uint32_t) numbers;          /* rounds of a cycle; pages of a tag */
+	VEC(struct store_care) care;
+};
+
+static struct text copy_text(struct copying *c, struct text t)
+{
+	return t.s ? (struct text){ arena_strndup(&c->texts, t.s, t.size), t.size } : t;
+}
+
+/* ---- batches ---- */
+
+static int read_mark(struct copying *c, bool *ret_there, struct err *err)
+{
+	struct mark *m = &c->mark;
+	char *text = NULL;
+	int rc = store_state_get(c->to, STORE_OF_SHARD, COPY_STATE_KEY, &text, err);
+
+	*ret_there = rc > 0;
+	if (rc > 0 && sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+	                     " %" SCNu64, &m->pages, &m->capture, &m->cycle, &m->order, &m->cycles,
+	                     &m->words) != 6)
+		rc = err_set(err, E_STORE, "the target's mark of a copy makes no sense");
+	free(text);
+	return rc < 0 ? rc : 0;
+}
+
+static int write_mark(struct copying *c, struct err *err)
+{
+	const struct mark *m = &c->mark;
+	char text[150];
+
+	snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	         " %" PRIu64, m->pages, m->capture, m->cycle, m->order, m->cycles, m->words);
+	return store_state_put(c->to, STORE_OF_SHARD, COPY_STATE_KEY, text, err);
+}
+
+/* End a batch that was begun with this result. */
+static int end_batch(struct copying *c, int rc, uint64_t n, struct err *err)
+{
+	if (rc == 0)
+		rc = write_mark(c, err);
+	if (rc == 0)
+		rc = store_commit(c->to, err);
+	else
+		store_rollback(c->to);
+	arena_reset(&c->texts);
+	c->done += n;
+	if (rc == 0 && c->progress && c->progress(c->arg, c->done, c->total))
+		rc = err_set(err, E_STOP, "the copy was stopped; the same command goes on with it");
+	return rc;
+}
+
+static bool is_full(const struct copying *c, size_t n)
+{
+	return n >= ROWS_AT_ONCE || c->texts.total >= BYTES_AT_ONCE;
+}
+
+/* ---- pages ---- */
+
+static int write_pages(struct copying *c, struct err *err)
+{
+	bool *fresh = mem_zalloc(c->pages.n + 1, sizeof *fresh);
+	int rc = store_begin(c->to, err);
+
+	if (rc == 0)
+		rc = store_pages_add(c->to, c->pages.v, c->pages.n, fresh, err);
+	for (size_t i = 0; i < c->pages.n && rc == 0; i++)
+		if (!fresh[i] || c->pages.v[i].number != c->mark.pages++)
+			rc = err_set(err, E_STORE, "page %u: another number in the target", (unsigned)i);
+	free(fresh);
+	rc = end_batch(c, rc, c->pages.n, err);
+	c->pages.n = 0;
+	return rc;
+}
+
+static int see_page(void *arg, const struct store_page *p, struct err *err)
+{
+	struct copying *c = arg;
+	struct store_page row = *p;
+
+	row.url = copy_text(c, p->url);
+	row.given = copy_text(c, p->given);
+	row.care = 0;                   /* the log of changes sets it */
+	vec_push(&c->pages, row);
+	return is_full(c, c->pages.n) ? write_pages(c, err) : 0;
+}
+
+static int copy_pages(struct copying *c, struct err *err)
+{
+	int rc = store_pages(c->from, (uint32_t)c->mark.pages, see_page, c, err);
+
+	return rc == 0 && c->pages.n ? write_pages(c, err) : rc;
+}
+
+/* ---- captures and visits ---- */
+
+static int write_captures(struct copying *c, struct err *err)
+{
+	uint8_t *came = mem_zalloc(c->captures.n + 1, 1);
+	int rc = store_begin(c->to, err);
+
+	c->mark.capture = c->captures.v[c->captures.n - 1].id;
+	if (rc == 0)
+		rc = store_captures_put(c->to, c->captures.v, c->captures.n, STORE_FIRST, came, err);
+	for (size_t i = 0; i < c->captures.n && rc == 0; i++)
+		if (came[i] != STORE_ADDED)
+			rc = err_set(err, E_STORE, "page %u has two captures of one second",
+			             c->captures.v[i].page);
+	free(came);
+	rc = end_batch(c, rc, c->captures.n, err);
+	c->captures.n = 0;
+	return rc;
+}
+
+static int see_capture(void *arg, const struct store_capture *row, struct err *err)
+{
+	struct copying *c = arg;
+	struct store_capture own = *row;
+
+	for (size_t i = 0; i < STORE_CAPTURE_TEXTS; i++)
+		*store_capture_text(&own, i) = copy_text(c, *store_capture_text(&own, i));
+	vec_push(&c->captures, own);
+	return is_full(c, c->captures.n) ? write_captures(c, err) : 0;
+}
+
+static int copy_captures(struct copying *c, struct err *err)
+{
+	int rc = store_captures_since(c->from, c->mark.capture, see_capture, c, err);
+
+	return rc == 0 && c->captures.n ? write_captures(c, err) : rc;
+}
+
+static int write_visits(struct copying *c, struct err *err)
+{
+	const struct store_visit *last = &c->visits.v[c->visits.n - 1];
+	int rc = store_begin(c->to, err);
+
+	c->mark.cycle = last->cycle;
+	c->mark.order = last->order;
+	if (rc == 0)
+		rc = store_visits_add(c->to, c->visits.v, c->visits.n, err);
+	rc = end_batch(c, rc, c->visits.n, err);
+	c->visits.n = 0;
+	return rc;
+}
+
+static int see_visit(void *arg, const struct store_visit *v, struct err *err)
+{
+	struct copying *c = arg;
+
+	if (v->cycle == c->mark.cycle && v->order <= c->mark.order)
+		return 0;               /* the target has it */
+	vec_push(&c->visits, *v);
+	return is_full(c, c->visits.n) ? write_visits(c, err) : 0;
+}
+
+static int copy_visits(struct copying *c, struct err *err)
+{
+	int rc = store_visits(c->from, (uint32_t)c->mark.cycle, UINT32_MAX, see_visit, c, err);
+
+	return rc == 0 && c->visits.n ? write_visits(c, err) : rc;
+}
+
+/* ---- cycles, with rounds, leases and changes of care ---- */
+
+static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err)
+{
+	struct copying *c = arg;
+
+	if (number != c->numbers.n + 1)
+		return err_set(err, E_STORE, "a round of a cycle is missing in the source");
+	vec_push(&c->numbers, after);
+	return 0;
+}
+
+static int see_lease(void *arg, const struct store_lease *l, struct err *err)
+{
+	struct copying *c = arg;
+	struct store_lease row = *l;
+
+	(void)err;
+	row.client = copy_text(c, l->client);
+	vec_push(&c->leases, row);
+	return 0;
+}
+
+static int see_care(void *arg, const struct store_care *row, struct err *err)
+{
+	struct copying *c = arg;
+
+	(void)err;
+	vec_push(&c->care, *row);
+	return 0;
+}
+
+/* The changes of care while this cycle was the newest, in the batch that has it. */
+static int write_care(struct copying *c, uint32_t cycle, struct err *err)
+{
+	int rc;
+
+	c->care.n = 0;
+	rc = store_care_log(c->from, STORE_NONE, cycle, cycle + 1, see_care, c, err);
+	for (size_t i = 0; i < c->care.n && rc == 0; i++)
+		rc = store_care_put(c->to, &c->care.v[i], 1, c->care.v[i].time, err);
+	return rc;
+}
+
+static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
+{
+	struct copying *c = arg;
+	int rc;
+
+	c->numbers.n = c->leases.n = 0;
+	if ((rc = store_rounds(c->from, row->number, see_round, c, err)) < 0 ||
+	    (rc = store_leases(c->from, row->number, see_lease, c, err)) < 0 ||
+	    (rc = store_begin(c->to, err)) < 0)
+		return rc;
+	if ((rc = store_cycle_put(c->to, row, err)) == 0 &&
+	    (rc = store_rounds_add(c->to, row->number, 1, c->numbers.v, c->numbers.n, err)) == 0 &&
+	    (rc = store_leases_put(c->to, c->leases.v, c->leases.n, err)) == 0)
+		rc = write_care(c, row->number, err);
+	c->mark.cycles = row->number + 1;
+	return end_batch(c, rc, 1, err);
+}
+
+static int copy_cycles(struct copying *c, struct err *err)
+{
+	int rc = 0;
+
+	if (!c->mark.cycles) {          /* before the first */
+		c->mark.cycles = 1;
+		if ((rc = store_begin(c->to, err)) == 0)
+			rc = end_batch(c, write_care(c, 0, err), 0, err);
+	}
+	return rc < 0 ? rc : store_cycles(c->from, (uint32_t)c->mark.cycles, see_cycle, c, err);
+}
+
+/* ---- the small tables ---- */
+
+static int write_words(struct copying *c, struct err *err)
+{
+	int rc = store_begin(c->to, err);
+
+	if (rc == 0)
+		rc = store_words_add(c->to, (uint32_t)c->mark.words, c->words.v, c->words.n, err);
+	c->mark.words += c->words.n;
+	rc = end_batch(c, rc, c->words.n, err);
+	c->words.n = 0;
+	return rc;
+}
+
+static int see_word(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	struct copying *c = arg;
+
+	(void)number;
+	vec_push(&c->words, copy_text(c, word));
+	return is_full(c, c->words.n) ? write_words(c, err) : 0;
+}
+
+static int copy_words(struct copying *c, struct err *err)
+{
+	int rc = store_words(c->from, (uint32_t)c->mark.words, see_word, c, err);
+
+	return rc == 0 && c->words.n ? write_words(c, err) : rc;
+}
+
+static int see_tagged(void *arg, uint32_t page, struct err *err)
+{
+	struct copying *c = arg;
+
+	(void)err;
+	vec_push(&c->numbers, page);
+	return 0;
+}
+
+static int see_tag(void *arg, struct text tag, uint64_t n_pages, struct err *err)
+{
+	struct copying *c = arg;
+	int rc;
+
+	(void)n_pages;
+	c->numbers.n = 0;
+	rc = store_tagged(c->from, tag, see_tagged, c, err);
+	return rc < 0 ? rc : store_tag_put(c->to, tag, c->numbers.v, c->numbers.n, true, err);
+}
+
+static int see_hint(void *arg, struct text site, const struct store_hint *h, struct err *err)
+{
+	struct copying *c = arg;
+	struct store_hint has;
+	int rc = store_hint_get(c->to, site, &has, err);
+
+	return rc < 0 ? rc : store_hint_update(c->to, site, &has, h, err);
+}
+
+static int see_robots(void *arg, const struct store_robots *r, struct err *err)
+{
+	return store_robots_put(((struct copying *)arg)->to, r, 1, err);
+}
+
+static int see_setting(void *arg, const char *key, const char *value, struct err *err)
+{
+	return store_setting_put(((struct copying *)arg)->to, key, value, err);
+}
+
+static int see_state(void *arg, const char *key, const char *value, struct err *err)
+{
+	return !strcmp(key, COPY_STATE_KEY) ? 0 :
+		store_state_put(((struct copying *)arg)->to, STORE_OF_SHARD, key, value, err);
+}
+
+static int see_own(void *arg, const char *key, const char *value, struct err *err)
+{
+	return store_state_put(((struct copying *)arg)->to, STORE_OF_WORKER, key, value, err);
+}
+
+static int copy_small(struct copying *c, struct err *err)
+{
+	int rc = store_begin(c->to, err);
+
+	if (rc < 0)
+		return rc;
+	if ((rc = store_tags(c->from, STORE_NONE, see_tag, c, err)) == 0 &&
+	    (rc = store_hints(c->from, see_hint, c, err)) == 0 &&
+	    (rc = store_robots(c->from, NULL, 0, see_robots, c, err)) == 0 &&
+	    (rc = store_settings(c->from, see_setting, c, err)) == 0 &&
+	    (rc = store_states(c->from, STORE_OF_SHARD, see_state, c, err)) == 0)
+		rc = store_states(c->from, STORE_OF_WORKER, see_own, c, err);
+	return end_batch(c, rc, 0, err);
+}
+
+static int see_sent(void *arg, const struct store_sent *s, struct err *err)
+{
+	return store_sent_add(((struct copying *)arg)->to, s, 1, err);
+}
+
+static int copy_sent(struct copying *c, struct err *err)
+{
+	int rc = store_sent_clear(c->to, err);
+
+	return rc < 0 ? rc : store_sent(c->from, see_sent, c, err);
+}
+
+/* ---- all ---- */
+
+static int check_equal(struct copying *c, struct copy_report *ret, struct err *err)
+{
+	struct copy_digest of[N_COPY_TABLES] = { { 0 } };
+	int rc = copy_digest(c->from, ret->tables, err);
+
+	if (rc == 0)
+		rc = copy_digest(c->to, of, err);
+	ret->tables[COPY_SENT] = of[COPY_SENT];         /* a cycle may go on in the source */
+	for (int i = 0; i < N_COPY_TABLES && rc == 0; i++)
+		if (of[i].rows != ret->tables[i].rows || of[i].hash != ret->tables[i].hash)
+			rc = err_set(err, E_STORE, "the copy differs (%s: %" PRIu64 " rows, %" PRIu64
+			             " in the source): was the source changed after the copy was begun? "
+			             "Copy it to an empty store", copy_table_name((enum copy_table)i),
+			             of[i].rows, ret->tables[i].rows);
+	return rc;
+}
+
+static int prepare(struct copying *c, struct copy_report *ret, struct err *err)
+{
+	struct store_counts has, all;
+	int rc = read_mark(c, &ret->resumed, err);
+
+	if (rc < 0 || (rc = store_count(c->to, &has, err)) < 0 ||
+	    (rc = store_count(c->from, &all, err)) < 0)
+		return rc;
+	if (!ret->resumed && (has.pages || has.cycles))
+		return err_set(err, E_USAGE, "the target has %" PRIu64 " pages already: a copy goes to "
+		               "an empty store", has.pages);
+	c->total = all.pages + all.captures + all.visits + all.cycles;
+	c->done = has.pages + has.captures + has.visits + has.cycles;
+	return 0;
+}
+
+static void release(struct copying *c)
+{
+	arena_release(&c->texts);
+	vec_release(&c->pages);
+	vec_release(&c->captures);
+	vec_release(&c->visits);
+	vec_release(&c->words);
+	vec_release(&c->leases);
+	vec_release(&c->numbers);
+	vec_release(&c->care);
+}
+
+int copy_store(struct store *from, struct store *to, copy_progress *progress, void *arg,
+               struct copy_report *ret, struct err *err)
+{
+	struct copying c = { .from = from, .to = to, .progress = progress, .arg = arg };
+	int rc;
+
+	*ret = (struct copy_report){ 0 };
+	rc = prepare(&c, ret, err);
+	if (rc == 0 && (rc = copy_pages(&c, err)) == 0 && (rc = copy_captures(&c, err)) == 0 &&
+	    (rc = copy_visits(&c, err)) == 0 && (rc = copy_cycles(&c, err)) == 0 &&
+	    (rc = copy_words(&c, err)) == 0 && (rc = copy_small(&c, err)) == 0 &&
+	    (rc = copy_sent(&c, err)) == 0 && (rc = check_equal(&c, ret, err)) == 0 &&
+	    (rc = store_begin(to, err)) == 0) {
+		rc = store_state_put(to, STORE_OF_SHARD, COPY_STATE_KEY, NULL, err);
+		rc = rc < 0 ? rc : store_commit(to, err);
+	}
+	if (rc < 0)
+		store_rollback(to);
+	release(&c);
+	return rc;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* link.c - see link.h. */
+#include "repo/pg/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "repo/pg/sql.h"
+
+/* What libpq does unless the user says otherwise, in the URL, the environment or a
+ * service file. */
+static const struct { const char *key, *value; } wishes[] = {
+	{ "fallback_application_name", "freshet" }, { "client_encoding", "UTF8" },
+	{ "connect_timeout", "10" }, { "tcp_user_timeout", "30000" },
+	{ "keepalives_idle", "15" }, { "keepalives_interval", "5" }, { "keepalives_count", "3" },
+};
+
+#define SILENCE_MIN_MS 1000     /* after this (patience, between both) a server that does not */
+#define SILENCE_MAX_MS 30000    /* answer is asked by another connection whether it lives */
+
+#define N_WISHES (sizeof wishes / sizeof *wishes)
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+/* Our parameters of the URL. */
+static int take_parameter(struct pg_target *t, const char *key, const char *value,
+                          struct err *err)
+{
+	char *end;
+	long long n;
+
+	if (!strcmp(key, "schema")) {
+		size_t size = strspn(value, NAME_LETTERS);
+
+		if (!size || value[size] || size >= sizeof t->schema ||
+		    (*value >= '0' && *value <= '9') || !strncmp(value, "pg_", 3))
+			return err_set(err, E_USAGE, "store: schema=%.60s: small letters, digits and _, "
+			               "not beginning with a digit or pg_", value);
+		memcpy(t->schema, value, size + 1);
+		return 0;
+	}
+	if (!strcmp(key, "worker")) {
+		if (!*value || strlen(value) >= sizeof t->worker ||
+		    strspn(value, NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-") != strlen(value))
+			return err_set(err, E_USAGE, "store: worker=%.60s: up to %d letters, digits, dots, "
+			               "- and _", value, PG_NAME_MAX - 1);
+		memcpy(t->worker, value, strlen(value) + 1);
+		return 0;
+	}
+	errno = 0;
+	n = strtoll(value, &end, 10);
+	if (end == value || *end || errno || n < 0 ||
+	    (strcmp(key, "fence") && n > (strcmp(key, "shard") ? 86400 : PG_SHARDS_MAX - 1)))
+		return err_set(err, E_USAGE, "store: %s=%.60s: a number%s", key, value,
+		               !strcmp(key, "fence") ? "" : strcmp(key, "shard") ?
+		               " of seconds, up to a day" : " from 0 to 65535");
+	if (!strcmp(key, "fence"))
+		t->fence = n;
+	else if (strcmp(key, "shard"))
+		t->patience = n;
+	else
+		t->shard = (int32_t)n;
+	return 0;
+}
+
+/* Take our parameters off the URL; what is left is libpq's. */
+static int split(struct pg_target *t, char *url, struct err *err)
+{
+	char *query = strchr(url, '?'), *out, *save = NULL;
+	int rc = 0;
+
+	if (!query)
+		return 0;
+	out = query;
+	for (char *p = strtok_r(query + 1, "&", &save); p && rc == 0;
+	     p = strtok_r(NULL, "&", &save)) {
+		char *equals = strchr(p, '=');
+		size_t size = equals ? (size_t)(equals - p) : strlen(p);
+
+		if (equals && ((size == 6 && !memcmp(p, "schema", 6)) ||
+		               (size == 5 && !memcmp(p, "shard", 5)) ||
+		               (size == 5 && !memcmp(p, "fence", 5)) ||
+		               (size == 6 && !memcmp(p, "worker", 6)) ||
+		               (size == 8 && !memcmp(p, "patience", 8)))) {
+			*equals = '\0';
+			rc = take_parameter(t, p, equals + 1, err);
+		} else {
+			char first = out == query ? '?' : '&';
+
+			size = strlen(p);
+			memmove(out + 1, p, size);      /* never beyond p: that was read */
+			*out = first;
+			out += size + 1;
+		}
+	}
+	*out = '\0';
+	return rc;
+}
+
+static const char *option(const PQconninfoOption *options, const char *key)
+{
+	for (const PQconninfoOption *o = options; o && o->keyword; o++)
+		if (!strcmp(o->keyword, key))
+			return o->val && *o->val ? o->val : NULL;
+	return NULL;
+}
+
+static void show(struct pg_target *t)
+{
+	PQconninfoOption *defaults = PQconndefaults();
+	const char *parts[3];
+	static const char *const keys[3] = { "host", "port", "dbname" };
+
+	for (int i = 0; i < 3; i++) {
+		parts[i] = option(t->options, keys[i]);
+		parts[i] = parts[i] ? parts[i] : option(defaults, keys[i]);
+	}
+	snprintf(t->shown, sizeof t->shown, "postgresql://%.100s%s%.20s/%.60s?schema=%s",
+	         parts[0] ? parts[0] : "", parts[1] ? ":" : "", parts[1] ? parts[1] : "",
+	         parts[2] ? parts[2] : "", t->schema);
+	PQconninfoFree(defaults);
+}
+
+int pg_target_parse(struct pg_target *t, const char *url, struct err *err)
+{
+	char *copy = mem_strdup(url), *why = NULL;
+	int rc;
+
+	*t = (struct pg_target){ .schema = "freshet", .patience = PG_PATIENCE };
+	gethostname(t->worker, sizeof t->worker - 1);
+	rc = split(t, copy, err);
+	if (rc == 0 && !(t->options = PQconninfoParse(copy, &why))) {
+		char *quoted = why ? strstr(why, ": \"") : NULL;
+
+		if (quoted)             /* libpq quotes the URL, with the password */
+			*quoted = '\0';
+		rc = err_set(err, E_USAGE, "store: no URL of PostgreSQL: %s; as in "
+		             "postgresql://user@host/database?schema=crawl",
+		             why ? why : "out of memory");
+	}
+	PQfreemem(why);
+	free(copy);
+	if (rc == 0)
+		show(t);
+	return rc;
+}
+
+void pg_target_release(struct pg_target *t)
+{
+	PQconninfoFree(t->options);
+	t->options = NULL;
+}
+
+/* One line of a message, without its end. */
+static size_t first_line(const char *s)
+{
+	return strcspn(s, "\r\n");
+}
+
+/* Is the connection lost, or the failure a passing one, so that trying again helps? */
+static bool is_lost(const struct pg_link *l, const char *state)
+{
+	static const char *const again[] = {
+		"08", "57P01", "57P02", "57P03", "57P05", "25P03", "53300", "40001", "40P01",
+	};
+
+	if (!l->conn || PQstatus(l->conn) != CONNECTION_OK)
+		return true;
+	for (size_t i = 0; state && i < sizeof again / sizeof *again; i++)
+		if (!strncmp(state, again[i], strlen(again[i])))
+			return true;
+	return false;
+}
+
+static const char *advice(const char *state)
+{
+	static const struct { const char *state, *todo; } list[] = {
+		{ "42501", "; docs/stores.md lists the rights that the role needs" },
+		{ "28", "; is the role right, and its password in ~/.pgpass?" },
+		{ "3D000", "; `createdb` makes it" },
+		{ "53100", " (make room on the server's disk)" },
+		{ "57014", " (it took too long: statement_timeout)" },
+		{ "25006", " (this server only reads: name the one that writes, or "
+		  "target_session_attrs=read-write)" },
+		{ "42P01", "; `freshet init --store URL` makes the tables" },
+		{ "3F000", "; `freshet init --store URL` makes the schema" },
+	};
+
+	for (size_t i = 0; state && i < sizeof list / sizeof *list; i++)
+		if (!strncmp(state, list[i].state, strlen(list[i].state)))
+			return list[i].todo;
+	return "";
+}
+
+int pg_link_failed(struct pg_link *l, const PGresult *r, struct err *err)
+{
+	const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
+	const char *text = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+	bool lost = is_lost(l, state);
+	char shown[300];
+
+	if (!text)
+		text = l->conn ? PQerrorMessage(l->conn) : "not connected";
+	if (!*text)
+		text = "the connection was lost";
+	log_quote(text, first_line(text), shown, sizeof shown);
+	err_set(err, lost ? E_NET : state && !strncmp(state, "55P03", 5) ? E_BUSY : E_STORE,
+	        "%s: %s%s", l->target->shown, shown, advice(state));
+	if (lost)
+		pg_link_close(l);
+	return lost ? E_NET : state && !strncmp(state, "55P03", 5) ? E_BUSY : E_STORE;
+}
+
+/* Say nothing of "NOTICE: relation exists, skipping". */
+static void ignore_notice(void *arg, const PGresult *r)
+{
+	(void)arg, (void)r;
+}
+
+static int set_up(struct pg_link *l, struct err *err)
+{
+	char sql[1200];
+
+	/* what the administrator has set for the role stays, if it is not "for ever" */
+	snprintf(sql, sizeof sql,
+	         "SELECT set_config('search_path', '%s', false);"
+	         "SELECT set_config(name, want, false) FROM (VALUES ('statement_timeout', '%ds'), "
+	         "('lock_timeout', '%ds'), ('idle_in_transaction_session_timeout', '%ds')) "
+	         "AS w (name, want) WHERE current_setting(name) = '0';"
+	         "SET client_min_messages = warning; SET jit = off;%s", l->target->schema,
+	         PG_STATEMENT_SECONDS, PG_LOCK_SECONDS,
+	         l->target->fence ? PG_IDLE_LEASED : PG_IDLE_SECONDS,
+	         PQserverVersion(l->conn) >= 140000 ?
+	         " SET client_connection_check_interval = '5s';" : "");
+	return pg_link_run(l, sql, NULL, err);
+}
+
+/* What libpq is told of the connection. */
+struct told { const char *keys[66 + N_WISHES], *values[66 + N_WISHES]; };
+
+static void tell_libpq(const struct pg_link *l, struct told *ret)
+{
+	const char **keys = ret->keys, **values = ret->values;
+	PQconninfoOption *defaults = PQconndefaults();
+	const char *host = option(l->target->options, "host");
+	size_t n = 0;
+
+	for (const PQconninfoOption *o = l->target->options; o->keyword && n < 64; o++)
+		if (o->val)
+			keys[n] = o->keyword, values[n++] = o->val;
+	for (size_t i = 0; i < N_WISHES; i++)
+		if (!option(l->target->options, wishes[i].key) && !option(defaults, wishes[i].key))
+			keys[n] = wishes[i].key, values[n++] = wishes[i].value;
+	if (host && strchr(host, ',') && !l->reads_only &&
+	    !option(l->target->options, "target_session_attrs"))
+		keys[n] = "target_session_attrs", values[n++] = "read-write";
+	keys[n] = values[n] = NULL;
+	PQconninfoFree(defaults);
+}
+
+int pg_link_connect(struct pg_link *l, struct err *err)
+{
+	const char *encoding;
+	struct told told;
+	int rc = 0;
+
+	tell_libpq(l, &told);
+	pg_link_close(l);
+	l->conn = PQconnectdbParams(told.keys, told.values, 0);
+	if (!l->conn)
+		err_no_memory();
+	if (l->prepared)
+		memset(l->prepared, 0, N_PG_SQL * sizeof *l->prepared);
+	if (PQstatus(l->conn) != CONNECTION_OK) {
+		/* a wrong password does not get better by waiting */
+		bool refused = PQconnectionNeedsPassword(l->conn) || PQconnectionUsedPassword(l->conn);
+
+		pg_link_failed(l, NULL, err);
+		return refused ? err_set(err, E_STORE, "%s: no way in: the password is missing or "
+		                         "wrong; ~/.pgpass or PGPASSFILE hold it", l->target->shown) :
+		       E_NET;
+	}
+	PQsetNoticeReceiver(l->conn, ignore_notice, NULL);
+	PQsetnonblocking(l->conn, 1);   /* pg_link_next() sends what the server did not take yet */
+	encoding = PQparameterStatus(l->conn, "server_encoding");
+	if (encoding && strcmp(encoding, "UTF8"))
+		rc = err_set(err, E_STORE, "%s: the database is encoded in %s: make one with "
+		             "`createdb --encoding UTF8 --template template0`", l->target->shown,
+		             encoding);
+	else if (PQserverVersion(l->conn) < 120000)
+		rc = err_set(err, E_STORE, "%s: PostgreSQL %d is too old: 12 is the oldest that works",
+		             l->target->shown, PQserverVersion(l->conn) / 10000);
+	if (rc == 0)
+		rc = set_up(l, err);
+	if (rc < 0)
+		pg_link_close(l);
+	else
+		l->generation++;
+	return rc;
+}
+
+void pg_link_close(struct pg_link *l)
+{
+	PQfinish(l->conn);
+	l->conn = NULL;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Does a new connection get an answer?  A server that is frozen, or gone behind a network that
+ * swallows everything, gives none, and the old connection would not tell. */
+static bool is_alive(const struct pg_link *l)
+{
+	struct told told;
+
+	tell_libpq(l, &told);
+	return PQpingParams(told.keys, told.values, 0) != PQPING_NO_RESPONSE;
+}
+
+int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err)
+{
+	int64_t silence = l->target->patience * 1000, ask_at = 0, until = 0;
+
+	silence = silence < SILENCE_MIN_MS ? SILENCE_MIN_MS :
+	          silence > SILENCE_MAX_MS ? SILENCE_MAX_MS : silence;
+
+	while (l->conn && PQisBusy(l->conn)) {
+		struct pollfd p = { .fd = PQsocket(l->conn), .events = POLLIN };
+		int64_t now = now_ms();
+		int left = PQflush(l->conn);
+
+		/* longer than the server itself gives a statement: it hangs, or the way there */
+		until = until ? until : now + (PG_STATEMENT_SECONDS + 30) * 1000;
+		ask_at = ask_at ? ask_at : now + silence;
+		if (left < 0 || now > until || (now > ask_at && !is_alive(l)))
+			break;
+		if (now > ask_at)
+			ask_at = now_ms() + silence;
+		if (left)
+			p.events |= POLLOUT;
+		if (poll(&p, 1, 1000) < 0 && errno != EINTR)
+			break;
+		if (p.revents && !PQconsumeInput(l->conn))
+			return pg_link_failed(l, NULL, err);
+	}
+	if (!l->conn || PQisBusy(l->conn)) {
+		pg_link_close(l);
+		return err_set(err, E_NET, "%s: the server does not answer", l->target->shown);
+	}
+	*ret = PQgetResult(l->conn);
+	return 0;
+}
+
+int pg_link_run(struct pg_link *l, const char *sql, PGresult **ret, struct err *err)
+{
+	PGresult *r, *last = NULL;
+	int rc = 0;
+
+	if (!l->conn || !PQsendQuery(l->conn, sql))
+		return pg_link_failed(l, NULL, err);
+	while (l->conn && (rc = pg_link_next(l, &r, err)) == 0 && r) {
+		PQclear(last);
+		last = r;
+		if (PQresultStatus(r) != PGRES_TUPLES_OK && PQresultStatus(r) != PGRES_COMMAND_OK)
+			break;
+	}
+	if (rc == 0 && last && PQresultStatus(last) != PGRES_TUPLES_OK &&
+	    PQresultStatus(last) != PGRES_COMMAND_OK) {
+		rc = pg_link_failed(l, last, err);
+		while (l->conn && pg_link_next(l, &r, NULL) == 0 && r)
+			PQclear(r);
+	}
+	if (rc == 0 && ret)
+		*ret = last;
+	else
+		PQclear(last);
+	return rc;
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pages.c - pages; see store_pg.h.
+ *
+ * URLs are found by a 64-bit hash: that index has a quarter of the size of an index on the
+ * text.  URLs with the same hash are compared.
+ */
+#include <string.h>
+
+#include "repo/pg/store_pg.h"
+
+#define AT_ONCE 10000           /* pages that are asked for in one statement */
+#define COPIES_AT_ONCE 500      /* with their newest copies */
+#define SCAN_PART 20000
+#define KNOWN_MAX 1000000       /* pages that a batch remembers: what it changes it has anyway */
+
+static struct text keep_text(struct pg_batch *b, struct text t)
+{
+	return t.s ? (struct text){ arena_strndup(&b->texts, t.s, t.size), t.size } : t;
+}
+
+static void read_page(struct pg_row *r, struct store_page *p)
+{
+	*p = (struct store_page){
+		.number = (uint32_t)pg_row_int(r, 0, 0, STORE_NONE - 1, "number of a page"),
+		.url = pg_row_url(r, 1), .added = pg_row_time(r, 2), .last_visit = pg_row_time(r, 3),
+		.last_change = pg_row_time(r, 4), .visits = pg_row_count(r, 5),
+		.changes = pg_row_count(r, 6), .fails = pg_row_count(r, 7),
+		.state = (uint8_t)pg_row_int(r, 8, 0, STORE_PAGE_LEFT, "state of a page"),
+		.capture = pg_row_id(r, 9), .hint = pg_row_time(r, 10),
+		.hint_seen = pg_row_time(r, 11), .found = pg_row_count(r, 12),
+		.weight = pg_row_real(r, 13, 0, STORE_WEIGHT_MAX, "weight"),
+		.given = pg_row_text_or_null(r, 14),
+		.care = (uint8_t)pg_row_int(r, 15, 0, UINT8_MAX, "care"),
+		.fails_gone = pg_row_count(r, 16),
+	};
+}
+
+/* What the change makes of the page. */
+static void apply(struct store_page *p, const struct store_page_change *c)
+{
+	const struct store_page *to = &c->to;
+
+	p->visits += (uint32_t)c->visits;
+	p->changes += (uint32_t)c->changes;
+	if (c->set & STORE_SET_LAST_VISIT)
+		p->last_visit = to->last_visit;
+	if (c->set & STORE_SET_LAST_CHANGE)
+		p->last_change = to->last_change;
+	if (c->set & STORE_SET_FAILS)
+		p->fails = to->fails;
+	if (c->set & STORE_SET_FAILS_GONE)
+		p->fails_gone = to->fails_gone;
+	if (c->set & STORE_SET_STATE)
+		p->state = to->state;
+	if (c->set & STORE_SET_CAPTURE)
+		p->capture = to->capture;
+	if (c->set & STORE_SET_HINT)
+		p->hint = to->hint;
+	if (c->set & STORE_SET_HINT_SEEN)
+		p->hint_seen = to->hint_seen;
+	if (c->set & STORE_SET_FOUND)
+		p->found = to->found;
+	if (c->set & STORE_SET_WEIGHT)
+		p->weight = to->weight;
+	if (c->set & STORE_SET_GIVEN && !p->given.s)
+		p->given = to->given;
+}
+
+struct wanted {
+	const struct text *urls;        /* that are looked for */
+	uint32_t *numbers;              /* by URL: STORE_NONE, or what was found */
+	const size_t *which;
+	struct map by_key;              /* -> the first in which[] */
+	size_t n;
+};
+
+static int see_found(struct store_pg *s, struct pg_row *r, void *arg)
+{
+	struct wanted *w = arg;
+	int64_t key = pg_row_any(r, 0);
+	struct text url = pg_row_url(r, 2);
+	uint32_t number = (uint32_t)pg_row_int(r, 1, 0, STORE_NONE - 1, "number of a page");
+
+	(void)s;
+	if (r->rc < 0)
+		return r->rc;
+	/* the first with this hash, or one after it: equal URLs are asked for once */
+	for (size_t i = map_get(&w->by_key, (uint64_t)key); i < w->n; i++) {
+		const struct text *u = &w->urls[w->which[i]];
+
+		if (u->size == url.size && !memcmp(u->s, url.s, url.size)) {
+			w->numbers[w->which[i]] = number;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* Look in the tables for the URLs in which[]. */
+static int find_stored(struct store_pg *s, const struct text *urls, const size_t *which,
+                       size_t n, uint32_t *ret, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t from = 0; from < n && rc == 0; from += AT_ONCE) {
+		struct wanted w = { .urls = urls, .numbers = ret, .which = which + from,
+		                    .n = n - from < AT_ONCE ? n - from : AT_ONCE };
+		struct pg_rows keys = { .types = "i" };
+		struct pg_args a = { 0 };
+		PGresult *r = NULL;
+
+		for (size_t i = 0; i < w.n; i++) {
+			const struct text *u = &urls[w.which[i]];
+			uint64_t key = hash_bytes(u->s, u->size, 0);
+
+			map_intern(&w.by_key, key, (uint32_t)i, NULL);
+			pg_rows_int(&keys, (int64_t)key);
+		}
+		pg_shard_args(s, &a);
+		pg_rows_take(&keys, &a);
+		rc = pg_ask(s, PG_PAGE_FIND, &a, &r, err);
+		if (rc == 0)
+			rc = pg_walk(s, r, "pages", see_found, &w, err);
+		pg_args_release(&a);
+		pg_rows_release(&keys);
+		map_release(&w.by_key);
+	}
+	return rc;
+}
+
+/* The number of a page that was read already, or STORE_NONE. */
+static uint32_t known_url(const struct pg_batch *b, struct text url)
+{
+	uint32_t i = map_get(&b->by_url, hash_bytes(url.s, url.size, 0));
+	const struct pg_page *p = i == MAP_NONE ? NULL : &b->pages.v[i];
+
+	return p && p->is_known && p->row.url.size == url.size &&
+	       !memcmp(p->row.url.s, url.s, url.size) ? p->row.number : STORE_NONE;
+}
+
+int pg_pages_find(struct store *base, const struct text *urls, size_t n, uint32_t *ret,
+                  struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	size_t *which = mem_array(n ? n : 1, sizeof *which), n_which = 0;
+	struct strtab asked = { 0 };
+	VEC(size_t) first = { 0 };      /* of the URLs in `asked`, which URL */
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t own = s->in_batch ? strtab_find(&s->batch.new_urls, urls[i].s, urls[i].size) :
+		               MAP_NONE;
+		bool is_new;
+
+		ret[i] = own == MAP_NONE ? STORE_NONE : s->batch.first_new + own;
+		if (own == MAP_NONE && s->in_batch)
+			ret[i] = known_url(&s->batch, urls[i]);
+		if (ret[i] != STORE_NONE || (s->in_batch && (!s->batch.first_new ||
+		    strtab_find(&s->batch.absent, urls[i].s, urls[i].size) != MAP_NONE)))
+			continue;
+		strtab_intern(&asked, urls[i].s, urls[i].size, &is_new);
+		if (is_new) {
+			vec_push(&first, i);
+			which[n_which++] = i;
+		}
+	}
+	rc = find_stored(s, urls, which, n_which, ret, err);
+	for (size_t i = 0; i < n && rc == 0; i++) {     /* repeated URLs */
+		uint32_t a = ret[i] == STORE_NONE ? strtab_find(&asked, urls[i].s, urls[i].size) :
+		             MAP_NONE;
+
+		if (a != MAP_NONE)
+			ret[i] = ret[first.v[a]];
+	}
+	strtab_release(&asked);
+	vec_release(&first);
+	free(which);
+	return rc;
+}
+
+static int add_page(struct store_pg *s, struct store_page *row, struct err *err)
+{
+	struct pg_batch *b = &s->batch;
+	struct pg_page *p;
+
+	if (b->n_pages >= STORE_NONE - 1)
+		return err_set(err, E_LIMIT, "%s: full: 4 billion pages", s->target.shown);
+	row->number = (uint32_t)b->n_pages++;
+	strtab_intern(&b->new_urls, row->url.s, row->url.size, NULL);
+	p = pg_batch_page(s, row->number, true);
+	p->is_new = p->is_known = true;
+	p->row = *row;
+	p->row.url = keep_text(b, row->url);
+	p->row.given = keep_text(b, row->given);
+	return 0;
+}
+
+int pg_pages_add(struct store *base, struct store_page *rows, size_t n, bool *ret_new,
+                 struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	struct text *urls = mem_array(n ? n : 1, sizeof *urls);
+	uint32_t *numbers = mem_array(n ? n : 1, sizeof *numbers);
+	bool own;
+	int rc = pg_enter(s, &own, err);
+
+	for (size_t i = 0; i < n; i++)
+		urls[i] = rows[i].url;
+	if (rc == 0)
+		rc = pg_pages_find(base, urls, n, numbers, err);
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		uint32_t twin = numbers[i] == STORE_NONE ?
+			strtab_find(&s->batch.new_urls, urls[i].s, urls[i].size) : MAP_NONE;
+
+		ret_new[i] = numbers[i] == STORE_NONE && twin == MAP_NONE;
+		if (ret_new[i])
+			rc = add_page(s, &rows[i], err);
+		else
+			rows[i].number = twin == MAP_NONE ? numbers[i] : s->batch.first_new + twin;
+	}
+	free(urls);
+	free(numbers);
+	return pg_leave(s, own, rc, err);
+}
+
+int pg_pages_change(struct store *base, const struct store_page_change *rows, size_t n,
+                    struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	bool own;
+	int rc = pg_enter(s, &own, err);
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct pg_page *p = pg_batch_page(s, rows[i].number, true);
+		struct store_page_change c = rows[i];
+
+		if (c.set & STORE_SET_GIVEN)
+			c.to.given = keep_text(&s->batch, c.to.given);
+		if (p->is_known)
+			apply(&p->row, &c);
+		if (p->is_new && !p->is_sent)
+			continue;
+		p->change.set |= c.set;         /* counters add up, of the rest the last counts */
+		apply(&p->change.to, &c);
+		p->change.to.visits = p->change.to.changes = 0;
+		p->change.visits += c.visits;
+		p->change.changes += c.changes;
+		p->is_changed = true;
+	}
+	return pg_leave(s, own, rc, err);
+}
+
+struct getting {
+	store_page_each *each;
+	void *arg;
+	const uint32_t *numbers;
+	size_t n;
+	bool copies;                    /* their newest copies, too */
+	struct map rows;                /* page -> row of the result */
+};
+
+static int note_row(struct store_pg *s, struct pg_row *r, void *arg)
+{
+	struct getting *g = arg;
+
+	(void)s;
+	map_put(&g->rows, (uint64_t)pg_row_any(r, 0), (uint32_t)r->i);
+	return 0;
+}
+
+struct asking { const struct pg_args *args; bool copies; PGresult **ret, **ret_newest; };
+
+/* Pages; and their newest copies, if they are wanted, in the same round trip. */
+static int ask_pages(struct store_pg *s, void *arg, struct err *err)
+{
+	struct asking *q = arg;
+	struct pg_pipe p = { .link = &s->link };
+	int rc;
+
+	pg_pipe_add(&p, PG_PAGE_GET, q->args);
+	if (q->copies)
+		pg_pipe_add(&p, PG_CAPTURE_NEWEST, q->args);
+	rc = pg_pipe_run(&p, err);
+	if (rc == 0) {
+		*q->ret = p.results.v[0];
+		if (q->copies)
+			*q->ret_newest = p.results.v[1];
+		p.results.n = 0;
+	}
+	pg_pipe_release(&p);
+	return rc;
+}
+
+/* A batch remembers the pages that it has read: nobody else writes meanwhile. */
+static void remember(struct store_pg *s, struct pg_row *r, const struct store_page *row)
+{
+	struct pg_page *p;
+
+	if (!s->in_batch || s->batch.pages.n >= KNOWN_MAX)
+		return;
+	p = pg_batch_page(s, row->number, true);
+	p->row = *row;
+	p->row.url = keep_text(&s->batch, row->url);
+	p->row.given = keep_text(&s->batch, row->given);
+	if (pg_row_any(r, 17) > p->captured)
+		p->captured = pg_row_any(r, 17);
+	p->is_known = true;
+	map_intern(&s->batch.by_url, hash_bytes(row->url.s, row->url.size, 0),
+	           (uint32_t)(p - s->batch.pages.v), NULL);
+}
+
+/* Some pages, in the order of their numbers in the array. */
+static int get_some(struct store_pg *s, struct getting *g, struct err *err)
+{
+	struct arena room = { 0 };
+	struct pg_rows numbers = { .types = "i" };
+	struct pg_args a = { 0 };
+	PGresult *result = NULL, *newest = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		const struct pg_page *p = s->in_batch ? pg_batch_page(s, g->numbers[i], false) : NULL;
+
+		if (!p || !p->is_known)
+			pg_rows_int(&numbers, g->numbers[i]);
+	}
+	if (numbers.n) {
+		struct asking q = { &a, s->in_batch && (g->copies || g->n == 1), &result, &newest };
+
+		pg_shard_args(s, &a);
+		pg_rows_take(&numbers, &a);
+		rc = pg_try(s, ask_pages, &q, err);
+	}
+	if (rc == 0 && newest)
+		pg_capture_keep(s, newest, s->batch.n_pages);
+	if (rc == 0 && result) {
+		struct pg_row r = { .r = result, .err = err };
+
+		for (; r.i < PQntuples(result); r.i++)
+			note_row(s, &r, g);
+	}
+	for (size_t i = 0; i < g->n && rc == 0; i++) {
+		const struct pg_page *p = s->in_batch ? pg_batch_page(s, g->numbers[i], false) : NULL;
+		uint32_t at = map_get(&g->rows, g->numbers[i]);
+		struct pg_row r = { .r = result, .i = (int)at, .table = "pages", .room = &room,
+		                    .where = s->target.shown, .err = err };
+		struct store_page row;
+
+		if (p && p->is_known) {
+			row = p->row;
+		} else if (at == MAP_NONE) {
+			continue;
+		} else {
+			read_page(&r, &row);
+			if (r.rc == 0 && p && p->is_changed)
+				apply(&row, &p->change);
+			if (r.rc == 0)
+				remember(s, &r, &row);
+		}
+		rc = r.rc < 0 ? r.rc : g->each(g->arg, &row, err);
+	}
+	PQclear(result);
+	PQclear(newest);
+	map_release(&g->rows);
+	pg_rows_release(&numbers);
+	pg_args_release(&a);
+	arena_release(&room);
+	return rc;
+}
+
+int pg_pages_get(struct store *base, const uint32_t *numbers, size_t n, store_page_each *each,
+                 void *arg, struct err *err)
+{
+	int rc = 0;
+
+	pg_show_writes(pg_self(base), PG_T_CARE);
+	for (size_t from = 0; from < n && rc == 0; from += AT_ONCE) {
+		struct getting g = { .each = each, .arg = arg, .numbers = numbers + from,
+		                     .n = n - from < AT_ONCE ? n - from : AT_ONCE };
+
+		rc = get_some(pg_self(base), &g, err);
+	}
+	return rc;
+}
+
+static int only_remember(void *arg, const struct store_page *p, struct err *err)
+{
+	(void)arg, (void)p, (void)err;
+	return 0;
+}
+
+/* In a batch: nobody else writes meanwhile, so what is read now stays right. */
+int pg_foresee(struct store *base, const struct store_ahead *want, struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	uint32_t *found = mem_array(want->n_urls + 1, sizeof *found);
+	VEC(uint32_t) pages = { 0 };
+	int rc = s->in_batch ? pg_pages_find(base, want->urls, want->n_urls, found, err) : 0;
+
+	for (size_t i = 0; i < want->n_urls && s->in_batch && rc == 0; i++)
+		if (found[i] != STORE_NONE)
+			vec_push(&pages, found[i]);
+		else
+			strtab_intern(&s->batch.absent, want->urls[i].s, want->urls[i].size, NULL);
+	for (size_t i = 0; i < want->n_pages; i++)
+		vec_push(&pages, want->pages[i]);
+	if (pages.n)
+		pg_show_writes(s, PG_T_CARE);
+	for (size_t from = 0; from < pages.n && s->in_batch && rc == 0; from += COPIES_AT_ONCE) {
+		struct getting g = { .each = only_remember, .copies = true, .numbers = pages.v + from,
+		                     .n = pages.n - from < COPIES_AT_ONCE ? pages.n - from :
+		                          COPIES_AT_ONCE };
+
+		rc = get_some(s, &g, err);
+	}
+	vec_release(&pages);
+	free(found);
+	return rc;
+}
+
+struct walking { store_page_each *each; void *arg; uint32_t next; struct err *err; };
+
+static int see_page(struct store_pg *s, struct pg_row *r, void *arg)
+{
+	struct walking *w = arg;
+	struct store_page p;
+
+	read_page(r, &p);
+	if (r->rc == 0 && p.number != w->next)
+		return err_set(w->err, E_STORE, "%s: table pages, row %u, column number: page %u is "
+		               "missing before it; restore a backup", s->target.shown, p.number,
+		               w->next);
+	w->next++;
+	return r->rc < 0 ? r->rc : w->each(w->arg, &p, w->err);
+}
+
+int pg_pages(struct store *base, uint32_t from, store_page_each *each, void *arg,
+             struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	struct walking w = { each, arg, from, err };
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_shard_args(s, &a);
+	pg_args_int(&a, from);
+	rc = pg_scan(s, PG_PAGE_SCAN, &a, SCAN_PART, "pages", see_page, &w, err);
+	pg_args_release(&a);
+	return rc;
+}

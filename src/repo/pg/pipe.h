@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pipe.h - statements that go out together, and their results, in one round trip.
+ *
+ *     pg_pipe_add(&p, PG_BEGIN, NULL);
+ *     pg_pipe_add(&p, PG_VISIT_INSERT, &args);
+ *     pg_pipe_add(&p, PG_COMMIT, NULL);
+ *     rc = pg_pipe_run(&p, err);
+ *
+ * Statements between two marks (pg_pipe_mark(), and the end) succeed together: after one
+ * that fails the server skips those up to the next mark.
+ */
+#ifndef REPO_PG_PIPE_H
+#define REPO_PG_PIPE_H
+
+#include "repo/pg/args.h"
+#include "repo/pg/link.h"
+#include "repo/pg/sql.h"
+
+/* Zeroed but for the link, it is empty. */
+struct pg_pipe {
+	struct pg_link *link;
+	VEC(int) sent;                  /* what results are of; see pipe.c */
+	VEC(PGresult *) results;        /* of the statements; NULL: it failed, or was skipped */
+	int failed;                     /* the first statement that failed; -1: none */
+	bool is_check;                  /* by 1 / 0: a check said no, the server is well */
+	bool broken;                    /* could not be sent */
+};
+
+void pg_pipe_add(struct pg_pipe *p, enum pg_sql sql, const struct pg_args *args);
+void pg_pipe_text(struct pg_pipe *p, const char *sql, const struct pg_args *args);
+void pg_pipe_mark(struct pg_pipe *p);
+/* Wait for all results.  An error is that of the first statement that failed. */
+int pg_pipe_run(struct pg_pipe *p, struct err *err);
+void pg_pipe_release(struct pg_pipe *p);        /* and the results */
+
+#endif

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * session.c - the connection in the state that we want, also after it was lost.
+ *
+ * A state is: the lock of the repository, the lock of the batch, the statements of the
+ * batch sent so far, one moment that all reads see.  ready() brings a connection there from
+ * whatever it has, so the first time and the time after a loss are the same.  Where a loss
+ * let another program write, the number of its batch tells, and we give up.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "repo/pg/store_pg.h"
+
+#define DELAY_FIRST_MS 50       /* before a new attempt; then twice as long, */
+#define DELAY_MAX_MS 1000       /* up to this */
+#define TRIES_MAX 100           /* a statement that kills the server each time is given up */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void pg_shard_args(const struct store_pg *s, struct pg_args *a)
+{
+	pg_args_clear(a);
+	pg_args_int(a, s->target.shard);
+}
+
+static int64_t cell(const PGresult *r, int column)
+{
+	struct pg_row row = { .r = r };
+
+	return pg_row_any(&row, column);
+}
+
+/* After an error nothing works in a transaction but its end. */
+static void end_failed(struct store_pg *s)
+{
+	if (s->link.conn && PQtransactionStatus(s->link.conn) != PQTRANS_IDLE) {
+		struct pg_pipe p = { .link = &s->link };
+
+		pg_pipe_add(&p, PG_ROLLBACK, NULL);
+		(void)!pg_pipe_run(&p, NULL);
+		pg_pipe_release(&p);
+		s->has.writing = s->has.frozen = false;
+		s->has.n_sent = 0;
+	}
+}
+
+int pg_tell_holder(struct store_pg *s, int64_t key, struct err *err)
+{
+	struct pg_pipe p = { .link = &s->link };
+	struct pg_args a = { 0 };
+	char who[200] = "another program";
+
+	pg_args_int(&a, key);
+	pg_args_int(&a, s->target.shard);
+	pg_pipe_add(&p, PG_LOCK_HOLDER, &a);
+	if (pg_pipe_run(&p, NULL) == 0 && PQntuples(p.results.v[0])) {
+		struct pg_row r = { .r = p.results.v[0] };
+
+		if (pg_row_null(&r, 0))
+			snprintf(who, sizeof who, "the server's process %lld", (long long)pg_row_any(&r, 3));
+		else
+			snprintf(who, sizeof who, "process %lld on %.100s", (long long)pg_row_any(&r, 1),
+			         PQgetvalue(r.r, 0, 0));
+	}
+	pg_args_release(&a);
+	pg_pipe_release(&p);
+	return err_set(err, E_BUSY, "%s: %s is at work on it; wait until it has ended, or stop it",
+	               s->target.shown, who);
+}
+
+static int retake_lock(struct store_pg *s, struct err *err)
+{
+	struct pg_pipe p = { .link = &s->link };
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_args_int(&a, s->lock_key + 1);
+	pg_pipe_add(&p, PG_LOCK, &a);
+	rc = pg_pipe_run(&p, err);
+	s->has.held = rc == 0;
+	pg_args_release(&a);
+	pg_pipe_release(&p);
+	return rc == E_BUSY ? pg_tell_holder(s, s->lock_key + 1, err) : rc;
+}
+
+static int lost_batch(struct store_pg *s, struct err *err)
+{
+	return err_set(err, E_STORE, "%s: another program wrote to it while the connection was "
+	               "lost: what was not yet committed is given up; run the command again",
+	               s->target.shown);
+}
+
+/* The lease is over, and another may have the shard. */
+static int lost_lease(struct store_pg *s, struct err *err)
+{
+	return err_set(err, E_BUSY, "%s: the lease of shard %d is lost: another worker has it, or "
+	               "will; what was not yet committed is given up", s->target.shown,
+	               s->target.shard);
+}
+
+static void add_lease_check(const struct store_pg *s, struct pg_pipe *p)
+{
+	struct pg_args a = { 0 };
+
+	pg_shard_args(s, &a);
+	pg_args_int(&a, s->target.fence);
+	pg_pipe_add(p, PG_LEASE_CHECK, &a);
+	pg_args_release(&a);
+}
+
+int pg_leased_by_other(struct store_pg *s, const PGresult *r, struct err *err)
+{
+	return err_set(err, E_BUSY, "%s: the worker %.*s has the lease of shard %d; what may wait "
+	               "goes to the shard's inbox (add, remove, tell, import), all else must wait until "
+	               "the worker has given it back", s->target.shown,
+	               PQgetlength(r, 0, 0) < 100 ? PQgetlength(r, 0, 0) : 100, PQgetvalue(r, 0, 0),
+	               s->target.shard);
+}
+
+static int read_shard(struct store_pg *s, const PGresult *r, struct err *err)
+{
+	struct pg_batch *b = &s->batch;
+
+	if (!PQntuples(r))
+		return err_set(err, E_STORE, "%s: there is no shard %d", s->target.shown,
+		               s->target.shard);
+	if (b->is_begun) {
+		int64_t number = cell(r, 0);
+
+		if (b->is_committing && number == b->number + 1 && cell(r, 1) == b->token)
+			b->is_committed = true;
+		else if (number != b->number)
+			return lost_batch(s, err);
+		return 0;
+	}
+	b->number = cell(r, 0);
+	if (b->carried != b->number) {
+		pg_batch_forget(b);
+		s->base.others_wrote = true;
+		pg_forget_known(s);     /* another program may have tidied up */
+	}
+	b->n_pages = cell(r, 2);
+	b->n_files = cell(r, 3);
+	b->newest_cycle = (uint32_t)cell(r, 4);
+	if (b->n_pages < 0 || b->n_pages >= STORE_NONE)
+		return err_set(err, E_STORE, "%s: table shards, column pages: %lld pages: damaged, or "
+		               "not made by freshet; restore a backup", s->target.shown,
+		               (long long)b->n_pages);
+	b->first_new = (uint32_t)b->n_pages;
+	b->is_begun = true;
+	return 0;
+}
+
+static int enter_batch(struct store_pg *s, struct err *err)
+{
+	struct pg_pipe p = { .link = &s->link };
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_args_int(&a, s->lock_key);
+	pg_pipe_add(&p, PG_LOCK, &a);
+	pg_pipe_mark(&p);               /* the next statement sees what was written before */
+	pg_shard_args(s, &a);
+	pg_pipe_add(&p, PG_SHARD_READ, &a);
+	if (!s->target.fence)
+		pg_pipe_add(&p, PG_LEASE_HOLDER, &a);
+	rc = pg_pipe_run(&p, err);
+	s->has.batch = rc == 0;
+	if (rc == 0 && !s->target.fence && PQntuples(p.results.v[2])) {
+		rc = pg_leased_by_other(s, p.results.v[2], err);
+		pg_args_release(&a);
+		pg_pipe_release(&p);
+		return rc;
+	}
+	if (rc == 0)
+		rc = read_shard(s, p.results.v[1], err);
+	pg_args_release(&a);
+	pg_pipe_release(&p);
+	return rc == E_BUSY ? pg_tell_holder(s, s->lock_key, err) : rc;
+}
+
+/* The batch failed at one of its first statements: what does that mean? */
+static int explain_failure(struct store_pg *s, const struct pg_pipe *p, int rc, struct err *err)
+{
+	if (!p->is_check)               /* a right that lacks, a full disk */
+		return rc;
+	if (s->target.fence && p->failed == 1)
+		return lost_lease(s, err);
+	return p->failed == 1 + (s->target.fence != 0) ? lost_batch(s, err) : rc;
+}
+
+/* Add to the pipe what has to be sent of the batch. */
+static void add_batch(struct store_pg *s, struct pg_pipe *p)
+{
+	struct pg_batch *b = &s->batch;
+	struct pg_args a = { 0 };
+
+	if (!s->has.writing) {
+		pg_pipe_add(p, PG_BEGIN, NULL);
+		if (s->target.fence)
+			add_lease_check(s, p);
+		pg_shard_args(s, &a);
+		pg_args_int(&a, b->number);
+		pg_args_int(&a, b->token);
+		pg_args_int(&a, b->n_pages);
+		pg_args_int(&a, b->n_files);
+		pg_pipe_add(p, PG_SHARD_FENCE, &a);
+		s->has.n_sent = 0;
+	}
+	for (size_t i = s->has.n_sent; i < b->log.n; i++)
+		if (b->log.v[i].sql < 0)
+			pg_pipe_text(p, b->log.v[i].text, NULL);
+		else
+			pg_pipe_add(p, (enum pg_sql)b->log.v[i].sql, &b->log.v[i].args);
+	pg_args_release(&a);
+}
+
+static int send_batch(struct store_pg *s, struct err *err)
+{
+	struct pg_pipe p = { .link = &s->link };
+	bool fenced = s->has.writing;
+	int rc;
+
+	add_batch(s, &p);
+	rc = pg_pipe_run(&p, err);
+	if (rc == 0) {
+		s->has.writing = true;
+		s->has.n_sent = s->batch.log.n;
+	} else if (rc != E_NET && !fenced) {
+		rc = explain_failure(s, &p, rc, err);
+	}
+	pg_pipe_release(&p);
+	return rc;
+}
+
+static int freeze(struct store_pg *s, struct err *err)
+{
+	struct pg_pipe p = { .link = &s->link };
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_pipe_add(&p, PG_BEGIN_READ, NULL);
+	pg_pipe_add(&p, PG_READ_IDLE, NULL);
+	pg_shard_args(s, &a);
+	pg_pipe_add(&p, PG_SHARD_READ, &a);
+	rc = pg_pipe_run(&p, err);
+	s->has.frozen = rc == 0;
+	if (rc == 0 && !PQntuples(p.results.v[2]))
+		rc = err_set(err, E_STORE, "%s: there is no shard %d", s->target.shown,
+		             s->target.shard);
+	if (rc == 0 && s->frozen_batch >= 0 && s->frozen_batch != cell(p.results.v[2], 0))
+		rc = err_set(err, E_STORE, "%s: another program wrote to it while the connection was "
+		             "lost, in the middle of a read; run the command again", s->target.shown);
+	if (rc == 0) {
+		s->frozen_batch = cell(p.results.v[2], 0);
+		s->frozen_pages = cell(p.results.v[2], 2);
+	}
+	pg_args_release(&a);
+	pg_pipe_release(&p);
+	return rc;
+}
+
+static int ready(struct store_pg *s, struct err *err)
+{
+	int rc = s->link.conn ? 0 : pg_link_connect(&s->link, err);
+
+	if (rc < 0)
+		return rc;
+	if (s->has.generation != s->link.generation) {
+		memset(&s->has, 0, sizeof s->has);
+		s->has.generation = s->link.generation;
+	}
+	if (s->held && !s->has.held && (rc = retake_lock(s, err)) < 0)
+		return rc;
+	if (!s->has.journal && (rc = pg_journal_repeat(s, err)) < 0)
+		return rc;
+	s->has.journal = true;
+	if (s->in_batch && !s->has.batch && (rc = enter_batch(s, err)) < 0)
+		return rc;
+	if (s->in_batch && s->writing && !s->batch.is_committed &&
+	    (!s->has.writing || s->has.n_sent < s->batch.log.n) && (rc = send_batch(s, err)) < 0)
+		return rc;
+	if (s->frozen && !s->in_batch && !s->has.frozen)
+		return freeze(s, err);
+	return 0;
+}
+
+static int give_up(struct store_pg *s, int n, struct err *err)
+{
+	char why[300];
+
+	snprintf(why, sizeof why, "%.290s", err->text);
+	if (n == TRIES_MAX)
+		return err_set(err, E_STORE, "%s; lost %d times in the same place: given up; what was "
+		               "committed is there; the server's log may say more", why, n);
+	return err_set(err, E_STORE, "%s; given up after %lld s: what was committed is there; run "
+	               "the command again when the server is back", why,
+	               (long long)s->target.patience);
+}
+
+static void wait_ms(int64_t ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+int pg_try(struct store_pg *s, pg_step *step, void *arg, struct err *err)
+{
+	int64_t since = 0, delay = DELAY_FIRST_MS;
+	uint64_t generation = s->link.generation;
+	struct err mine;
+
+	err = err ? err : &mine;
+	for (int n = 1; ; n++) {
+		int rc = ready(s, err);
+
+		if (rc == 0)
+			rc = step(s, arg, err);
+		if (rc != E_NET) {
+			if (rc < 0)
+				end_failed(s);
+			s->is_open |= rc >= 0;
+			return rc;
+		}
+		if (!s->is_open) {      /* a wrong name does not get better by waiting */
+			err->code = E_STORE;
+			return E_STORE;
+		}
+		if (generation != s->link.generation) { /* it was there again, for a while */
+			generation = s->link.generation;
+			since = 0;
+			delay = DELAY_FIRST_MS;
+		}
+		since = since ? since : now_ms();
+		if (n == TRIES_MAX || now_ms() - since > s->target.patience * 1000)
+			return give_up(s, n, err);
+		log_debug("%s; trying again", err->text);
+		wait_ms(delay);
+		delay = delay * 2 < DELAY_MAX_MS ? delay * 2 : DELAY_MAX_MS;
+	}
+}
+
+struct question { enum pg_sql sql; const struct pg_args *args; PGresult **ret; };
+
+static int ask_link(struct pg_link *l, const struct question *q, struct err *err)
+{
+	struct pg_pipe p = { .link = l };
+	int rc;
+
+	pg_pipe_add(&p, q->sql, q->args);
+	rc = pg_pipe_run(&p, err);
+	if (rc == 0 && q->ret) {
+		*q->ret = p.results.v[0];
+		p.results.n = 0;
+	}
+	pg_pipe_release(&p);
+	return rc;
+}
+
+static int ask_main(struct store_pg *s, void *arg, struct err *err)
+{
+	return ask_link(&s->link, arg, err);
+}
+
+int pg_ask(struct store_pg *s, enum pg_sql sql, const struct pg_args *args, PGresult **ret,
+           struct err *err)
+{
+	struct question q = { sql, args, ret };
+
+	return pg_try(s, ask_main, &q, err);
+}
+
+void pg_lease_check(const struct store_pg *s, struct pg_pipe *p)
+{
+	if (s->target.fence)
+		add_lease_check(s, p);
+}
+
+int pg_lease_run(struct store_pg *s, struct pg_pipe *p, struct err *err)
+{
+	int rc = pg_pipe_run(p, err);
+
+	return rc < 0 && rc != E_NET && s->target.fence && p->failed == 0 && p->is_check ?
+	       lost_lease(s, err) : rc;
+}
+
+int pg_apart(struct store_pg *s, struct pg_link **ret, struct err *err)
+{
+	bool is_free = !s->has.writing && !s->has.frozen;
+
+	*ret = is_free ? &s->link : &s->side;
+	return (*ret)->conn ? 0 : pg_link_connect(*ret, err);
+}
+
+static int ask_side(struct store_pg *s, void *arg, struct err *err)
+{
+	const struct question *q = arg;
+	struct pg_pipe p = { 0 };
+	int rc = pg_apart(s, &p.link, err);
+
+	if (rc < 0)
+		return rc;
+	pg_lease_check(s, &p);
+	pg_pipe_add(&p, q->sql, q->args);
+	rc = pg_lease_run(s, &p, err);
+	if (rc == 0 && q->ret)
+		*q->ret = p.results.v[--p.results.n];
+	pg_pipe_release(&p);
+	return rc;
+}
+
+int pg_ask_apart(struct store_pg *s, enum pg_sql sql, const struct pg_args *args,
+                 PGresult **ret, struct err *err)
+{
+	struct question q = { sql, args, ret };
+
+	return pg_try(s, ask_side, &q, err);
+}
+
+void pg_show_writes(struct store_pg *s, unsigned tables)
+{
+	if (!s->in_batch || (tables != PG_ALL_TABLES && !(s->batch.dirty & tables)))
+		return;
+	pg_batch_flush(s);
+	if (s->batch.log.n)
+		s->writing = true;
+}
+
+int pg_page_count(struct store_pg *s, int64_t *ret, struct err *err)
+{
+	struct pg_args a = { 0 };
+	PGresult *r = NULL;
+	int rc;
+
+	if (s->in_batch) {
+		*ret = s->batch.n_pages;
+		return 0;
+	}
+	if (s->frozen && s->has.frozen) {
+		*ret = s->frozen_pages;
+		return 0;
+	}
+	pg_shard_args(s, &a);
+	rc = pg_ask(s, PG_SHARD_READ, &a, &r, err);
+	pg_args_release(&a);
+	if (rc == 0)
+		*ret = PQntuples(r) ? cell(r, 2) : 0;
+	PQclear(rc == 0 ? r : NULL);
+	return rc;
+}
+
+static int commit_step(struct store_pg *s, void *arg, struct err *err)
+{
+	struct pg_pipe p = { .link = &s->link };
+	struct pg_batch *b = &s->batch;
+	struct pg_args a = { 0 };
+	bool fenced = s->has.writing;
+	int rc;
+
+	(void)arg;
+	if (!b->is_committed && (b->log.n || s->writing)) {
+		add_batch(s, &p);
+		if (fenced) {           /* counts have changed since then */
+			pg_shard_args(s, &a);
+			pg_args_int(&a, b->n_pages);
+			pg_args_int(&a, b->n_files);
+			pg_pipe_add(&p, PG_SHARD_COUNTS, &a);
+		}
+		pg_pipe_add(&p, PG_COMMIT, NULL);
+		pg_pipe_mark(&p);
+		b->is_committing = true;
+	}
+	pg_args_clear(&a);
+	pg_args_int(&a, s->lock_key);
+	pg_pipe_add(&p, PG_UNLOCK, &a);
+	rc = pg_pipe_run(&p, err);
+	if (rc < 0 && rc != E_NET && !fenced)
+		rc = explain_failure(s, &p, rc, err);
+	if (rc == 0)
+		s->has.batch = false;
+	pg_args_release(&a);
+	pg_pipe_release(&p);
+	return rc;
+}
+
+int pg_commit(struct store *base, struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	int rc;
+
+	if (!s->in_batch)
+		return 0;
+	pg_batch_flush(s);
+	rc = pg_try(s, commit_step, NULL, err);
+	if (rc < 0)
+		return rc;
+	s->in_batch = s->writing = s->has.writing = s->has.batch = false;
+	s->has.n_sent = 0;
+	s->journal.n = 0;               /* is in the log before the batch */
+	pg_batch_carry(&s->batch);
+	return 0;
+}
+
+void pg_unlock_batch(struct store_pg *s)
+{
+	struct pg_pipe p = { .link = &s->link };
+	struct pg_args a = { 0 };
+
+	if (s->link.conn && s->has.generation == s->link.generation && s->has.batch) {
+		if (s->has.writing) {
+			pg_pipe_add(&p, PG_ROLLBACK, NULL);
+			pg_pipe_mark(&p);
+		}
+		pg_args_int(&a, s->lock_key);
+		pg_pipe_add(&p, PG_UNLOCK, &a);
+		if (pg_pipe_run(&p, NULL) < 0)
+			pg_link_close(&s->link);        /* its locks end with it */
+	}
+	s->has.writing = s->has.batch = false;
+	s->has.n_sent = 0;
+	pg_args_release(&a);
+	pg_pipe_release(&p);
+}

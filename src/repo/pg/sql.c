@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sql.c - see sql.h. */
+#include "repo/pg/sql.h"
+
+const char *const pg_sql_texts[N_PG_SQL] = {
+#define SQL(name, text) text,
+#include "repo/pg/sql.def"
+#undef SQL
+};
+
+const char *const pg_sql_names[N_PG_SQL] = {
+#define SQL(name, text) "freshet_" #name,
+#include "repo/pg/sql.def"
+#undef SQL
+};
