@@ -13,31 +13,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-
-#include "warc/http.h"
 
 #define HANDED_AT_ONCE 16       /* outcomes returned before the wire is polled again */
 #define KEEP_URL 256            /* bytes; larger buffers are freed after use */
-#define KEEP_DECODED (1 << 20)
-
-static const char *const error_names[] = {
-#define FETCH_ERROR(code, name) name,
-#include "fetch/fetch_error.def"
-#undef FETCH_ERROR
-};
-
-const char *fetch_error_name(enum fetch_error e)
-{
-	return (unsigned)e < FETCH_N_ERRORS ? error_names[e] : "?";
-}
-
-const char *fetch_cut_name(enum fetch_cut c)
-{
-	static const char *const names[] = { "", "length", "time", "disconnect" };
-
-	return names[c];
-}
 
 int fetch_new(struct fetch **ret, const struct fetch_options *options, struct err *err)
 {
@@ -57,6 +35,10 @@ int fetch_new(struct fetch **ret, const struct fetch_options *options, struct er
 	f->polite = polite_new(&options->polite);
 	f->resolve = resolve_new(options->resolve, options->arg);
 	wire_watch(f->wire, resolve_fd(f->resolve));
+	if ((r = fetch_program_new(f, err)) < 0) {
+		fetch_free(f);
+		return r;
+	}
 	*ret = f;
 	return 0;
 }
@@ -67,6 +49,7 @@ void fetch_free(struct fetch *f)
 		return;
 	if (f->wire)
 		wire_stop(f->wire);             /* first: the wire uses memory of jobs */
+	program_free(f->program);
 	for (size_t i = 0; i < f->jobs.n; i++) {
 		if (f->jobs.v[i]->live)
 			job_free(f, f->jobs.v[i]);
@@ -122,11 +105,12 @@ void job_free(struct fetch *f, struct job *j)
 		free((char *)(uintptr_t)j->hops.v[i].head);
 	}
 	vec_release(&j->hops);
+	asking_extra_free(j->extra);
 	free(j->etag);
 	free(j->last_modified);
 	free(j->why);
 	if (j->transfer)
-		wire_recycle(f->wire, j->transfer);
+		fetch_recycle(f, j->transfer);
 	if (url.cap > KEEP_URL)
 		buf_release(&url);
 	else
@@ -199,6 +183,7 @@ bool job_queue(struct fetch *f, struct job *j, double now, bool first)
 void fetch_again(struct fetch *f, const struct fetch_options *options)
 {
 	f->opt.spend = options->spend;
+	f->opt.follows = options->follows;
 	f->opt.arg = options->arg;
 	f->opt.seed = options->seed;
 	f->opt.decode = options->decode;
@@ -234,6 +219,7 @@ void fetch_add(struct fetch *f, const struct fetch_request *r)
 	j->method = r->method;
 	j->second_opinion = r->second_opinion;
 	j->only_robots = r->only_robots;
+	j->any_type = r->any_type;
 	j->etag = clean_copy(r->etag);
 	j->last_modified = clean_copy(r->last_modified);
 	f->n_pending++;
@@ -263,10 +249,14 @@ static void give_back(struct fetch *f, double now)
 		job_give_up(f, f->jobs.v[number]);
 }
 
+static unsigned n_active(const struct fetch *f)
+{
+	return wire_active(f->wire) + (f->program ? program_active(f->program) : 0);
+}
+
 static bool is_full(const struct fetch *f)
 {
-	return wire_active(f->wire) >= f->opt.connections ||
-		wire_active(f->wire) + f->n_done >= 2 * f->opt.connections;
+	return n_active(f) >= f->opt.connections || n_active(f) + f->n_done >= 2 * f->opt.connections;
 }
 
 static void choose(struct fetch *f, double now)
@@ -302,72 +292,10 @@ static void round_of_work(struct fetch *f, double seconds)
 	now = wire_now();
 	while ((t = wire_finished(f->wire)))
 		job_answered(f, f->jobs.v[t->owner], t, now);
+	fetch_program_answers(f, now);
 	while (resolve_take(f->resolve, &answer))
 		host_resolved(f, &answer, now);
 	choose(f, now);
-}
-
-void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err)
-{
-	const char *value;
-	size_t size, max = out->max;
-	int e;
-
-	if (out->cap > KEEP_DECODED) {
-		buf_release(out);
-		buf_init(out, max);
-	}
-	buf_clear(out);
-	if (!r->body_size ||
-	    !fetch_header(r->head, r->head_size, "Content-Encoding", &value, &size))
-		return;
-	if (memchr(value, ',', size)) { /* several codings: no page needs them, only bombs */
-		r->undecodable = true;
-		return;
-	}
-	e = http_decode(out, value, size, r->body, r->body_size, err);
-	r->decoded = buf_text(out);
-	r->decoded_size = out->size;
-	if (e && r->truncated == FETCH_WHOLE && r->error == FETCH_OK) {
-		r->undecodable = true;
-		r->error = e == E_LIMIT ? FETCH_TOO_LARGE : FETCH_PROTOCOL;
-		r->why = err->text;
-	}
-}
-
-static void fill_result(struct fetch *f, struct job *j)
-{
-	struct fetch_result *r = &f->result;
-	struct transfer *t = j->transfer;
-
-	*r = (struct fetch_result){
-		.page = j->page, .site = j->site, .error = j->error,
-		.why = j->why ? j->why : "", .method = j->method,
-		.url = buf_text(&j->url), .hops = j->hops.v, .n_hops = j->hops.n,
-		.requests = j->requests, .robots = j->robots, .unused = j->granted,
-		.begun = j->begun, .head_status = j->head_status,
-		.time = j->time, .blocked = j->blocked,
-		.wire_bytes = j->bytes, .conditional = j->conditional,
-		.etag = j->etag, .last_modified = j->last_modified,
-		.head = "", .body = "", .decoded = "", .ip = "",
-	};
-	if (t) {
-		r->status = t->status;
-		r->head = buf_text(&t->head);
-		r->head_size = t->head.size;
-		r->body = buf_text(&t->body);
-		r->body_size = t->body.size;
-		r->truncated = t->cut;
-		r->ip = t->ip;
-		r->seconds = t->seconds;
-		r->connect_seconds = t->connect_seconds;
-		r->head_seconds = t->head_done ? t->first - t->started : 0;
-		r->decoded = r->body;
-		r->decoded_size = r->body_size;
-		if (f->opt.decode)
-			fetch_decode(r, &f->decoded, &f->decode_err);
-	}
-	f->stats.errors[r->error]++;
 }
 
 enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_result **ret)
@@ -392,7 +320,7 @@ enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_r
 			f->n_done--;
 			f->n_handed++;
 			f->delivered = j;
-			fill_result(f, j);
+			job_fill_result(f, j);
 			*ret = &f->result;
 			return FETCH_GOT;
 		}
@@ -433,7 +361,7 @@ size_t fetch_pending(const struct fetch *f)
 
 unsigned fetch_active(const struct fetch *f)
 {
-	return wire_active(f->wire);
+	return n_active(f);
 }
 
 size_t fetch_known(const struct fetch *f)
@@ -446,29 +374,4 @@ void fetch_stats(const struct fetch *f, struct fetch_stats *ret)
 	*ret = f->stats;
 	ret->connections = wire_connections(f->wire);
 	ret->memory_peak = wire_memory_peak(f->wire);
-}
-
-bool fetch_header(const char *head, size_t size, const char *name,
-                  const char **ret_value, size_t *ret_size)
-{
-	size_t n = strlen(name);
-	const char *end = head + size, *line = memchr(head, '\n', size);
-
-	for (line = line ? line + 1 : end; line < end; ) {
-		const char *stop = memchr(line, '\n', (size_t)(end - line)), *v;
-
-		stop = stop ? stop : end;
-		if ((size_t)(stop - line) > n && line[n] == ':' && !strncasecmp(line, name, n)) {
-			v = line + n + 1;
-			while (v < stop && (*v == ' ' || *v == '\t'))
-				v++;
-			while (stop > v && (stop[-1] == '\r' || stop[-1] == ' ' || stop[-1] == '\t'))
-				stop--;
-			*ret_value = v;
-			*ret_size = (size_t)(stop - v);
-			return true;
-		}
-		line = stop + 1;
-	}
-	return false;
 }

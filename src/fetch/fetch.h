@@ -16,12 +16,14 @@
  * kept for the archive, but says nothing about the page.  A 304 is an answer only if
  * validators were sent.
  *
- * The fetcher sends no cookies and no credentials, uses no scheme but http and https, and
- * sends no byte of a URL or validator that could end a header line.
+ * The fetcher sends no cookies, credentials and headers but those that the user gave it for
+ * that very URL (fetch/asking/asking.h), takes no cookies, uses no scheme but http and
+ * https, and sends no byte of a URL or validator that could end a header line.
  */
 #ifndef FETCH_FETCH_H
 #define FETCH_FETCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +31,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "fetch/polite.h"
+#include "web/rules/scope.h"
 
+struct asking_rules;
+struct asking_extra;
 struct gate;
 struct sockaddr_storage;
 struct fetch;
@@ -77,6 +82,7 @@ struct fetch_options {
 	const char *user_agent;         /* "freshet/VERSION (+URL or mail)" */
 	const char *robots_name;        /* product token for robots.txt; "freshet" */
 	bool ignore_robots;             /* only for the user's own test servers */
+	const struct asking_rules *asking;    /* what goes with requests; NULL: nothing more */
 	const struct gate *gate;        /* NULL: global addresses only */
 	struct polite_options polite;
 	unsigned connections;           /* at a time, over all hosts */
@@ -94,6 +100,14 @@ struct fetch_options {
 	double robots_age, dns_age;     /* seconds until robots.txt and addresses are read again */
 	const char *proxy, *no_proxy;   /* NULL: as the environment says; "": none */
 	const char *ca_file, *ca_path;  /* NULL: libcurl's */
+	int family;                     /* AF_INET or AF_INET6 only; 0: both */
+	const char *bind;               /* "host!ADDRESS" or "if!NAME" to send from; or NULL */
+	double limit_rate;              /* bytes/s received, of all hosts together; 0: no limit */
+	const char *program;            /* a command that fetches pages; NULL: none */
+	struct scope_list *program_for; /* those that a rule fits; NULL: all */
+	unsigned program_copies;        /* of it, at a time */
+	unsigned program_requests;      /* that a page may make by it */
+	double program_seconds;         /* that a page may take by it */
 	bool decode;                    /* undo Content-Encoding */
 	/* May one more request be sent for this page?  Called before each request; a page
 	 * whose first request is refused is done.  NULL: always yes. */
@@ -101,6 +115,11 @@ struct fetch_options {
 	/* Called before requests of pages are sent (and robots.txt that spend() was asked
 	 * for), once for all that are sent together.  May be NULL. */
 	void (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
+	/* Or NULL.  May this redirect be followed?  If not, the page ends with FETCH_MOVED. */
+	bool (*follows)(void *arg, const char *url, size_t size);
+	/* Or NULL.  Milliseconds of CLOCK_BOOTTIME: no request is sent later.  Looked at directly
+	 * before each is, by the thread that sends it; others may change it at any time. */
+	const _Atomic int64_t *send_until;
 	/* Called before the HEAD of a page is sent: may change it to GET, since more may
 	 * be known of the host than when the page was added.  May be NULL. */
 	void (*head)(void *arg, uint32_t page, enum fetch_method *method,
@@ -135,6 +154,7 @@ struct fetch_request {
 	enum fetch_method method;
 	bool second_opinion;            /* repeat a HEAD that fails as GET */
 	bool only_robots;               /* stop when robots.txt is known */
+	bool any_type;                  /* whatever media types the user asks for */
 	bool next;                      /* goes first in the queue of its host */
 	const char *etag, *last_modified;       /* verbatim, or NULL */
 };
@@ -172,6 +192,7 @@ struct fetch_result {
 	const char *decoded;            /* Content-Encoding undone; body if there was none */
 	size_t decoded_size;
 	bool undecodable;               /* damaged, unknown or layered: decoded is partial, or body */
+	const struct asking_extra *extra;       /* sent along with the last request; or NULL */
 	bool conditional;               /* validators went out with the last request */
 	const char *etag, *last_modified;       /* sent with the first request, or NULL */
 	const char *ip;                 /* of the peer, or of the proxy */
@@ -236,6 +257,11 @@ void fetch_stats(const struct fetch *f, struct fetch_stats *ret);
 /* Call each() for every host that rests, with the seconds left. */
 void fetch_rests(const struct fetch *f, void (*each)(void *arg, const char *host,
                                                      double seconds), void *arg);
+/* The same for every host that must not be asked just now, because it rests or the pause after
+ * the last request lasts on; and such a pause, as somebody else knew it. */
+void fetch_pauses(const struct fetch *f, void (*each)(void *arg, const char *host,
+                                                      double seconds), void *arg);
+void fetch_hold_host(struct fetch *f, const char *host, size_t size, double seconds);
 /* Let a host rest for so many seconds: an earlier run knew of it. */
 void fetch_rest(struct fetch *f, const char *host, size_t size, double seconds);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_inner.h - what fetch.c, fetch_job.c and fetch_robots.c share.
+ * fetch_inner.h - what the files fetch*.c share.
  *
  * A job is one page (or one robots.txt) with all its hops.  It is always in exactly one
  * of: a queue of polite, the wire, the list of a host until its name is resolved, the
@@ -11,7 +11,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "fetch/asking/asking.h"
 #include "fetch/fetch.h"
+#include "fetch/program/program.h"
 #include "fetch/proxy.h"
 #include "fetch/resolve.h"
 #include "fetch/wire.h"
@@ -62,7 +64,9 @@ struct origin {
 struct job {
 	uint32_t number, next;
 	uint32_t page, site;
-	bool is_robots, second_opinion, only_robots, conditional, live, begun;
+	bool is_robots, second_opinion, only_robots, conditional, live, begun, any_type;
+	bool tells_secret;              /* a redirect's target holds what we sent as a secret */
+	struct asking_extra *extra;     /* of the last request; or NULL */
 	enum fetch_method method;
 	int head_status;
 	char *etag, *last_modified;
@@ -86,6 +90,7 @@ struct fetch {
 	struct fetch_options opt;
 	struct polite *polite;
 	struct wire *wire;
+	struct program *program;        /* or NULL */
 	struct resolve *resolve;
 	struct proxy proxy;
 	struct strtab origin_names;
@@ -122,11 +127,28 @@ bool job_queue(struct fetch *f, struct job *j, double now, bool first);
 
 /* fetch_job.c */
 void job_dispatch(struct fetch *f, struct job *j, double now);
-void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now);
+/* May the page of this job have one more request?  Requests for robots.txt alone are free. */
+bool job_may_spend(struct fetch *f, struct job *j, enum fetch_spend what);
 void host_resolved(struct fetch *f, const struct resolve_answer *a, double now);
+/* Connect to this one of the host's addresses from now on. */
+void host_use_address(struct fetch *f, uint32_t host, unsigned pin);
+
+/* fetch_answer.c */
+void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now);
 /* Follow the Location of an answer.  True: the job is queued again; false: the answer is
  * no redirect, or the job is done. */
 bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now);
+
+/* fetch_result.c: fill f->result from a job that is done. */
+void job_fill_result(struct fetch *f, struct job *j);
+
+/* fetch_program.c */
+MUST_CHECK int fetch_program_new(struct fetch *f, struct err *err);
+/* Is this request one for the program? */
+bool fetch_program_takes(struct fetch *f, const struct job *j, const struct wire_request *r);
+void fetch_program_start(struct fetch *f, struct job *j, const struct wire_request *r, double now);
+void fetch_program_answers(struct fetch *f, double now);
+void fetch_recycle(struct fetch *f, struct transfer *t);        /* of the wire's, or of the program's */
 
 /* fetch_span.c */
 struct span span_begin(double seconds, double now);

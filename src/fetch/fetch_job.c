@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fetch_job.c - one request of a job: checks before it, meaning of the answer.
+ * fetch_job.c - the checks before a request of a job; fetch_answer.c has what follows.
  *
- * Before: robots.txt of the origin must be known and allow the URL.  The name must be
+ * robots.txt of the origin must be known and allow the URL.  The name must be
  * resolved, and every address must pass the gate; one bad address refuses the host.
  * Behind a proxy the name itself must look public.  The connection goes to one of the
  * checked addresses.  If that one cannot be reached, the job is queued again for the next
  * address, at the pace of that address.
- *
- * After: 429 and 503 put the host to rest.  A redirect is a new hop and repeats all
- * checks. A HEAD that failed may be repeated as GET.
  */
 #include "fetch/fetch_inner.h"
 
@@ -18,13 +15,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/math/rng.h"
-#include "base/when.h"
 #include "web/rules/robots.h"
 
 #define DNS_FAILED_AGE 60       /* seconds until a failed lookup is tried again */
-
-/* ---- before ---- */
 
 static void host_name(const struct job *j, char out[URL_HOST_MAX + 3])
 {
@@ -48,7 +41,7 @@ static void host_set_error(struct host *p, enum fetch_error error, const char *w
 }
 
 /* Use this address of the host from now on, at the pace of the address. */
-static void host_use_address(struct fetch *f, uint32_t host, unsigned pin)
+void host_use_address(struct fetch *f, uint32_t host, unsigned pin)
 {
 	struct host *p = &f->hosts.v[host];
 
@@ -78,10 +71,17 @@ static void host_set_addresses(struct fetch *f, uint32_t host, const struct sock
 			host_set_error(p, FETCH_GATE, line);
 			return;
 		}
+		if (f->opt.family && sa->sa_family != f->opt.family)
+			continue;
 		pin = &p->pins[p->n_pins++];
 		snprintf(pin->text, sizeof pin->text,
 		         sa->sa_family == AF_INET6 ? "[%.45s]" : "%s", text);
 		pin->address = polite_address(f->polite, party, gate_party(sa, party));
+	}
+	if (!p->n_pins) {
+		host_set_error(p, FETCH_DNS, f->opt.family == AF_INET6 ?
+		               "no IPv6 address (--ip 6)" : "no IPv4 address (--ip 4)");
+		return;
 	}
 	host_set_error(p, FETCH_OK, NULL);
 	host_use_address(f, host, 0);
@@ -149,7 +149,7 @@ static bool host_allows(struct fetch *f, struct job *j)
 	return false;
 }
 
-static bool may_spend(struct fetch *f, struct job *j, enum fetch_spend what)
+bool job_may_spend(struct fetch *f, struct job *j, enum fetch_spend what)
 {
 	if (j->is_robots || j->only_robots)
 		return true;
@@ -162,7 +162,7 @@ static bool may_spend(struct fetch *f, struct job *j, enum fetch_spend what)
 /* May the job send its first request, or fetch robots.txt for it?  If not, it is done. */
 static bool may_begin(struct fetch *f, struct job *j, enum fetch_spend what)
 {
-	if (j->begun || may_spend(f, j, what)) {
+	if (j->begun || job_may_spend(f, j, what)) {
 		j->begun = j->begun || what == FETCH_FIRST;
 		return true;
 	}
@@ -183,7 +183,7 @@ static bool count_request(struct fetch *f, struct job *j)
 {
 	uint32_t payer = j->is_robots ? robots_payer(f, j) : NONE;
 
-	if (payer != NONE && !may_spend(f, f->jobs.v[payer], FETCH_MORE))
+	if (payer != NONE && !job_may_spend(f, f->jobs.v[payer], FETCH_MORE))
 		return false;
 	j->granted -= j->granted && j->requests;
 	j->requests++;
@@ -199,6 +199,22 @@ static bool count_request(struct fetch *f, struct job *j)
 		tell_sent(f, j);
 	}
 	return true;
+}
+
+/* What the user wants sent with this very URL, and taken of its answer. */
+static void add_extra(struct fetch *f, struct job *j, struct wire_request *r)
+{
+	if (!f->opt.asking)
+		return;
+	if (!j->extra)
+		j->extra = asking_extra_new();
+	asking_for(f->opt.asking, j->url.data, j->url.size, (int64_t)time(NULL), j->extra);
+	r->extra = j->extra;
+	if (j->is_robots || j->any_type)
+		return;
+	r->accept = j->extra->accept;
+	if (j->extra->max_body)
+		r->max_body = j->extra->max_body;
 }
 
 void job_dispatch(struct fetch *f, struct job *j, double now)
@@ -256,203 +272,11 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 	}
 	j->time = (int64_t)time(NULL);
 	span_start_host(f, j->host, now);
+	add_extra(f, j, &r);
 	r.until = job_until(f, j);
 	polite_start(f->polite, j->host, now);
-	wire_start(f->wire, &r, now);
-}
-
-/* ---- after ---- */
-
-/* Seconds of Retry-After; -1: missing or malformed. */
-static double retry_after(const struct transfer *t, int64_t now)
-{
-	const char *v, *d;
-	size_t n, d_size;
-	int64_t when;
-	double seconds = 0;
-
-	if (!fetch_header(t->head.data, t->head.size, "Retry-After", &v, &n) || !n)
-		return -1;
-	if (v[0] >= '0' && v[0] <= '9') {
-		for (size_t i = 0; i < n; i++) {
-			if (v[i] < '0' || v[i] > '9')
-				return -1;
-			seconds = seconds * 10 + (v[i] - '0');
-		}
-		return seconds;
-	}
-	if (!when_parse_http(v, n, &when))
-		return -1;
-	/* by the server's own clock, if it sends Date */
-	if (fetch_header(t->head.data, t->head.size, "Date", &d, &d_size))
-		(void)when_parse_http(d, d_size, &now);
-	return when > now ? (double)(when - now) : 0;
-}
-
-static bool is_failure(enum fetch_error e)
-{
-	return e == FETCH_CONNECT || e == FETCH_TLS || e == FETCH_TIMEOUT ||
-		e == FETCH_RESET || e == FETCH_PROTOCOL || e == FETCH_DNS;
-}
-
-/* Drop the last answer of a job that continues: a waiting job must not hold a transfer.
- * */
-static void forget_answer(struct fetch *f, struct job *j)
-{
-	if (j->transfer)
-		wire_recycle(f->wire, j->transfer);
-	j->transfer = NULL;
-}
-
-/* Copy the answer of a redirect; all copies together are bounded by HOPS_HELD_MAX. */
-static struct fetch_hop keep_hop(struct fetch *f, const struct job *j, const struct transfer *t)
-{
-	struct fetch_hop h = { .url = mem_strdup(j->url.data), .status = t->status,
-		.time = j->time, .head_size = t->head.size, .body_size = t->body.size };
-	size_t ip = strlen(t->ip) + 1;
-	char *copy;
-
-	if (h.body_size > HOP_BODY_MAX)
-		h.body_size = HOP_BODY_MAX;
-	h.cut = t->cut != FETCH_WHOLE || h.body_size < t->body.size;
-	if (j->is_robots || f->hops_held + h.head_size + h.body_size > HOPS_HELD_MAX) {
-		f->stats.hops_dropped += !j->is_robots;
-		h.head_size = h.body_size = 0;
-		return h;
-	}
-	f->hops_held += h.head_size + h.body_size;
-	copy = mem_alloc(h.head_size + h.body_size + ip);
-	memcpy(copy, buf_text(&t->head), h.head_size);
-	memcpy(copy + h.head_size, buf_text(&t->body), h.body_size);
-	memcpy(copy + h.head_size + h.body_size, t->ip, ip);
-	h.head = copy;
-	h.body = copy + h.head_size;
-	h.ip = h.body + h.body_size;
-	return h;
-}
-
-bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now)
-{
-	const char *v;
-	size_t n;
-	struct err err;
-	struct buf to;
-	int s = t->status;
-	const char *why = NULL;
-
-	if (s != 301 && s != 302 && s != 303 && s != 307 && s != 308)
-		return false;
-	if (!fetch_header(t->head.data, t->head.size, "Location", &v, &n) || !n)
-		return false;           /* an answer like any other */
-	buf_init(&to, URL_SIZE_MAX);
-	if (j->hops.n >= f->opt.max_redirects)
-		why = "too many redirects";
-	else if (url_resolve(j->url.data, j->url.size, v, n, &to, &err))
-		why = err.text;
-	else if (to.size == j->url.size && !memcmp(to.data, j->url.data, to.size))
-		why = "redirect to itself";
-	for (size_t i = 0; !why && i < j->hops.n; i++)
-		if (!strcmp(j->hops.v[i].url, buf_text(&to)))
-			why = "redirect loop";
-	if (why) {
-		job_done(f, j, FETCH_REDIRECT, "%s", why);
-	} else if (f->stopped) {
-		job_done(f, j, FETCH_STOPPED, NULL);
-	} else if (now >= f->cycle.ask_until) {
-		job_give_up(f, j);
-	} else if (!may_spend(f, j, FETCH_MORE)) {
-		job_done(f, j, FETCH_BUDGET, "the redirect was not followed");
-	} else {
-		vec_push(&j->hops, keep_hop(f, j, t));
-		buf_clear(&j->url);
-		buf_add(&j->url, to.data, to.size);
-		forget_answer(f, j);
-		job_queue(f, j, now, true);     /* first in the queue: begun jobs go before new ones */
-	}
-	buf_release(&to);
-	return true;
-}
-
-/* The address cannot be reached: queue the job for the host's next address, if there is
- * one. No request was sent, and polite decides when the next address may be tried. */
-static bool next_pin(struct fetch *f, struct job *j, const struct transfer *t, double now)
-{
-	struct host *p = &f->hosts.v[j->host];
-
-	if ((t->error != FETCH_CONNECT && t->error != FETCH_TIMEOUT) || t->received ||
-	    t->connect_seconds > 0 || p->n_pins < 2 || ++j->pins_tried >= p->n_pins)
-		return false;
-	if (j->pin == p->pin)           /* else another job has moved the host */
-		host_use_address(f, j->host, (p->pin + 1) % p->n_pins);
-	polite_cancel(f->polite, j->host);
-	polite_add_first(f->polite, j->host, j->number, now);
-	return true;
-}
-
-static bool try_again(struct fetch *f, struct job *j, double now)
-{
-	if (f->stopped || j->tries >= f->opt.retries || job_is_late(f, j, now) ||
-	    polite_blocked(f->polite, j->host, now) > f->opt.polite.max_wait ||
-	    !may_spend(f, j, FETCH_MORE))
-		return false;
-	j->tries++;
-	f->stats.retries++;
-	j->pins_tried = 0;
-	forget_answer(f, j);
-	polite_add_first(f->polite, j->host, j->number, now);
-	return true;
-}
-
-static void page_answered(struct fetch *f, struct job *j, struct transfer *t, double now,
-                          bool throttled)
-{
-	j->transfer = t;
-	if (throttled) {
-		j->blocked = polite_blocked(f->polite, j->host, now);
-		if (!try_again(f, j, now))
-			job_done(f, j, FETCH_BACKOFF, "status %d: the host rests for %.0f s",
-			         t->status, j->blocked);
-		return;
-	}
-	if (j->method == FETCH_HEAD && j->second_opinion && !f->stopped &&
-	    (t->status >= 400 || t->error == FETCH_TIMEOUT || t->error == FETCH_RESET ||
-	     t->error == FETCH_PROTOCOL) && may_spend(f, j, FETCH_MORE)) {
-		j->method = FETCH_GET;
-		j->head_status = t->status;
-		j->pins_tried = 0;
-		forget_answer(f, j);
-		polite_add_first(f->polite, j->host, j->number, now);
-		return;
-	}
-	if (t->error != FETCH_OK)
-		job_done(f, j, t->error, "%s", t->why);
-	else if (t->status == 304 && !j->conditional)
-		job_done(f, j, FETCH_PROTOCOL, "304 to a request without validators");
-	else if (!job_redirect(f, j, t, now))
-		job_done(f, j, FETCH_OK, NULL);
-}
-
-void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now)
-{
-	bool throttled = t->error == FETCH_OK && (t->status == 429 || t->status == 503);
-	bool cut = t->error == FETCH_TIMEOUT && now >= t->until;        /* by us */
-	double draw = rng_unit(rng_draw(f->opt.seed, f->draws++, j->host, RNG_JITTER));
-
-	if (!cut && next_pin(f, j, t, now)) {
-		wire_recycle(f->wire, t);
-		return;
-	}
-	j->bytes += t->received;
-	f->stats.bytes += t->received;
-	if (cut && j->is_robots)
-		t->error = FETCH_STOPPED;       /* this is no failure of robots.txt */
-	polite_done(f->polite, j->host, now, throttled ? POLITE_THROTTLED : cut ? POLITE_CUT
-		: is_failure(t->error) ? POLITE_FAILED : POLITE_ANSWERED,
-		throttled ? retry_after(t, j->time) : -1, draw);
-	if (j->is_robots && throttled && try_again(f, j, now))
-		wire_recycle(f->wire, t);
-	else if (j->is_robots)
-		robots_done(f, j, t, now);
+	if (fetch_program_takes(f, j, &r))
+		fetch_program_start(f, j, &r, now);
 	else
-		page_answered(f, j, t, now, throttled);
+		wire_start(f->wire, &r, now);
 }

@@ -285,7 +285,7 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 
 	if (t && error == FETCH_OK && j->hops.n < f->opt.max_redirects &&
 	    job_redirect(f, j, t, now)) {
-		wire_recycle(f->wire, t);
+		fetch_recycle(f, t);
 		return;                 /* the job continues, or came back here with t == NULL */
 	}
 	o = &f->origins.v[j->origin];   /* again: a redirect may have moved the array */
@@ -312,7 +312,7 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 			polite_add(f->polite, page->host, page->number, now);
 	}
 	if (t)
-		wire_recycle(f->wire, t);
+		fetch_recycle(f, t);
 	job_free(f, j);
 }
 

@@ -23,6 +23,7 @@ enum waits { NOT_WAITING, WAITS_IN_HEAP, WAITS_AT_ADDRESS };
 struct host {
 	double ready;                   /* earliest next start */
 	double delay;
+	double own_delay;               /* without what robots.txt asks for */
 	double blocked_until;
 	double last_incident;           /* when the last block ended */
 	uint32_t address, moves_to;     /* moves_to: when its slots are free */
@@ -89,13 +90,21 @@ static void heap_fit(struct heap *h, uint32_t n)
 	*h = bigger;
 }
 
+static double own_delay(const struct polite *p, const char *name, size_t size)
+{
+	double own = p->opt.delay_of ? p->opt.delay_of(p->opt.delay_arg, name, size) : (double)NAN;
+
+	return isnan(own) ? p->opt.delay : own;
+}
+
 uint32_t polite_host(struct polite *p, const char *name, size_t size)
 {
 	bool is_new;
 	uint32_t i = strtab_intern(&p->host_names, name, size, &is_new);
 
 	if (is_new) {
-		struct host h = { .delay = p->opt.delay, .ready = -INFINITY,
+		double delay = own_delay(p, name, size);
+		struct host h = { .delay = delay, .own_delay = delay, .ready = -INFINITY,
 			.blocked_until = -INFINITY, .last_incident = -INFINITY,
 			.address = POLITE_NONE, .first = POLITE_NONE,
 			.last = POLITE_NONE, .next_at_address = POLITE_NONE,
@@ -219,7 +228,7 @@ void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds)
 	struct host *h = &p->hosts.v[host];
 	double old = h->delay;
 
-	h->delay = p->opt.delay;
+	h->delay = h->own_delay;
 	if (seconds > p->opt.max_crawl_delay)
 		seconds = p->opt.max_crawl_delay;
 	if (seconds > h->delay)
@@ -232,7 +241,7 @@ double polite_delay(const struct polite *p, const char *name, size_t size)
 {
 	uint32_t i = strtab_find(&p->host_names, name, size);
 
-	return i == MAP_NONE ? p->opt.delay : p->hosts.v[i].delay;
+	return i == MAP_NONE ? own_delay(p, name, size) : p->hosts.v[i].delay;
 }
 
 static void drain(struct polite *p, uint32_t i)
@@ -265,6 +274,8 @@ static void add(struct polite *p, uint32_t host, uint32_t job, bool first, doubl
 		h->first = i;
 	else
 		p->nodes.v[h->last].next = i, h->last = i;
+	if (p->opt.wait_first && h->ready == -INFINITY)
+		h->ready = now + h->delay;
 	p->n_waiting++;
 	p->sweep = host < p->sweep ? host : p->sweep;
 	if (h->blocked_until - now > p->opt.max_wait)
@@ -477,6 +488,32 @@ bool polite_resting(const struct polite *p, double now, uint32_t *at, const char
 		}
 	}
 	return false;
+}
+
+bool polite_pausing(const struct polite *p, double now, uint32_t *at, const char **ret_name,
+                    double *ret_seconds)
+{
+	for (; *at < p->hosts.n; ++*at) {
+		/* one that is being asked has its pause ahead */
+		const struct host *h = &p->hosts.v[*at];
+		double until = h->open && moment(h) < now + h->delay ? now + h->delay : moment(h);
+
+		if (until > now) {
+			*ret_seconds = until - now;
+			*ret_name = strtab_get(&p->host_names, *at);
+			return true;
+		}
+	}
+	return false;
+}
+
+void polite_hold(struct polite *p, uint32_t host, double now, double seconds)
+{
+	struct host *h = &p->hosts.v[host];
+
+	if (now + seconds > h->ready)
+		h->ready = now + seconds;
+	list_host(p, host);
 }
 
 bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job)

@@ -27,6 +27,9 @@
 
 struct polite_options {
 	double delay;                   /* seconds between requests to a host */
+	/* Or NULL.  The delay of this host, if it has its own; else a NAN. */
+	double (*delay_of)(void *arg, const char *name, size_t size);
+	void *delay_arg;
 	double max_crawl_delay;         /* robots.txt may ask for up to this */
 	double address_delay;           /* between starts at one address */
 	unsigned host_connections, address_connections;
@@ -36,6 +39,9 @@ struct polite_options {
 	double forgive_after;           /* quiet seconds after which incidents are forgotten */
 	double jitter;                  /* up to this share longer, never shorter */
 	unsigned failure_limit;         /* consecutive failures that count as an incident */
+	/* A host's first request waits for a full delay, too: another program may have asked it
+	 * just now. */
+	bool wait_first;
 };
 
 #define POLITE_DEFAULTS { \
@@ -94,6 +100,11 @@ void polite_rest(struct polite *p, uint32_t host, double now, double seconds);
  * */
 bool polite_resting(const struct polite *p, double now, uint32_t *at, const char **ret_name,
                     double *ret_seconds);
+
+/* The same with the pauses between requests; and such a pause for a host. */
+bool polite_pausing(const struct polite *p, double now, uint32_t *at, const char **ret_name,
+                    double *ret_seconds);
+void polite_hold(struct polite *p, uint32_t host, double now, double seconds);
 
 /* Take any waiting job, in host order; to return all of them. */
 bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job);

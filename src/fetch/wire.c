@@ -13,6 +13,8 @@
  * load no thread is woken.  A lane wakes the caller when no more answers arrive, not for
  * each answer: there are fewer processors than threads.
  *
+ * With limit_rate there is one lane, which counts what it receives.
+ *
  * Memory: each lane may use its share of max_memory (wire_curl.c) plus one body.
  */
 #include <curl/curl.h>
@@ -182,7 +184,7 @@ int wire_new(struct wire **ret, const struct fetch_options *options, bool behind
 
 	if (wire_memory_init() < 0)
 		return err_set(err, E_FAIL, "libcurl does not start");
-	n = n < LANES_MAX ? n : LANES_MAX;
+	n = o.limit_rate > 0 ? 1 : n < LANES_MAX ? n : LANES_MAX;
 	o.max_memory /= n;
 	w = mem_zalloc(1, sizeof *w);
 	w->finished_end = &w->finished;

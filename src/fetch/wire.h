@@ -20,7 +20,7 @@ struct wire;
 struct lane;
 
 /* Of every request, behind Host and User-Agent. */
-#define WIRE_ACCEPT "Accept: */*"
+#define WIRE_ACCEPT "*/*"
 #define WIRE_ENCODING "Accept-Encoding: gzip, deflate, br, zstd"
 
 struct wire_request {
@@ -29,6 +29,8 @@ struct wire_request {
 	size_t origin_size;             /* of its scheme://host[:port] */
 	bool head_only;
 	const char *etag, *last_modified;       /* NULL or checked */
+	const struct asking_extra *extra;       /* header lines of the user's; NULL: none */
+	const char *accept;             /* media types that are taken; NULL: all */
 	const char *pin;                /* address, [] around IPv6; NULL: by proxy */
 	const char *proxy;              /* NULL: none */
 	size_t max_body;
@@ -54,6 +56,8 @@ struct transfer {
 	char pin[GATE_TEXT + 8];
 	struct buf asked;               /* what `url` is: an origin, or behind a proxy all of it */
 	uint64_t asked_hash;
+	const char *accept;
+	double paused_since, waited;    /* by our will: seconds before that pause */
 	size_t max_body, head_bytes, status_line, window_bytes, held;
 	double window;
 	int64_t length;                 /* Content-Length, -1: none */

@@ -4,8 +4,9 @@
  * address before its socket is opened.
  *
  * libcurl parses HTTP.  Here we add: limits for the head (all heads of an answer
- * together, with trailers) and the body, a check for contradicting lengths, and the
- * memory limit of all transfers (see wire_curl.c).
+ * together, with trailers) and the body, a check for contradicting lengths, the media types
+ * that the user takes, and the limits of memory and of bytes a second of all transfers (see
+ * wire_curl.c).
  */
 #include "fetch/wire_inner.h"
 
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+#include "fetch/asking/media_types.h"
 
 #define RESERVE_MAX (256 << 10)
 
@@ -47,6 +50,26 @@ static void prepare_body(struct transfer *t)
 		t->body = w->spare.v[--w->spare.n];
 	if (t->length > 0 && t->length <= RESERVE_MAX)
 		(void)buf_room(&t->body, (size_t)t->length);
+}
+
+/* Bytes came: at limit_rate they are paid for by waiting. */
+static void pay(struct lane *w, size_t n)
+{
+	double now;
+
+	if (!(w->opt.limit_rate > 0))
+		return;
+	now = wire_now();
+	w->paid_until = (w->paid_until > now ? w->paid_until : now) +
+	                (double)n / w->opt.limit_rate;
+}
+
+static size_t pause_body(struct transfer *t)
+{
+	t->paused = true;
+	t->paused_since = wire_now();
+	t->lane->n_paused++;
+	return CURL_WRITEFUNC_PAUSE;
 }
 
 static bool is_named(const char *data, size_t n, const char *name)
@@ -96,6 +119,23 @@ static const char *bad_fold(struct transfer *t, const char *data, size_t n)
 	return NULL;
 }
 
+/* Is it a page of a media type that is not taken? */
+static bool is_unwanted(struct transfer *t)
+{
+	const char *code = t->head.size > 12 ? memchr(t->head.data, ' ', t->status_line) : NULL;
+	const char *type;
+	char why[200];
+	size_t n;
+
+	if (!t->accept || !code || (strncmp(code + 1, "200", 3) && strncmp(code + 1, "203", 3)) ||
+	    !fetch_header(t->head.data, t->head.size, "Content-Type", &type, &n) ||
+	    media_types_has(t->accept, type, n))
+		return false;
+	snprintf(why, sizeof why, "%.*s is not among --accept", n < 100 ? (int)n : 100, type);
+	wire_fail(t, FETCH_TYPE, why);
+	return true;
+}
+
 static size_t on_header(char *data, size_t one, size_t n, void *arg)
 {
 	struct transfer *t = arg;
@@ -103,6 +143,7 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 
 	(void)one;
 	t->received += n;
+	pay(t->lane, n);
 	t->head_bytes += n;             /* of all heads: there may be any number of 1xx heads */
 	if (t->head_bytes > t->lane->opt.max_head) {
 		wire_fail(t, FETCH_TOO_LARGE, "headers without end");
@@ -132,6 +173,8 @@ static size_t on_header(char *data, size_t one, size_t n, void *arg)
 	if (n <= 2 && (data[0] == '\r' || data[0] == '\n')) {
 		t->head_done = true;
 		t->first = wire_now();
+		if (is_unwanted(t))
+			return 0;
 		prepare_body(t);
 	}
 	hold(t);
@@ -146,14 +189,14 @@ static size_t on_body(char *data, size_t one, size_t n, void *arg)
 
 	(void)one;
 	if (w->memory + n > w->opt.max_memory && w->elder != t) {
-		if (w->elder) {
-			t->paused = true;
-			w->n_paused++;
-			return CURL_WRITEFUNC_PAUSE;
-		}
+		if (w->elder)
+			return pause_body(t);
 		w->elder = t;
 	}
+	if (w->opt.limit_rate > 0 && wire_now() < w->paid_until)
+		return pause_body(t);
 	t->received += n;
+	pay(w, n);
 	if (n > room) {
 		buf_add(&t->body, data, room);
 		hold(t);
@@ -221,7 +264,7 @@ void wire_set_error(struct transfer *t, int curl_code)
 	CURLcode c = (CURLcode)curl_code;
 	const char *why = t->message[0] ? t->message : curl_easy_strerror(c);
 
-	if (c == CURLE_OK || t->cut == FETCH_CUT_LENGTH)
+	if (c == CURLE_OK || t->cut == FETCH_CUT_LENGTH || t->error == FETCH_TYPE)
 		return;
 	if (is_tls(c))
 		wire_fail(t, FETCH_TLS, why);

@@ -24,8 +24,10 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/map.h"
+#include "fetch/asking/asking.h"
 #include "base/mem.h"
 
 #define DNS_AGE 60L             /* seconds that libcurl remembers a proxy's address */
@@ -52,6 +54,11 @@ static CURL *new_model(struct lane *w)
 	curl_easy_setopt(e, CURLOPT_NOPROXY, "");       /* proxy.c has decided */
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, -1L);
+	if (o->family)
+		curl_easy_setopt(e, CURLOPT_IPRESOLVE, o->family == AF_INET6 ?
+		                 (long)CURL_IPRESOLVE_V6 : (long)CURL_IPRESOLVE_V4);
+	if (o->bind)
+		curl_easy_setopt(e, CURLOPT_INTERFACE, o->bind);
 	if (o->ca_file)
 		curl_easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
 	if (o->ca_path)
@@ -67,7 +74,7 @@ void wire_ask_init(struct lane *w)
 	buf_init(&agent, BUF_NO_LIMIT);
 	buf_printf(&agent, "User-Agent: %s", w->opt.user_agent);
 	w->headers = curl_slist_append(NULL, buf_text(&agent));
-	w->headers = curl_slist_append(w->headers, WIRE_ACCEPT);
+	w->headers = curl_slist_append(w->headers, "Accept: " WIRE_ACCEPT);
 	w->headers = curl_slist_append(w->headers, WIRE_ENCODING);
 	buf_release(&agent);
 	w->max_transfers = w->opt.connections;
@@ -130,18 +137,32 @@ static struct curl_slist *add_header(struct curl_slist *l, const char *name, con
 	return l;
 }
 
+static struct curl_slist *add_lines(struct curl_slist *l, const struct buf *lines)
+{
+	const char *s = buf_text(lines), *end = s + lines->size;
+
+	for (; s < end; s += strlen(s) + 1)
+		l = curl_slist_append(l, s);
+	return l;
+}
+
 /* The headers of every request; behind a proxy without the first (see above). */
 static void set_headers(struct lane *w, struct transfer *t, const struct wire_request *r)
 {
 	struct curl_slist *own = NULL, *common = r->proxy ? w->headers->next : w->headers;
 
-	if (r->etag || r->last_modified) {
+	if (r->etag || r->last_modified || r->extra) {
 		for (struct curl_slist *l = common; l; l = l->next)
-			own = curl_slist_append(own, l->data);
+			own = r->accept && !strcmp(l->data, "Accept: " WIRE_ACCEPT) ?
+				add_header(own, "Accept", r->accept) : curl_slist_append(own, l->data);
 		if (r->etag)
 			own = add_header(own, "If-None-Match", r->etag);
 		if (r->last_modified)
 			own = add_header(own, "If-Modified-Since", r->last_modified);
+		if (r->extra) {
+			own = add_lines(own, &r->extra->open);
+			own = add_lines(own, &r->extra->secret);
+		}
 	}
 	curl_slist_free_all(t->headers);
 	t->headers = own;

@@ -9,6 +9,10 @@
  * Memory: heads and bodies of all transfers together stay under max_memory plus one body.
  * At that limit transfers are paused when they receive data, all but the first to reach
  * it. When memory is freed the others continue.
+ *
+ * limit_rate: what was received is paid for by time.  Until it is paid, a transfer that
+ * receives data is paused; then the one that has waited longest goes on.  Pauses of ours do
+ * not count as the server's time.
  */
 #include "fetch/wire_inner.h"
 
@@ -188,6 +192,17 @@ static void finish(struct lane *w, struct transfer *t)
 	w->finished_end = &t->next;
 }
 
+/* See fetch_options.send_until. */
+static bool is_too_late_to_send(const struct fetch_options *o)
+{
+	struct timespec t;
+
+	if (!o->send_until)
+		return false;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 >= atomic_load(o->send_until);
+}
+
 void lane_start(struct lane *w, const struct wire_request *r, double now)
 {
 	struct transfer *t = wire_ask_take(w, r);
@@ -201,6 +216,8 @@ void lane_start(struct lane *w, const struct wire_request *r, double now)
 	t->started = t->window = now;
 	t->first = t->connect_seconds = 0;
 	t->received = t->head_bytes = t->window_bytes = t->held = 0;
+	t->accept = r->accept;
+	t->waited = 0;
 	t->head_done = t->in_framing = t->paused = t->failed_here = false;
 	t->status_line = 0;
 	t->max_body = r->max_body;
@@ -214,7 +231,10 @@ void lane_start(struct lane *w, const struct wire_request *r, double now)
 		w->active->active_link = &t->next_active;
 	w->active = t;
 	w->n_active++;
-	if (why || curl_multi_add_handle(w->multi, t->easy) != CURLM_OK) {
+	if (is_too_late_to_send(&w->opt)) {
+		wire_fail(t, FETCH_STOPPED, "no request may be sent any more");
+		finish(w, t);
+	} else if (why || curl_multi_add_handle(w->multi, t->easy) != CURLM_OK) {
 		wire_fail(t, FETCH_PROTOCOL, why ? why : "libcurl refuses the request");
 		finish(w, t);
 	}
@@ -254,8 +274,9 @@ static bool is_connected(const struct transfer *t)
 static const char *too_late(const struct lane *w, struct transfer *t, double now)
 {
 	const struct fetch_options *o = &w->opt;
+	double pauses = t->waited + (t->paused ? now - t->paused_since : 0);
 
-	if (now - t->started > o->whole_timeout)
+	if (now - t->started - pauses > o->whole_timeout)
 		return "took too long";
 	if (now >= t->until)
 		return "took longer than its cycle or its host may";
@@ -266,7 +287,7 @@ static const char *too_late(const struct lane *w, struct transfer *t, double now
 	if (now - t->window >= o->slow_seconds) {
 		double got = (double)(t->received - t->window_bytes);
 
-		if (t->received && !t->paused && got < o->slow_rate * (now - t->window))
+		if (t->received && !t->paused && !(o->limit_rate > 0) && got < o->slow_rate * (now - t->window))
 			return "too slow";
 		t->window = now;
 		t->window_bytes = t->received;
@@ -294,6 +315,36 @@ static void sweep(struct lane *w, double now)
 	}
 }
 
+/* Let a paused transfer continue. */
+static void unpause(struct lane *w, struct transfer *t)
+{
+	CURLcode c;
+
+	t->paused = false;
+	t->waited += wire_now() - t->paused_since;
+	w->n_paused--;
+	/* this delivers held data at once; if the transfer ends here, only the return value
+	 * says so */
+	c = curl_easy_pause(t->easy, CURLPAUSE_CONT);
+	if (c != CURLE_OK)
+		complete(w, t, c);
+}
+
+/* What was received is paid for: who has waited longest goes on, until something is owed
+ * again. */
+static void go_on(struct lane *w)
+{
+	for (unsigned n = w->n_paused; n && w->n_paused && wire_now() >= w->paid_until; n--) {
+		struct transfer *longest = NULL;
+
+		for (struct transfer *t = w->active; t; t = t->next_active)
+			if (t->paused && (!longest || t->paused_since < longest->paused_since))
+				longest = t;
+		if (longest)
+			unpause(w, longest);
+	}
+}
+
 void lane_work(struct lane *w, double seconds)
 {
 	struct epoll_event events[EVENTS];
@@ -305,11 +356,18 @@ void lane_work(struct lane *w, double seconds)
 		wait = SWEEP;
 	if (w->timer >= 0 && w->timer - now < wait)
 		wait = w->timer > now ? w->timer - now : 0;
+	if (w->n_paused && w->opt.limit_rate > 0 && w->paid_until - now < wait)
+		wait = w->paid_until > now ? w->paid_until - now : 0;
 	if (w->finished)
 		wait = 0;
 	/* rounded up, so that the last millisecond is not spent in a loop */
 	n = epoll_wait(w->epoll, events, EVENTS, wait <= 0 ? 0 : (int)(wait * 1000) + 1);
 	now = wire_now();
+	/* First the idle sockets: the timer starts requests, and would take one of them whose
+	 * stray bytes we have just been told of. */
+	for (int i = 0; i < n; i++)
+		if (events[i].data.fd == w->watched || is_stray(w, events[i].data.fd))
+			events[i].events = 0;
 	if (w->timer >= 0 && w->timer <= now) {
 		w->timer = -1;
 		curl_multi_socket_action(w->multi, CURL_SOCKET_TIMEOUT, 0, &running);
@@ -317,12 +375,11 @@ void lane_work(struct lane *w, double seconds)
 	for (int i = 0; i < n; i++) {
 		int what = 0;
 
-		if (events[i].data.fd == w->watched || is_stray(w, events[i].data.fd))
-			continue;
 		what |= events[i].events & EPOLLIN ? CURL_CSELECT_IN : 0;
 		what |= events[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
 		what |= events[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0;
-		curl_multi_socket_action(w->multi, events[i].data.fd, what, &running);
+		if (what)
+			curl_multi_socket_action(w->multi, events[i].data.fd, what, &running);
 	}
 	while ((m = curl_multi_info_read(w->multi, &left))) {
 		struct transfer *t;
@@ -332,6 +389,8 @@ void lane_work(struct lane *w, double seconds)
 		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
 		complete(w, t, m->data.result);
 	}
+	if (w->opt.limit_rate > 0)
+		go_on(w);
 	sweep(w, now);
 }
 
@@ -368,17 +427,8 @@ void lane_recycle(struct lane *w, struct transfer *t)
 	if (!w->n_paused || (w->elder && w->memory > w->opt.max_memory / 2))
 		return;
 	for (t = w->active; t; t = next) {
-		CURLcode c;
-
 		next = t->next_active;
-		if (!t->paused)
-			continue;
-		t->paused = false;
-		w->n_paused--;
-		/* this delivers held data at once; if the transfer ends here, only the
-		 * return value says so */
-		c = curl_easy_pause(t->easy, CURLPAUSE_CONT);
-		if (c != CURLE_OK)
-			complete(w, t, c);
+		if (t->paused)
+			unpause(w, t);
 	}
 }

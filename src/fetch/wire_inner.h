@@ -26,6 +26,7 @@ struct lane {
 	int epoll, watched;
 	double timer;                   /* when libcurl wants to be called; < 0: never */
 	double swept;
+	double paid_until;              /* limit_rate: what was received is paid for then */
 	struct transfer *active, *idle, *finished, **finished_end, *elder;
 	unsigned n_active, n_paused;
 	VEC(struct buf) spare;          /* free body buffers; the last was used last */
