@@ -20,6 +20,23 @@ void frozen_bytes(struct frozen *f, void *bytes, size_t size)
 	f->hash = hash_bytes(bytes, size, f->hash);
 }
 
+void frozen_rows(struct frozen *f, void *rows, size_t n, size_t size)
+{
+	uint64_t count = n;
+
+	frozen_value(f, &count);
+	frozen_check(f, count <= n);
+	frozen_bytes(f, rows, f->bad ? 0 : (size_t)count * size);
+}
+
+void frozen_same(struct frozen *f, uint64_t n)
+{
+	uint64_t count = n;
+
+	frozen_value(f, &count);
+	frozen_check(f, count == n);
+}
+
 void frozen_array(struct frozen *f, void **v, size_t *n, size_t *cap, size_t size)
 {
 	uint64_t count = *n;

@@ -26,6 +26,12 @@ void frozen_bytes(struct frozen *f, void *bytes, size_t size);
 /* An array whose length is not known before it is read; it must be empty then. */
 void frozen_array(struct frozen *f, void **v, size_t *n, size_t *cap, size_t size);
 
+/* n rows of an array.  What is read may have fewer: pages, directories and sites that came
+ * later are behind those that were there, and their rows stay as they are. */
+void frozen_rows(struct frozen *f, void *rows, size_t n, size_t size);
+/* What is read is good only if there were as many then. */
+void frozen_same(struct frozen *f, uint64_t n);
+
 #define frozen_value(f, value) frozen_bytes(f, value, sizeof *(value))
 #define frozen_vec(f, vec) \
 	frozen_array(f, (void **)&(vec)->v, &(vec)->n, &(vec)->cap, sizeof *(vec)->v)

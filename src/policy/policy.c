@@ -17,7 +17,7 @@ void policy_free(struct policy *p)
 	free(p->opts);
 	free(p->state);
 	mem_big_free(p->page_mem, (size_t)p->n_pages * p->ops->page_size);
-	arena_release(&p->keep);
+	arena_release(&p->texts);
 	free(p);
 }
 
@@ -52,7 +52,7 @@ void policy_freeze(struct policy *p, const struct view *v, struct frozen *f)
 	f->bad |= !policy_can_freeze(p);
 	if (!p || f->bad)
 		return;
-	frozen_bytes(f, p->page_mem, (size_t)p->n_pages * p->ops->page_size);
+	frozen_rows(f, p->page_mem, p->n_pages, p->ops->page_size);
 	p->ops->freeze(p, v, f);
 }
 
@@ -66,6 +66,12 @@ void policy_freeze_nothing(struct policy *p, const struct view *v, struct frozen
 double policy_probability(struct policy *p, const struct view *v, uint32_t page)
 {
 	return p->ops->probability ? p->ops->probability(p, v, page) : NAN;
+}
+
+bool policy_demand(struct policy *p, const struct view *v, struct demand *ret)
+{
+	*ret = (struct demand){ 0 };
+	return p->ops->comparable && p->ops->demand && p->ops->demand(p, v, ret);
 }
 
 void policy_begin(struct policy *p, const struct view *v)
@@ -130,6 +136,16 @@ const char *aim_name(enum aim aim)
 	static const char *const names[] = { "changes", "freshness", "age" };
 
 	return names[aim];
+}
+
+bool aim_find(const char *name, enum aim *ret)
+{
+	for (int a = AIM_CHANGES; a <= AIM_AGE; a++)
+		if (strcmp(name, aim_name((enum aim)a)) == 0) {
+			*ret = (enum aim)a;
+			return true;
+		}
+	return false;
 }
 
 const char *weight_name(enum weight_by weight)

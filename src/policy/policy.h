@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/numbers.h"
 #include "base/option.h"
+#include "policy/demand.h"
 #include "policy/frozen.h"
 #include "policy/view.h"
 
@@ -69,6 +70,10 @@ struct policy_ops {
 	const struct option_spec *options;
 	size_t opts_size, state_size, page_size;
 	bool only_replay;               /* uses data that no crawler can have */
+	/* Scores of several shards may be compared: a score is the gain that a request is
+	 * expected to bring, in one unit everywhere, before any normalisation within a shard.
+	 * False: in a fleet its shards get budget by their pages. */
+	bool comparable;
 	/* The share of the last plan, 0 to 1, that must be told before the next ask().
 	 * Later answers are told when they come.  0: the plan does not depend on answers
 	 * of the same cycle. */
@@ -94,8 +99,17 @@ struct policy_ops {
 	const char *(*chosen)(const struct policy *);
 	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
+	/* Called between begin() and end(): add the score of every page that it would ask for
+	 * next, however many are allowed.  Plans are the same with and without this call.
+	 * Needed where `comparable` is set.  False: not in this cycle (it does the work of a
+	 * policy that is not comparable), and nothing was added. */
+	bool (*demand)(struct policy *, const struct view *, struct demand *ret);
 	/* What state remembers between cycles, written, or read back into a new policy of the
-	 * same options that has the same view (policy/frozen.h).  Page memory is kept for it.
+	 * same options (policy/frozen.h).  Page memory is kept for it.  Its view is the same, but
+	 * pages may have come, with directories, sites and families: all of them behind those
+	 * that were there.  The outcome must be as if the policy had been told every visit with
+	 * the new view; one for which that is not so asks for frozen_same() pages.  (So begin,
+	 * tell and end must not look at view.weight, which changes from cycle to cycle.)
 	 * NULL: it cannot be kept, and the policy is told every visit again. */
 	void (*freeze)(struct policy *, const struct view *, struct frozen *);
 };
@@ -104,7 +118,7 @@ struct policy {
 	const struct policy_ops *ops;
 	void *opts, *state, *page_mem;
 	uint32_t n_pages;
-	struct arena keep;              /* option texts */
+	struct arena texts;              /* option texts */
 	char spec[256];                 /* as the user wrote it */
 };
 
@@ -124,6 +138,9 @@ void policy_freeze_nothing(struct policy *p, const struct view *v, struct frozen
 
 /* The chance that the next cycle visits this page; NAN: unknown. */
 double policy_probability(struct policy *p, const struct view *v, uint32_t page);
+
+/* The demand of its open pages.  False: scores cannot be compared. */
+bool policy_demand(struct policy *p, const struct view *v, struct demand *ret);
 
 void policy_begin(struct policy *p, const struct view *v);
 void policy_ask(struct policy *p, const struct view *v, struct plan *plan);
@@ -145,6 +162,7 @@ const char *reason_name(unsigned reason);
 const char *reason_text(unsigned reason);
 const char *outcome_name(enum outcome o);
 const char *aim_name(enum aim aim);             /* as in AIM_CHOICES */
+bool aim_find(const char *name, enum aim *ret); /* false: there is no such aim */
 const char *weight_name(enum weight_by weight); /* as in WEIGHT_CHOICES */
 
 #endif

@@ -40,6 +40,7 @@ enum page_state {
 	PAGE_CLOSED = 4,        /* its owner has reached its ceiling (engine/cycle/ceiling.h) */
 	PAGE_RESTS = 8,         /* it failed and rests for a while (engine/cycle/retry.h) */
 	PAGE_RETRIED = 16,      /* planned, back from a rest, and not told yet */
+	PAGE_OUT = 32,          /* would be here, but the user keeps it out; not in a view */
 };
 
 struct tree {
@@ -47,6 +48,7 @@ struct tree {
 	const uint32_t *dir_parent;     /* DIR_NONE for a host's root */
 	const uint32_t *dir_site;
 	const uint32_t *dir_depth;      /* 0 for a host's root */
+	const uint8_t *dir_alone;       /* 1: of the settled pages one, and nothing below it */
 	const uint32_t *dir_first;      /* n_dirs + 1: into dir_pages */
 	const uint32_t *dir_pages;      /* pages grouped by their directory */
 	const uint32_t *child_first;    /* n_dirs + 1: into child_dirs */
@@ -93,11 +95,14 @@ struct view {
 	uint32_t round;                 /* 0 at the first ask() of a cycle */
 	uint32_t budget;                /* R, the downloads of this cycle */
 	uint32_t room;                  /* downloads that are not planned yet */
+	uint32_t n_shards;              /* of the fleet that this is a shard of; 0: of none */
 	enum goal goal;
 	enum observe observe;
 	enum aim aim;
 
 	uint32_t n_pages;
+	uint32_t n_settled;             /* the first so many have links, PageRank and sizes; those
+	                                 * that came later have the least PageRank and no size */
 	const uint8_t *state;           /* enum page_state, or-ed */
 	const uint32_t *site;
 	const uint32_t *dir;
@@ -110,7 +115,7 @@ struct view {
 	/* Only if asked for by policy_ops.needs, else NULL. */
 	const struct graph *links;      /* within a site and beyond, out-links */
 	const struct graph *links_in;
-	const double *pagerank;         /* sums to 1 */
+	const double *pagerank;         /* of settled pages it sums to 1 */
 	const uint8_t *pagerank10;      /* 0..10 on a log scale */
 	const uint8_t *size;            /* of our copies: size_class(); 0: unknown */
 	const uint32_t *family[N_FAMILIES];

@@ -104,11 +104,14 @@ static uint32_t *find_main_pages(const struct view *v)
 	return main_page;
 }
 
-static void set_up(struct automaton_state *s, const struct automaton_opts *o,
-                   const struct view *v)
+static uint32_t tree_states(const struct automaton_opts *o)
 {
-	double r = v->budget ? v->budget : 1, start;
+	return o->states ? (uint32_t)o->states : 200;
+}
 
+static void make_players(struct automaton_state *s, const struct automaton_opts *o,
+                         const struct view *v)
+{
 	s->n_players = o->unit == BY_SITE ? v->tree->n_sites : v->n_pages;
 	s->f = mem_array(s->n_players, sizeof *s->f);
 	s->want = mem_array(s->n_players, sizeof *s->want);
@@ -118,6 +121,14 @@ static void set_up(struct automaton_state *s, const struct automaton_opts *o,
 		s->ahead = mem_zalloc(s->n_players, sizeof *s->ahead);
 		s->drawn = mem_array(s->n_players, sizeof *s->drawn);
 	}
+}
+
+static void set_up(struct automaton_state *s, const struct automaton_opts *o,
+                   const struct view *v)
+{
+	double r = v->budget ? v->budget : 1, start;
+
+	make_players(s, o, v);
 	s->n = o->states ? (double)o->states : fmax(60, ceil(4 * s->n_players / r));
 	/* few players may begin with too much demand and learn; many may not */
 	start = o->start ? (double)o->start : o->unit == BY_SITE ? round(s->n / 2) :
@@ -164,7 +175,7 @@ static void automaton_begin(struct policy *p, const struct view *v)
 	struct automaton_state *s = p->state;
 
 	if (o->kind == HTRAA) {
-		automaton_tree_begin(&s->tree, v, o->states ? (uint32_t)o->states : 200);
+		automaton_tree_begin(&s->tree, v, tree_states(o));
 		return;
 	}
 	if (!s->f)
@@ -273,6 +284,33 @@ static double automaton_probability(struct policy *p, const struct view *v, uint
 	return s->f[s->main_page ? v->site[page] : page] / s->n;
 }
 
+/* How many states there are, and where players begin, goes by the number of pages; so does
+ * the shape of the tree.  None may have come. */
+static void automaton_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	const struct automaton_opts *o = p->opts;
+	struct automaton_state *s = p->state;
+	uint8_t made = s->f != NULL;
+
+	frozen_same(f, v->n_pages);
+	if (o->kind == HTRAA) {
+		automaton_tree_freeze(&s->tree, v, tree_states(o), f);
+		return;
+	}
+	frozen_value(f, &made);
+	if (!made || f->bad)
+		return;
+	if (f->thaw)
+		make_players(s, o, v);
+	frozen_value(f, &s->n);
+	frozen_bytes(f, s->f, s->n_players * sizeof *s->f);
+	if (s->turn)
+		frozen_bytes(f, s->turn, s->n_players * sizeof *s->turn);
+	frozen_check(f, s->n >= 1 && s->n <= UINT32_MAX);
+	for (uint32_t j = 0; f->thaw && j < s->n_players; j++)
+		frozen_check(f, s->f[j] >= 1 && s->f[j] <= s->n);
+}
+
 static void automaton_release(struct policy *p)
 {
 	struct automaton_state *s = p->state;
@@ -300,4 +338,5 @@ const struct policy_ops policy_automaton = {
 	.tell = automaton_tell,
 	.release = automaton_release,
 	.probability = automaton_probability,
+	.freeze = automaton_freeze,
 };

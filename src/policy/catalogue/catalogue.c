@@ -64,7 +64,7 @@ int policy_new(struct policy **ret, const char *spec, struct err *err)
 	if (*colon && !ops->options)
 		rc = err_set(err, E_USAGE, "it takes no parameters");
 	else if (*colon)
-		rc = option_parse_spec(ops->options, p->opts, colon + 1, &p->keep, err);
+		rc = option_parse_spec(ops->options, p->opts, colon + 1, &p->texts, err);
 	if (rc == 0 && ops->check)
 		rc = ops->check(p->opts, err);
 	if (rc < 0) {

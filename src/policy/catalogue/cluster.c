@@ -258,4 +258,6 @@ const struct policy_ops policy_cluster = {
 	.ask = cluster_ask,
 	.tell = cluster_tell,
 	.release = cluster_release,
+	/* Page memory is all that is learnt.  Clusters are made when a process first asks. */
+	.freeze = policy_freeze_nothing,
 };

@@ -77,18 +77,39 @@ static double rate_of_all(const struct frequency_state *s, enum estimator e)
 	return e == EM ? s->changes / s->exposure : cho_rate(s->visits, s->changes, s->exposure);
 }
 
-static void frequency_ask(struct policy *p, const struct view *v, struct plan *plan)
+/* Changes to expect since the last visit; unknown: the rate of a page without visits. */
+static double score(const struct policy *p, const struct view *v, uint32_t page, double unknown)
+{
+	const struct page_history *h = (const struct page_history *)p->page_mem + page;
+	double rate = h->visits > 0 ? (double)h->rate : unknown;
+
+	return (rate + 1e-9) * view_age(v, page);
+}
+
+static double rate_unknown(const struct policy *p)
 {
 	const struct frequency_opts *o = p->opts;
-	const struct page_history *h = p->page_mem;
-	double unknown = rate_of_all(p->state, (enum estimator)o->estimator);
 
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		double rate = h[i].visits > 0 ? (double)h[i].rate : unknown;
+	return rate_of_all(p->state, (enum estimator)o->estimator);
+}
 
+static void frequency_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	double unknown = rate_unknown(p);
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
 		if (view_open(v, i))
-			plan_offer(plan, i, (rate + 1e-9) * view_age(v, i), NAN, REASON_RATE);
-	}
+			plan_offer(plan, i, score(p, v, i, unknown), NAN, REASON_RATE);
+}
+
+static bool frequency_demand(struct policy *p, const struct view *v, struct demand *ret)
+{
+	double unknown = rate_unknown(p);
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i))
+			demand_add(ret, score(p, v, i, unknown), 1);
+	return true;
 }
 
 /* Expected time to the first change in an interval known to hold one. */
@@ -128,6 +149,19 @@ static void frequency_tell(struct policy *p, const struct view *v, const struct 
 	s->exposure += exposure;
 }
 
+static void frequency_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	const struct page_history *h = p->page_mem;
+	struct frequency_state *s = p->state;
+
+	frozen_value(f, &s->visits);
+	frozen_value(f, &s->changes);
+	frozen_value(f, &s->exposure);
+	censored_freeze(&s->intervals, f);
+	for (uint32_t i = 0; f->thaw && !f->bad && i < v->n_pages; i++)
+		censored_check(&s->intervals, &h[i].seen, f);
+}
+
 static void frequency_release(struct policy *p)
 {
 	struct frequency_state *s = p->state;
@@ -139,11 +173,14 @@ const struct policy_ops policy_frequency = {
 	.name = "frequency",
 	.summary = "each page by its own estimated change rate",
 	.origin = "Freq; Cho & Garcia-Molina 2003",
+	.comparable = true,
 	.options = frequency_options,
 	.opts_size = sizeof(struct frequency_opts),
 	.state_size = sizeof(struct frequency_state),
 	.page_size = sizeof(struct page_history),
 	.ask = frequency_ask,
+	.demand = frequency_demand,
 	.tell = frequency_tell,
 	.release = frequency_release,
+	.freeze = frequency_freeze,
 };

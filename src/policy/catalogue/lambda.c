@@ -67,7 +67,7 @@ static double rate_of(struct policy *p, const struct view *v, uint32_t i, double
 	const struct lambda_page *h = policy_page(p, i);
 	double rate = h->rate > 0 ? (double)h->rate : M_LN2 / SMOOTH;
 
-	*ret_w = o->weight ? v->pagerank[i] * v->n_pages : 1;
+	*ret_w = o->weight ? v->pagerank[i] * v->n_settled : 1;
 	return rate * (double)v->cycle_seconds / DAY;
 }
 
@@ -126,6 +126,15 @@ static void lambda_ask(struct policy *p, const struct view *v, struct plan *plan
 		           NAN, REASON_DUE);
 }
 
+/* Every page has its part of the price, and gets credit: none may have come. */
+static void lambda_freeze(struct policy *p, const struct view *v, struct frozen *f)
+{
+	frozen_same(f, v->n_pages);
+	censored_freeze(p->state, f);
+	for (uint32_t i = 0; f->thaw && !f->bad && i < v->n_pages; i++)
+		censored_check(p->state, &((const struct lambda_page *)policy_page(p, i))->seen, f);
+}
+
 static void lambda_release(struct policy *p)
 {
 	censored_release(p->state);
@@ -144,4 +153,5 @@ const struct policy_ops policy_lambda = {
 	.ask = lambda_ask,
 	.tell = lambda_tell,
 	.release = lambda_release,
+	.freeze = lambda_freeze,
 };

@@ -196,4 +196,6 @@ const struct policy_ops policy_neighbour = {
 	.ask = neighbour_ask,
 	.tell = neighbour_tell,
 	.release = neighbour_release,
+	/* Page memory is all that is learnt.  Clusters are made when a process first asks. */
+	.freeze = policy_freeze_nothing,
 };

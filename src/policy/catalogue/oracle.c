@@ -42,22 +42,37 @@ static double worth(const struct view *v, enum aim aim, uint32_t page)
 	return ahead * weight;
 }
 
-static void oracle_ask(struct policy *p, const struct view *v, struct plan *plan)
+static double score(const struct policy *p, const struct view *v, uint32_t page)
 {
 	const struct oracle_opts *o = p->opts;
 
+	return o->aim == AIM_CHANGES || v->goal == GOAL_ALIVE ?
+	       (double)v->truth[page] * (v->weight ? (double)v->weight[page] : 1) :
+	       worth(v, (enum aim)o->aim, page);
+}
+
+static void oracle_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
 	for (uint32_t i = 0; i < v->n_pages; i++)
-		plan_offer(plan, i, o->aim == AIM_CHANGES || v->goal == GOAL_ALIVE ?
-		           (double)v->truth[i] * (v->weight ? (double)v->weight[i] : 1) :
-		           worth(v, (enum aim)o->aim, i), 1, REASON_TRUTH);
+		plan_offer(plan, i, score(p, v, i), 1, REASON_TRUTH);
+}
+
+static bool oracle_demand(struct policy *p, const struct view *v, struct demand *ret)
+{
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i))
+			demand_add(ret, score(p, v, i), 1);
+	return true;
 }
 
 const struct policy_ops policy_oracle = {
 	.name = "oracle",
 	.summary = "knows the truth: the ceiling, for replay only",
 	.only_replay = true,
+	.comparable = true,
 	.options = oracle_options,
 	.opts_size = sizeof(struct oracle_opts),
 	.needs = oracle_needs,
 	.ask = oracle_ask,
+	.demand = oracle_demand,
 };

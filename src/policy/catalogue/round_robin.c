@@ -2,9 +2,8 @@
 /*
  * round_robin.c - every page in turn (RR), in an order shuffled once.
  *
- * The pointer persists across cycles, so each page comes every ceil(N/R) cycles.
- * tell() moves it behind the last page that was visited for its turn.  So replaying the
- * stored visits restores it.
+ * The page that was visited last in its turn is remembered across cycles, so each page comes
+ * every ceil(N/R) cycles.
  *
  * Cost.  O(pages) once for the order, O(R) a cycle; 8 bytes a page.
  */
@@ -14,7 +13,9 @@
 
 struct turn_state {
 	uint32_t *order;                /* pages in turn; page memory holds each one's index */
-	uint32_t n, pointer, ahead;     /* ahead: the pointer after this cycle's plan */
+	uint32_t n;
+	uint32_t last;                  /* page visited last in its turn, + 1; 0: none */
+	uint32_t ahead;                 /* index of the next to plan in this cycle */
 };
 
 static void turn_begin(struct policy *p, const struct view *v)
@@ -22,17 +23,18 @@ static void turn_begin(struct policy *p, const struct view *v)
 	struct turn_state *s = p->state;
 	struct rng r;
 
-	s->ahead = s->pointer;
-	if (s->order)
-		return;
-	s->n = v->n_pages;
-	s->order = mem_array(s->n, sizeof *s->order);
-	for (uint32_t i = 0; i < s->n; i++)
-		s->order[i] = i;
-	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_ORDER));
-	rng_shuffle(&r, s->order, s->n);
-	for (uint32_t i = 0; i < s->n; i++)
-		*(uint32_t *)policy_page(p, s->order[i]) = i;
+	if (!s->order) {
+		s->n = v->n_pages;
+		s->order = mem_array(s->n, sizeof *s->order);
+		for (uint32_t i = 0; i < s->n; i++)
+			s->order[i] = i;
+		rng_init(&r, rng_draw(v->seed, 0, 0, RNG_ORDER));
+		rng_shuffle(&r, s->order, s->n);
+		for (uint32_t i = 0; i < s->n; i++)
+			*(uint32_t *)policy_page(p, s->order[i]) = i;
+	}
+	s->ahead = s->last ? *(uint32_t *)policy_page(p, s->last - 1) + 1 : 0;
+	s->ahead = s->ahead < s->n ? s->ahead : 0;
 }
 
 static void turn_ask(struct policy *p, const struct view *v, struct plan *plan)
@@ -49,22 +51,19 @@ static void turn_ask(struct policy *p, const struct view *v, struct plan *plan)
 static void turn_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
 	struct turn_state *s = p->state;
-	uint32_t place;
 
 	(void)v;
-	if (seen->reason != REASON_TURN)
-		return;
-	place = *(uint32_t *)policy_page(p, seen->page);
-	s->pointer = place + 1 < s->n ? place + 1 : 0;
+	if (seen->reason == REASON_TURN)
+		s->last = seen->page + 1;
 }
 
-/* The order is made again from the seed. */
+/* The order is made again from the seed, for as many pages as there are then. */
 static void turn_freeze(struct policy *p, const struct view *v, struct frozen *f)
 {
 	struct turn_state *s = p->state;
 
-	frozen_value(f, &s->pointer);
-	frozen_check(f, s->pointer < v->n_pages || !s->pointer);
+	frozen_value(f, &s->last);
+	frozen_check(f, s->last <= v->n_pages);
 }
 
 static void turn_release(struct policy *p)

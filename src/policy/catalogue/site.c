@@ -258,4 +258,6 @@ const struct policy_ops policy_site = {
 	.ask = site_ask,
 	.tell = site_tell,
 	.release = site_release,
+	/* Samples are told of in their cycle: nothing is remembered beyond it. */
+	.freeze = policy_freeze_nothing,
 };

@@ -86,7 +86,8 @@ static double draw_beta(struct rng *r, double a, double b)
 	return x + y > 0 ? x / (x + y) : 0;
 }
 
-static void thompson_ask(struct policy *p, const struct view *v, struct plan *plan)
+static void thompson_walk(struct policy *p, const struct view *v, struct plan *plan,
+                          struct demand *demand)
 {
 	const struct thompson_opts *o = p->opts;
 	const struct thompson_state *s = p->state;
@@ -113,10 +114,24 @@ static void thompson_ask(struct policy *p, const struct view *v, struct plan *pl
 			              f * (double)h->misses + o->k * (1 - m));
 			if (v->observe == OBSERVE_CYCLE || v->goal == GOAL_ALIVE)
 				age = 1;
-			plan_offer(plan, page, -expm1(age * log1p(-fmin(x, 1 - 1e-9))), NAN,
-			           REASON_CHANCE);
+			x = -expm1(age * log1p(-fmin(x, 1 - 1e-9)));
+			if (plan)
+				plan_offer(plan, page, x, NAN, REASON_CHANCE);
+			else
+				demand_add(demand, x, 1);
 		}
 	}
+}
+
+static void thompson_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	thompson_walk(p, v, plan, NULL);
+}
+
+static bool thompson_demand(struct policy *p, const struct view *v, struct demand *ret)
+{
+	thompson_walk(p, v, NULL, ret);
+	return true;
 }
 
 static void thompson_tell(struct policy *p, const struct view *v, const struct seen *seen)
@@ -144,8 +159,8 @@ static void thompson_freeze(struct policy *p, const struct view *v, struct froze
 
 	thompson_begin(p, v);           /* it has room for what is read */
 	frozen_value(f, &s->all);
-	frozen_bytes(f, s->site, v->tree->n_sites * sizeof *s->site);
-	frozen_bytes(f, s->dir, v->tree->n_dirs * sizeof *s->dir);
+	frozen_rows(f, s->site, v->tree->n_sites, sizeof *s->site);
+	frozen_rows(f, s->dir, v->tree->n_dirs, sizeof *s->dir);
 }
 
 static void thompson_release(struct policy *p)
@@ -160,12 +175,14 @@ const struct policy_ops policy_thompson = {
 	.name = "thompson",
 	.summary = "a bandit: chances drawn from pooled, discounted evidence",
 	.origin = "Thompson sampling, discounted (Raj & Kalyani), pooled",
+	.comparable = true,
 	.options = thompson_options,
 	.opts_size = sizeof(struct thompson_opts),
 	.state_size = sizeof(struct thompson_state),
 	.page_size = sizeof(struct beta),
 	.begin = thompson_begin,
 	.ask = thompson_ask,
+	.demand = thompson_demand,
 	.tell = thompson_tell,
 	.release = thompson_release,
 	.freeze = thompson_freeze,

@@ -83,17 +83,32 @@ static uint32_t open_below(const struct automaton_tree *t, const struct view *v,
 	return item & LEAF ? view_open(v, item & ~LEAF) : t->nodes[item].n_open;
 }
 
+static void make_ready(struct automaton_tree *t, const struct view *v, uint32_t n_states)
+{
+	if (t->nodes)
+		return;
+	t->n_pages = v->n_pages;
+	t->n_states = n_states > 65534 ? 65534 : n_states;
+	t->nodes = mem_array(v->n_pages + 1, sizeof *t->nodes);
+	t->leaf_parent = mem_array(v->n_pages + 1, sizeof *t->leaf_parent);
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		t->leaf_parent[i] = NODE_NONE;
+	build(t, v);
+}
+
+void automaton_tree_freeze(struct automaton_tree *t, const struct view *v, uint32_t n_states,
+                           struct frozen *f)
+{
+	make_ready(t, v, n_states);
+	for (uint32_t i = 0; i < t->n_nodes && !f->bad; i++) {
+		frozen_value(f, &t->nodes[i].state);
+		frozen_check(f, t->nodes[i].state >= 1 && t->nodes[i].state <= t->n_states);
+	}
+}
+
 void automaton_tree_begin(struct automaton_tree *t, const struct view *v, uint32_t n_states)
 {
-	if (!t->nodes) {
-		t->n_pages = v->n_pages;
-		t->n_states = n_states > 65534 ? 65534 : n_states;
-		t->nodes = mem_array(v->n_pages + 1, sizeof *t->nodes);
-		t->leaf_parent = mem_array(v->n_pages + 1, sizeof *t->leaf_parent);
-		for (uint32_t i = 0; i < v->n_pages; i++)
-			t->leaf_parent[i] = NODE_NONE;
-		build(t, v);
-	}
+	make_ready(t, v, n_states);
 	t->draws = 0;
 	/* a node is made after its children, so one pass in order counts them */
 	for (uint32_t i = 0; i < t->n_nodes; i++)

@@ -27,6 +27,9 @@ void automaton_tree_begin(struct automaton_tree *t, const struct view *v, uint32
 void automaton_tree_ask(struct automaton_tree *t, const struct view *v, struct plan *plan);
 void automaton_tree_tell(struct automaton_tree *t, const struct view *v, uint32_t page,
                          bool hit);
+/* What it learnt, written, or read into one that is fresh and has the same pages. */
+void automaton_tree_freeze(struct automaton_tree *t, const struct view *v, uint32_t n_states,
+                           struct frozen *f);
 void automaton_tree_release(struct automaton_tree *t);
 /* The probability that one descent ends at a page, all pages being open. */
 double automaton_tree_share(const struct automaton_tree *t, uint32_t page);

@@ -84,6 +84,20 @@ double censored_rate(const struct censored *c, const struct censored_page *p,
 	return r;
 }
 
+/* A chain leads down to entry 0. */
+void censored_freeze(struct censored *c, struct frozen *f)
+{
+	frozen_vec(f, &c->intervals);
+	for (size_t i = 0; f->thaw && i < c->intervals.n; i++)
+		frozen_check(f, i ? c->intervals.v[i].before < i : !c->intervals.v[i].before);
+}
+
+void censored_check(const struct censored *c, const struct censored_page *p,
+                    struct frozen *f)
+{
+	frozen_check(f, !p->changed || p->changed < c->intervals.n);
+}
+
 void censored_release(struct censored *c)
 {
 	vec_release(&c->intervals);

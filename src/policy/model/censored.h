@@ -22,6 +22,7 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
+#include "policy/frozen.h"
 
 #define CENSORED_MIN 0.0005
 #define CENSORED_MAX 7.0
@@ -43,5 +44,9 @@ void censored_note(struct censored *c, struct censored_page *p, double length,
 double censored_rate(const struct censored *c, const struct censored_page *p,
                      double smooth, double day);
 void censored_release(struct censored *c);
+/* All intervals, and then, of what was read, whether those of a page make sense. */
+void censored_freeze(struct censored *c, struct frozen *f);
+void censored_check(const struct censored *c, const struct censored_page *p,
+                    struct frozen *f);
 
 #endif

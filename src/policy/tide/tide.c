@@ -21,6 +21,7 @@
  * Blind spot.  A page alone in its directory and families learns only from itself
  * and its host.
  */
+#include "base/map.h"
 #include "policy/tide/tide.h"
 
 #include <math.h>
@@ -36,6 +37,7 @@
 #define COUNT_LEAST 0.05f       /* of latest visits in a directory; less is none */
 #define WIDTH_LEAST 1e-4        /* units of time: two minutes */
 #define WIDTH_MOST 100.0
+#define SHARD_TRUST 10          /* of a fleet's shard: times stronger prior of the fit */
 #define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
 
 static const struct option_spec tide_options[] = {
@@ -103,11 +105,15 @@ static void make_ready(struct tide_state *s, const struct tide_opts *o,
 /* A council of two: what choosing yields against what the longest unvisited pages
  * yield.  Where the latter come near, groups teach nothing, and the budget goes to
  * them: tide then is round-robin, and not below it.  A few pages of either kind are
- * always taken, so that a change of mind stays possible. */
-static double oldest_share(const struct tide_state *s, double few)
+ * always taken, so that a change of mind stays possible.  The longest unvisited of today
+ * may be older than those that the yield is of, and yield more by as much. */
+static double oldest_share(const struct tide_state *s, double few, double age, double shards)
 {
 	double chosen = ((double)s->chosen.hits + 1) / ((double)s->chosen.visits + 2);
-	double oldest = ((double)s->oldest.hits + 3 * chosen) / ((double)s->oldest.visits + 6);
+	double visits = (double)s->oldest.visits, was = (double)s->oldest.age;
+	double older = was > 0 ? fmax(1, age * visits / was) : 1;
+	double hits = fmin((double)s->oldest.hits * older, visits);
+	double oldest = (hits + 3 * shards * chosen) / (visits + 6 * shards);
 	double near = (oldest / chosen - COUNCIL_NEAR) / (1 - COUNCIL_NEAR);
 
 	return fmax(few, fmin(near, COUNCIL_MOST));
@@ -141,6 +147,30 @@ static void fade_counts(struct tide_state *s, uint32_t n, float keep)
 			counts[k][i] = counts[k][i] * keep > COUNT_LEAST ? counts[k][i] * keep : 0;
 }
 
+static void fade_yield(struct tide_yield *y, float keep)
+{
+	y->hits *= keep;
+	y->visits *= keep;
+	y->age *= keep;
+}
+
+/* Cycles for which a page has not been visited, at most. */
+static uint32_t oldest_age(const struct view *v)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i) && view_age(v, i) > most)
+			most = view_age(v, i);
+	return most;
+}
+
+/* Shards that share the work: what all of them learn together, one has to learn but a part of. */
+static double shards_of(const struct view *v)
+{
+	return v->n_shards ? v->n_shards : 1;
+}
+
 static void tide_begin(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
@@ -165,7 +195,8 @@ static void tide_begin(struct policy *p, const struct view *v)
 			g->var *= memory;
 			tide_set_factor(s, f, g);
 		}
-	tide_set_fixed(p, v);
+	s->fixed_ready = false;
+	s->scored = (struct tide_stamp){ 0 };
 	s->age_unit = (float)fmin(fmax((double)v->cycle_seconds / TIDE_UNIT, WIDTH_LEAST),
 	                          WIDTH_MOST);
 	if (v->cycle_seconds <= 0)
@@ -176,13 +207,13 @@ static void tide_begin(struct policy *p, const struct view *v)
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
 			mark_dirty(s, d);
-	s->chosen.hits *= keep;
-	s->chosen.visits *= keep;
-	s->oldest.hits *= keep;
-	s->oldest.visits *= keep;
-	few = fmax(COUNCIL_FEW * fmin(width, 1), COUNCIL_LEARN - (double)s->oldest.visits);
+	fade_yield(&s->chosen, keep);
+	fade_yield(&s->oldest, keep);
+	few = fmax(COUNCIL_FEW * fmin(width, 1), COUNCIL_LEARN -
+	           shards_of(v) * (double)s->oldest.visits) / shards_of(v);
 	s->oldest_share = o->nocouncil ? 0 :
-	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget));
+	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget),
+	                               (double)oldest_age(v) * (double)s->age_unit, shards_of(v));
 	/* a fraction of a page is owed from cycle to cycle */
 	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
 	/* a visit that tells of one cycle teaches nothing about the others */
@@ -212,19 +243,32 @@ static uint32_t oldest_now(struct tide_state *s, const struct view *v, uint32_t 
 	return n < b ? n : b;
 }
 
+/* What chances depend on within a cycle: visits, and which pages are open. */
+static struct tide_stamp stamp_of(const struct tide_state *s, const struct view *v)
+{
+	return (struct tide_stamp){ s->n_told + 1, hash_bytes(v->state, v->n_pages, 1) };
+}
+
 static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 {
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
+	struct tide_stamp now = stamp_of(s, v);
+	bool scored = s->scored.told == now.told && s->scored.open == now.open;
 	uint32_t b, explore, oldest;
 
+	if (!s->fixed_ready)            /* cycles that are only recalled can do without */
+		tide_set_fixed(p, v);
 	plan_limit(plan, (uint32_t)ceil(o->batch * v->budget));
 	b = plan_room(plan);
 	while (s->n_dirty) {
 		uint32_t root = s->dirty_roots[--s->n_dirty];
 
 		s->dirty[root] = 0;
-		tide_rescore(p, v, root, -1);
+		if (scored)
+			tide_repool(p, v, root);
+		else
+			tide_rescore(p, v, root, -1);
 	}
 	oldest = oldest_now(s, v, b);
 	s->owed += s->explore * (b - oldest);
@@ -233,6 +277,27 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 	tide_batch(p, v, plan, b - oldest - explore, explore);
 	if (oldest)
 		tide_batch_oldest(v, plan);
+}
+
+/* Chances are made for it as ask() will make them, and everything that says that they still
+ * have to be made stays as it is; no page comes into the pool.  An ask() that follows at once
+ * finds them made. */
+static bool tide_demand(struct policy *p, const struct view *v, struct demand *ret)
+{
+	struct tide_state *s = p->state;
+	bool fixed = s->fixed_ready;
+	float least = s->pool_least;
+
+	if (!fixed)
+		tide_set_fixed(p, v);
+	s->pool_least = INFINITY;
+	for (uint32_t i = 0; i < s->n_dirty; i++)
+		tide_rescore(p, v, s->dirty_roots[i], -1);
+	s->pool_least = least;
+	s->fixed_ready = fixed;
+	s->scored = stamp_of(s, v);
+	tide_batch_demand(p, v, ret);
+	return true;
 }
 
 static void tide_tell(struct policy *p, const struct view *v, const struct seen *seen)
@@ -246,6 +311,7 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	float gain = 1;
 	int level;
 
+	s->n_told++;
 	if (!seen->known)
 		return;
 	level = tide_model_refresh(&s->model, dir);
@@ -275,6 +341,7 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 
 		y->hits += seen->hit ? gain : 0.f;
 		y->visits += 1;
+		y->age += (float)view_age(v, seen->page) * s->age_unit;
 	}
 	*(seen->hit ? &s->found[dir] : &s->missed[dir]) += 1;
 	*(seen->hit ? &s->near_found[tide_near(v, dir)] : &s->near_missed[tide_near(v, dir)]) += 1;
@@ -286,10 +353,17 @@ static void tide_end(struct policy *p, const struct view *v)
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
 	size_t n = s->n_rows < TIDE_ROWS ? s->n_rows : TIDE_ROWS;
+	struct logistic_prior prior[TIDE_FEATURES];
+	double trust = v->n_shards > 1 ? SHARD_TRUST * shards_of(v) : 1;
 
-	(void)v;
+	/* Shards compare their scores.  Each fits to its own visits, those of a burst or of few
+	 * sites; what it takes for a better fit would make its scores another currency. */
+	for (int i = 0; i < TIDE_FEATURES; i++) {
+		prior[i] = tide_prior[i];
+		prior[i].precision *= trust;
+	}
 	if (!o->nofit)
-		logistic_fit(s->rows, s->row_hit, n, TIDE_FEATURES, tide_prior, s->weight);
+		logistic_fit(s->rows, s->row_hit, n, TIDE_FEATURES, prior, s->weight);
 }
 
 /* What is not made anew in tide_begin(). */
@@ -312,11 +386,11 @@ static void tide_freeze(struct policy *p, const struct view *v, struct frozen *f
 	frozen_bytes(f, s->row_hit, n_rows);
 	for (int k = 0; k < N_FAMILIES; k++)
 		if (s->family[k])
-			frozen_bytes(f, s->family[k], v->n_family[k] * sizeof *s->family[k]);
-	frozen_bytes(f, s->found, n * sizeof *s->found);
-	frozen_bytes(f, s->missed, n * sizeof *s->missed);
-	frozen_bytes(f, s->near_found, n * sizeof *s->near_found);
-	frozen_bytes(f, s->near_missed, n * sizeof *s->near_missed);
+			frozen_rows(f, s->family[k], v->n_family[k], sizeof *s->family[k]);
+	frozen_rows(f, s->found, n, sizeof *s->found);
+	frozen_rows(f, s->missed, n, sizeof *s->missed);
+	frozen_rows(f, s->near_found, n, sizeof *s->near_found);
+	frozen_rows(f, s->near_missed, n, sizeof *s->near_missed);
 	tide_model_freeze(&s->model, f);
 }
 
@@ -345,6 +419,7 @@ const struct policy_ops policy_tide = {
 	.summary = "follows the activity of directories: our policy for goal changed",
 	.origin = "ours",
 	.patience = .8,
+	.comparable = true,
 	.options = tide_options,
 	.opts_size = sizeof(struct tide_opts),
 	.state_size = sizeof(struct tide_state),
@@ -353,6 +428,7 @@ const struct policy_ops policy_tide = {
 	.begin = tide_begin,
 	.ask = tide_ask,
 	.tell = tide_tell,
+	.demand = tide_demand,
 	.end = tide_end,
 	.release = tide_release,
 	.freeze = tide_freeze,

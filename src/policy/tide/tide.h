@@ -49,8 +49,9 @@ struct tide_page {
 	float worth;                    /* of a download now, under the aim; times weight */
 };
 
-/* Yield of the chosen and of the longest unvisited pages, discounted. */
-struct tide_yield { float hits, visits; };
+/* Yield of the chosen and of the longest unvisited pages, discounted; age: sum of the times
+ * for which they had not been visited. */
+struct tide_yield { float hits, visits, age; };
 
 struct tide_state {
 	struct tide_yield chosen, oldest;
@@ -66,8 +67,11 @@ struct tide_state {
 	float *found, *missed;          /* by directory, latest visits */
 	float *near_found, *near_missed;        /* by parent, of the directories below */
 	/* for the cycle only */
+	bool fixed_ready;               /* tide_page.fixed is of this cycle */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
+	uint64_t n_told;                /* visits, to see whether there were any since ... */
+	struct tide_stamp { uint64_t told, open; } scored;      /* the last demand() */
 	uint32_t *taken;                /* by directory, in this batch */
 	uint32_t *touched;              /* directories with taken != 0 */
 	struct offer *best;             /* candidates of this batch, in order */
@@ -91,10 +95,7 @@ struct tide_state {
  * nothing below, is a page of /a/ (as /a/b.html would be). */
 static inline uint32_t tide_home(const struct tree *t, uint32_t dir)
 {
-	bool alone = t->dir_first[dir + 1] - t->dir_first[dir] == 1 &&
-	             t->child_first[dir] == t->child_first[dir + 1];
-
-	return alone && t->dir_parent[dir] != DIR_NONE ? t->dir_parent[dir] : dir;
+	return t->dir_alone[dir] && t->dir_parent[dir] != DIR_NONE ? t->dir_parent[dir] : dir;
 }
 
 /* tide_score.c: chances. */
@@ -107,6 +108,8 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
                    float survival, float x[TIDE_FEATURES]);
 /* Every page of `dir` and below it; level: of the nearest directory above, or -1. */
 void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level);
+/* The same where chances are up to date: put the pages that may win into the pool. */
+void tide_repool(struct policy *p, const struct view *v, uint32_t dir);
 /* What is believed of a page's future, at a directory's level. */
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
                                   int level);
@@ -127,6 +130,8 @@ void tide_batch_release(struct tide_state *s);
 /* Take n pages by noisy chance, then n_explore at random. */
 void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,
                 uint32_t n_explore);
+/* Add the noisy score of every open page. */
+void tide_batch_demand(const struct policy *p, const struct view *v, struct demand *ret);
 /* Fill the plan with the longest unvisited, ties by chance. */
 void tide_batch_oldest(const struct view *v, struct plan *plan);
 

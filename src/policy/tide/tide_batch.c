@@ -155,15 +155,32 @@ static uint32_t fill_pool(struct tide_state *s, const struct view *v, const stru
 	return floor;
 }
 
+/* The noise of the next batch. */
+static struct scorer next_scorer(const struct policy *p, const struct view *v)
+{
+	const struct tide_state *s = p->state;
+	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
+
+	return (struct scorer){
+		.pages = p->page_mem, .normal = s->normal, .noise = s->noise,
+		.salt = (uint32_t)draw, .odd = (uint32_t)(draw >> 32) | 1,
+	};
+}
+
+void tide_batch_demand(const struct policy *p, const struct view *v, struct demand *ret)
+{
+	struct scorer k = next_scorer(p, v);
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i))
+			demand_add(ret, (double)score_of(&k, i), 1);
+}
+
 /* The best pages by noisy score, in order, into best[]. */
 static void collect(struct policy *p, const struct view *v, size_t want)
 {
 	struct tide_state *s = p->state;
-	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
-	struct scorer k = {
-		.pages = p->page_mem, .normal = s->normal, .noise = s->noise,
-		.salt = (uint32_t)draw, .odd = (uint32_t)(draw >> 32) | 1,
-	};
+	struct scorer k = next_scorer(p, v);
 
 	s->n_best = 0;
 	if (!want)

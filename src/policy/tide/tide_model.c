@@ -17,7 +17,10 @@
 #define RATIO_MAX 8.f           /* of a directory's long-run rate to its parent's */
 #define RARE_BASE 0.03          /* prior of the rate of an unknown host */
 #define HOST_VOICE 500.0        /* exposure at which a host speaks half */
+#define HOST_EVENTS 0.5         /* events of the usual rate that a host begins with */
 #define EVENTS_TELL 8.f         /* events that count as much as a prior's order of size */
+#define CERTAIN 1.5             /* from 8 expected events on, down to half at 16 */
+#define CERTAIN_SPAN 16
 #define DAY (86400 / TIDE_UNIT) /* of long slots no more than that is told apart */
 #define JUMP_MOST 4096          /* cycles passed over that are kept apart */
 #define SLOTS_FINE 28           /* slots of one cycle */
@@ -28,7 +31,7 @@ void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par)
 {
 	*m = (struct tide_model){ .par = *par, .tree = tree, .base = RARE_BASE,
-	                          .path = PAGE_NONE };
+	                          .usual = RARE_BASE, .path = PAGE_NONE };
 	m->node = mem_zalloc(tree->n_dirs, sizeof *m->node);
 	m->root = mem_array(tree->n_dirs, sizeof *m->root);
 	m->roots = mem_zalloc(tree->n_dirs, sizeof *m->roots);
@@ -57,15 +60,18 @@ void tide_model_freeze(struct tide_model *m, struct frozen *f)
 
 	frozen_value(f, &m->slot);
 	frozen_value(f, &m->n_slots);
+	frozen_value(f, &m->n_columns);
 	frozen_value(f, &m->now);
 	frozen_value(f, &m->width);
 	frozen_value(f, &m->base);
-	frozen_bytes(f, m->roots, n * sizeof *m->roots);
+	frozen_value(f, &m->usual);
+	frozen_rows(f, m->roots, n, sizeof *m->roots);
 	frozen_vec(f, &m->nodes);
 	frozen_vec(f, &m->rings);
-	frozen_check(f, m->n_slots <= TIDE_SLOTS && m->nodes.n == m->rings.n && m->nodes.n <= n);
+	frozen_check(f, m->n_slots <= TIDE_SLOTS && m->n_columns <= TIDE_SLOTS &&
+	             m->nodes.n == m->rings.n && m->nodes.n <= n);
 	for (uint32_t i = 0; f->thaw && !f->bad && i < m->n_slots; i++)
-		frozen_check(f, m->slot[i].column < TIDE_SLOTS);
+		frozen_check(f, m->slot[i].column < m->n_columns);
 	for (uint32_t i = 0; f->thaw && !f->bad && i < m->nodes.n; i++) {
 		frozen_check(f, m->nodes.v[i].dir < n);
 		if (!f->bad)
@@ -134,11 +140,8 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 	float base = up ? up->base : (float)m->base;
 
 	l->base = least(HAZARD_MAX, (n->events + kb * base) / (n->exposure + kb));
-	base = up ? up->ever : (float)m->base;
-	l->ever = (n->all_events + kb * base) / (n->all_exposure + kb);
-	if (!up)
-		l->ever = shrink(n->all_events, n->all_exposure, base, kb);
-	base = up ? up->base : (float)m->base;
+	l->ever = up ? (n->all_events + kb * up->ever) / (n->all_exposure + kb) :
+	          shrink(n->all_events, n->all_exposure, (float)m->usual, kb);
 	if (!up) {
 		float k = (float)m->par.k_site, own = l->base;
 
@@ -231,6 +234,25 @@ static double base_of_all(const struct tide_model *m)
 	return fmin(0.5, x / y);
 }
 
+/* The mean of the hosts' rates by their logarithms: one that is rebuilt every day, among
+ * twenty quiet ones, makes the mean rate a hundred times as high, and this by a third. */
+static double usual_rate(const struct tide_model *m)
+{
+	double sum = log(RARE_BASE), n = 1;
+
+	for (size_t i = 0; i < m->nodes.n; i++) {
+		const struct tide_root *r = &m->roots[m->nodes.v[i].dir];
+		double voice = r->exposure / (r->exposure + 1);
+
+		if (!(r->exposure > 0))
+			continue;
+		sum += voice * log((r->events + HOST_EVENTS) /
+		                   (r->exposure + HOST_EVENTS / m->usual));
+		n += voice;
+	}
+	return exp(sum / n);
+}
+
 /* Make slots k and k + 1 one.  Who was at risk in one of them was so for a part of the
  * whole, by their widths. */
 static void merge_slots(struct tide_model *m, uint32_t k)
@@ -310,6 +332,7 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 	if (!again)
 		sum_long_run(m, width);
 	m->base = base_of_all(m);
+	m->usual = usual_rate(m);
 	m->path = PAGE_NONE;
 }
 
@@ -463,6 +486,14 @@ static double after_event(double q)
 	return x < 1e-3 ? 0.5 : 1 - (1 / x - (1 - q) / q);
 }
 
+/* The time to a change counts for no more than this, if it was found after a time `gap`:
+ * 1 / rate leaves the rate as it is.  What was as good as certain to be found may as well
+ * have come much sooner: half of it, so that more such finds raise the rate. */
+static double longest_wait(double rate, double gap)
+{
+	return fmin(fmax(CERTAIN - rate * gap / CERTAIN_SPAN, 0.5), 1) / rate;
+}
+
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit)
 {
 	struct tide_root *root = &m->roots[m->root[dir]];
@@ -494,8 +525,11 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 	}
 	root->events += all_x;
 	root->exposure += all_y;
+	all_y -= behind;
+	if (hit)
+		all_y = fmin(all_y, longest_wait((double)m->level[m->depth].ever, age));
 	teach_long_run(m, node, (struct sum){ (float)x, (float)y },
-	               (struct sum){ (float)all_x, (float)(all_y - behind) });
+	               (struct sum){ (float)all_x, (float)all_y });
 	for (; node != PAGE_NONE; node = parent_node(m, node))
 		teach(&m->rings.v[node], m, &l);
 }

@@ -22,6 +22,10 @@
  * parent for at most `voice` visits, so a parent's rate is that of its children
  * and not of its most visited child; rates are passed down as priors.
  *
+ * Hosts that are rebuilt all the time.  A change found long after the last visit does not
+ * tell when it came; the slots, drawn to the usual, make it late.  So no change may lower a
+ * rate, nor one wild host what is expected of the others.
+ *
  * Memory.  A directory that was never visited, nor anything below it, has its
  * parent's hazards by definition and needs none; half a KiB for the others.  Hazards
  * are not kept: they are made from the root down, one level of scratch each, when a
@@ -79,7 +83,9 @@ struct tide_model {
 	uint32_t n_slots, now;          /* now: the cycle */
 	uint32_t n_columns;             /* that were ever in use */
 	float width[TIDE_SLOTS];        /* by column */
-	double base;                    /* of a host nobody has visited, a unit of time */
+	/* rates of a host nobody has visited, a unit of time: the mean one, by which its pages
+	 * may have changed, and the usual one, by which they will */
+	double base, usual;
 	uint32_t *node;                 /* by directory: node + 1, or 0 */
 	uint32_t *root;                 /* by directory: its host's root */
 	VEC(struct tide_node) nodes;

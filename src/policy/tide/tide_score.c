@@ -116,7 +116,7 @@ static float history(const struct tide_page *h)
 /* What does not change within a cycle: no page is visited twice in it. */
 void tide_set_fixed(struct policy *p, const struct view *v)
 {
-	const struct tide_state *s = p->state;
+	struct tide_state *s = p->state;
 	float visited = expf((float)s->weight[TIDE_VISITED]);
 
 	for (uint32_t i = 0; i < v->n_pages; i++) {
@@ -125,11 +125,12 @@ void tide_set_fixed(struct policy *p, const struct view *v)
 		h->fixed = powf(1 + out_links(v, i), (float)s->weight[TIDE_OUT]) *
 		           expf(log_size(v, i) * (float)s->weight[TIDE_SIZE]);
 		if (v->pagerank)
-			h->fixed *= powf((float)(v->pagerank[i] * v->n_pages) + 1e-3f,
+			h->fixed *= powf((float)(v->pagerank[i] * v->n_settled) + 1e-3f,
 			                 (float)s->weight[TIDE_RANK]);
 		if (h->expected > 0)
 			h->fixed *= powf(history(h), (float)s->weight[TIDE_HISTORY]) * visited;
 	}
+	s->fixed_ready = true;
 }
 
 void tide_features(const struct policy *p, const struct view *v, uint32_t page,
@@ -151,7 +152,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	x[TIDE_SIZE] = log_size(v, page);
 	x[TIDE_HISTORY] = logf(history(h));
 	x[TIDE_VISITED] = h->expected > 0;
-	x[TIDE_RANK] = v->pagerank ? logf((float)(v->pagerank[page] * v->n_pages) + 1e-3f) : 0;
+	x[TIDE_RANK] = v->pagerank ? logf((float)(v->pagerank[page] * v->n_settled) + 1e-3f) : 0;
 	x[TIDE_ONE] = 1;
 }
 
@@ -171,7 +172,7 @@ static struct tide_future future(const struct tide_state *s, const struct tide_p
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
                                   int level)
 {
-	return future(s, h, level < 0 ? (float)s->model.base : s->model.level[level].ever);
+	return future(s, h, level < 0 ? (float)s->model.usual : s->model.level[level].ever);
 }
 
 static float worth_of(const struct tide_state *s, const struct view *v,
@@ -230,7 +231,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	float odds, common = 0, stale = 0, expected = 0, unseen = 0;
 	static const struct tide_page nothing;
 	bool ranked = ((const struct tide_opts *)p->opts)->weight && v->pagerank;
-	float ever = level < 0 ? (float)s->model.base : s->model.level[level].ever, gap = 0;
+	float ever = level < 0 ? (float)s->model.usual : s->model.level[level].ever, gap = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
@@ -262,10 +263,24 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 		if (v->weight)
 			h->worth *= v->weight[page];
 		if (ranked)
-			h->worth *= (float)(v->pagerank[page] * v->n_pages);
+			h->worth *= (float)(v->pagerank[page] * v->n_settled);
 		if (tide_may_win(s, h))
 			tide_pool_put(p->state, page);
 	}
+}
+
+void tide_repool(struct policy *p, const struct view *v, uint32_t dir)
+{
+	const struct tree *t = v->tree;
+
+	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
+		uint32_t page = t->dir_pages[i];
+
+		if (view_open(v, page) && tide_may_win(p->state, policy_page(p, page)))
+			tide_pool_put(p->state, page);
+	}
+	for (uint32_t i = t->child_first[dir]; i < t->child_first[dir + 1]; i++)
+		tide_repool(p, v, t->child_dirs[i]);
 }
 
 /* Every directory below and including `dir`; level: of the nearest above. */
