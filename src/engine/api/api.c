@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "engine/book/import.h"
+#include "repo/place.h"
 
 #define STRUCT_SIZE_MAX 4096    /* bytes: more is no size, but what lay there before */
 
@@ -167,17 +168,19 @@ static int make_folder(const char *path, struct err *err)
 
 static int open_folder(struct freshet *f, const char *dir, enum store_mode mode)
 {
-	char path[sizeof f->folder];
-	int n = snprintf(path, sizeof path, "%s/freshet.db", dir), rc = 0;
+	char path[PLACE_SIZE];
+	int rc = place_find(dir, path, &f->err);
 
-	if (n < 0 || n >= (int)sizeof path)
-		return err_set(&f->err, E_USAGE, "the path of the repository is too long");
+	if (rc < 0)
+		return rc;
 	strcpy(f->folder, dir);
 	snprintf(f->archive, sizeof f->archive, "%.4000s/warc", dir);
 	if (mode == STORE_CREATE)
 		rc = make_folder(dir, &f->err);
 	if (rc == 0)
 		rc = store_open(&f->store, path, mode, &f->err);
+	if (rc == 0)
+		store_caches(f->store, dir);
 	if (rc == 0 && mode == STORE_CREATE)
 		rc = make_folder(f->archive, &f->err);
 	return rc;
@@ -249,9 +252,17 @@ int freshet_clock(struct freshet *f, int64_t now)
 static int import_one(struct freshet *f, const char *url, const double *weight)
 {
 	struct import i = { .store = f->store, .now = api_now(f, 0), .weigh = weight != NULL,
-	                    .weight = weight ? *weight : 0 };
-	int rc = url ? import_url(&i, url, &f->err) : err_set(&f->err, E_USAGE, "no URL");
+	                    .weight = weight ? *weight : 0, .restore = true };
+	struct import_settings *as = NULL;
+	int rc = url ? import_settings_load(&as, &i, &f->err) :
+	         err_set(&f->err, E_USAGE, "no URL");
 
+	if (rc == 0)
+		rc = import_url(&i, url, &f->err);
+	import_settings_free(as);
+	if (rc >= 0 && i.stats.n_outside)
+		return err_set(&f->err, E_USAGE, "%s: the rules of scope (include, exclude) leave it "
+		               "out", url);
 	return rc < 0 ? rc : i.stats.n_pages > 0;
 }
 

@@ -23,7 +23,7 @@ struct api_client {
 	VEC(const struct freshet_offer *) list;
 };
 
-static const char *keep_text(struct arena *a, const char *s)
+static const char *copy_text(struct arena *a, const char *s)
 {
 	return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
@@ -64,17 +64,17 @@ static int client_make(struct freshet *f, const struct freshet_cycle_options *o)
 	api_client_close(f);
 	f->client = c = mem_zalloc(1, sizeof *c);
 	co = (struct client_opts){
-		.policy = keep_text(&c->texts, o->policy ? o->policy : s.policy), .seed = o->seed,
+		.policy = copy_text(&c->texts, o->policy ? o->policy : s.policy), .seed = o->seed,
 		.budget = o->budget ? (struct share){ o->budget, false } : s.budget,
 		.rules = { .aim = (enum aim)s.aim, .weight = (enum weight_by)s.weight,
 		           .every = o->cycle_seconds ? o->cycle_seconds : s.every,
 		           .max_age = s.max_age, .site_share = s.site_share,
 		           .retry_share = s.retry_share },
 		.delay = o->delay < 0 ? 0 : o->delay > 0 ? o->delay : s.delay,
-		.confirmations = (unsigned)s.confirmations, .warc_folder = f->archive,
+		.confirmations = (unsigned)s.confirmations,
 		.progress = api_watch(f),
 	};
-	c->name = keep_text(&c->texts, o->client);
+	c->name = copy_text(&c->texts, o->client);
 	c->anew = o->anew != 0;
 	client_open(&c->client, f->store, &co);
 	return 0;
@@ -114,13 +114,16 @@ static int give_asked(struct freshet *f, const struct client_asked *a,
 	for (size_t i = 0; i < a->n; i++) {
 		const struct client_offer *from = &a->offers[i];
 		struct freshet_offer o = {
-			.size = sizeof o, .lease = keep_text(&c->answer, from->lease),
-			.url = keep_text(&c->answer, from->url), .etag = keep_text(&c->answer, from->etag),
-			.last_modified = keep_text(&c->answer, from->last_modified),
+			.size = sizeof o, .lease = copy_text(&c->answer, from->lease),
+			.url = copy_text(&c->answer, from->url), .etag = copy_text(&c->answer, from->etag),
+			.given = copy_text(&c->answer, from->given),
+			.last_modified = copy_text(&c->answer, from->last_modified),
 			.last_visit = from->last_visit,
 			.not_before = from->not_before, .until = from->until,
 			.max_requests = from->max_requests, .again = from->again,
 			.score = from->score, .probability = from->probability, .reason = from->reason,
+			.robots = from->robots, .robots_read = from->robots_read,
+			.crawl_delay = from->crawl_delay,
 		};
 
 		vec_push(&c->offers, o);
@@ -152,7 +155,7 @@ int freshet_ask(struct freshet *f, const struct freshet_ask_options *options,
 	if (rc < 0)
 		return api_end(f, rc);
 	asking = (struct client_asking){
-		.name = f->client->name, .want = o.want ? o.want : WANT_USUAL,
+		.name = f->client->name, .agent = o.agent, .want = o.want ? o.want : WANT_USUAL,
 		.per_host = o.per_host, .max_requests = o.max_requests,
 		.seconds = o.lease_seconds, .now = api_now(f, 0), .anew = f->client->anew, .once = true,
 	};
@@ -194,6 +197,8 @@ static int take_told(struct freshet *f, const struct freshet_told *told, struct 
 		return err_set(&f->err, E_USAGE, "%d is no status of HTTP", (int)t.status);
 	if (t.outcome == FRESHET_BY_STATUS && !t.status)
 		return err_set(&f->err, E_USAGE, "neither outcome nor status");
+	if (t.requests > TELL_REQUESTS_MAX)
+		return err_set(&f->err, E_USAGE, "a page costs %d requests at most", TELL_REQUESTS_MAX);
 	if (!isnan(t.probability) && !(t.probability >= 0 && t.probability <= 1))
 		return err_set(&f->err, E_USAGE, "a probability is a number from 0 to 1");
 	*ret = (struct told){
@@ -204,6 +209,7 @@ static int take_told(struct freshet *f, const struct freshet_told *told, struct 
 		.requests = t.requests, .time = t.time,
 		.score = t.score != 0 ? (float)t.score : NAN,
 		.probability = t.probability > 0 ? (float)t.probability : NAN, .weight = NAN,
+		.add = t.add != 0,
 	};
 	if (!t.url)
 		return 0;
@@ -213,6 +219,7 @@ static int take_told(struct freshet *f, const struct freshet_told *told, struct 
 		rc = err_set(&f->err, E_USAGE, "this is no URL of a page: %s", why.text);
 	else
 		ret->url = (struct text){ arena_strndup(&f->texts, url.data, url.size), url.size };
+	ret->given = text_of(t.url);
 	buf_release(&url);
 	return rc;
 }
@@ -296,7 +303,7 @@ int freshet_release(struct freshet *f, const char *lease)
 		return rc;
 	rc = lease ? client_have(f) : err_set(&f->err, E_USAGE, "no lease");
 	if (rc == 0)
-		rc = client_release(f->client->client, lease, api_now(f, 0), &f->err);
+		rc = client_give_back(f->client->client, lease, api_now(f, 0), &f->err);
 	return api_end(f, rc < 0 ? rc : 0);
 }
 

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "base/io/input.h"
+#include "base/io/zip.h"
 #include "warc/cdx.h"
+#include "warc/logs/logs.h"
 #include "web/url/url.h"
 
 #define SNIFF_SIZE 4096
@@ -20,7 +22,7 @@
 const char *archive_kind_name(enum archive_kind kind)
 {
 	static const char *const names[] = { "URL list", "CDX", "WARC", "sitemap",
-	                                     "link graph" };
+	                                     "link graph", "WACZ", "crawl.log", "Nutch dump" };
 
 	return names[kind];
 }
@@ -142,6 +144,8 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 	line_end = memchr(first, '\n', rest);
 	if (size >= 5 && !memcmp(s, "WARC/", 5))
 		*ret = ARCHIVE_WARC;
+	else if (zip_looks_so(s, size))
+		*ret = ARCHIVE_WACZ;
 	else if (size >= 1 && *s == '<')
 		*ret = ARCHIVE_SITEMAP;
 	else if (size >= 5 && !memcmp(s, " CDX ", 5))
@@ -149,6 +153,10 @@ int archive_sniff(struct input *in, enum archive_kind *ret, struct err *err)
 	else if (is_index_line(first, line_end ? (size_t)(line_end - first) : rest,
 	                       line_end || size < SNIFF_SIZE - 3))
 		*ret = ARCHIVE_CDX;
+	else if (logs_is_heritrix(first, line_end ? (size_t)(line_end - first) : rest))
+		*ret = ARCHIVE_HERITRIX;
+	else if (logs_is_nutch(first, line_end ? (size_t)(line_end - first) : rest))
+		*ret = ARCHIVE_NUTCH;
 	else if (is_binary(s, size))
 		*ret = ARCHIVE_UNKNOWN;
 	else
@@ -235,6 +243,7 @@ static int read_cdx(struct archive_reader *a, struct input *in, struct err *err)
 		}
 		to_record(&line, &r);
 		r.url = (struct text){ c.url.data, c.url.size };
+		r.given = line.url;
 		a->stats.n_records++;
 		rc = a->record(a->arg, &r, err);
 		if (rc < 0)
@@ -267,6 +276,17 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 	int rc;
 
 	a->in = in;
+	if (kind == ARCHIVE_WACZ) {
+		rc = archive_read_wacz(a, input_name(in), err);
+		a->in = NULL;
+		input_close(in);
+		return rc;
+	}
+	if (kind == ARCHIVE_HERITRIX || kind == ARCHIVE_NUTCH) {
+		rc = archive_read_log(a, in, kind, err);
+		a->in = NULL;
+		return rc;
+	}
 	if (kind == ARCHIVE_CDX || kind == ARCHIVE_WARC) {
 		rc = kind == ARCHIVE_CDX ? read_cdx(a, in, err) : archive_read_warc(a, in, err);
 		a->in = NULL;
@@ -276,10 +296,10 @@ int archive_read_input(struct archive_reader *a, struct input *in, enum archive_
 		rc = say_empty(a, in);
 	else if (kind == ARCHIVE_UNKNOWN)
 		rc = err_set(err, E_PARSE, "%s: nothing in it could be read: it is neither text in UTF-8 "
-		             "nor a WARC, CDX, gzip or zstd file", input_name(in));
+		             "nor a WARC, WACZ, CDX, gzip or zstd file", input_name(in));
 	else
-		rc = err_set(err, E_USAGE, "%s: looks like a %s, which has no captures; give a CDX, CDXJ "
-		             "or WARC file", input_name(in), archive_kind_name(kind));
+		rc = err_set(err, E_USAGE, "%s: looks like a %s, which has no captures; give a CDX, CDXJ, "
+		             "WARC or WACZ file", input_name(in), archive_kind_name(kind));
 	input_close(in);
 	return rc;
 }

@@ -17,6 +17,9 @@ enum archive_kind {
 	ARCHIVE_WARC,
 	ARCHIVE_SITEMAP,        /* XML */
 	ARCHIVE_GRAPH,          /* links between URLs */
+	ARCHIVE_WACZ,           /* WARC files in a ZIP file */
+	ARCHIVE_HERITRIX,       /* crawl.log */
+	ARCHIVE_NUTCH,          /* text of readdb -dump */
 	ARCHIVE_UNKNOWN,        /* neither text nor any of these */
 };
 
@@ -44,15 +47,19 @@ struct archive_stats {
 struct archive_reader {
 	/* Called for each record; a negative result ends the reading. */
 	int (*record)(void *arg, const struct record *r, struct err *err);
+	/* Called for a page that is named and was never visited; only its URL is set.  May be
+	 * NULL. */
+	int (*page)(void *arg, const struct record *r, struct err *err);
 	/* Called for data that could not be read: "FILE:LINE: reason".  May be NULL. */
 	void (*report)(void *arg, const char *text);
 	void *arg;
-	/* The detector that WARC pages are read for; NULL: without refinements. */
-	const struct detector *detector;
+	/* The detectors that WARC pages are read for; NULL: without refinements. */
+	const struct detectors *detectors;
 	/* Elements left out of their digests; NULL: none. */
 	const struct ignore_list *rules;
 	/* Word list for the terms of WARC pages; NULL: words are not counted. */
 	struct lexicon *lexicon;
+	bool unplaced;                  /* WARC: records cannot be found again by offset */
 	struct archive_stats stats;
 	const struct input *in;         /* current input, for progress */
 };
@@ -65,6 +72,16 @@ MUST_CHECK int archive_read_input(struct archive_reader *r, struct input *in,
 bool archive_is_empty_digest(struct text digest);
 /* Part of archive_read_input(), in archive_warc.c. */
 MUST_CHECK int archive_read_warc(struct archive_reader *r, struct input *in, struct err *err);
+/* The same, in archive_logs.c. */
+MUST_CHECK int archive_read_log(struct archive_reader *r, struct input *in,
+                                enum archive_kind kind, struct err *err);
+/* The same, in archive_wacz.c. */
+MUST_CHECK int archive_read_wacz(struct archive_reader *r, const char *path, struct err *err);
+/* Has it records with the pages themselves? */
+static inline bool archive_has_content(enum archive_kind kind)
+{
+	return kind == ARCHIVE_WARC || kind == ARCHIVE_WACZ;
+}
 MUST_CHECK int archive_read(struct archive_reader *r, const char *path, struct err *err);
 
 #endif

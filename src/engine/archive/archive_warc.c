@@ -9,7 +9,8 @@
  *
  * A revisit has the content of the capture that it names: by digest for
  * identical-payload-digest; for server-not-modified by the original's digest, or else the
- * page's previous capture.  The readers of the records join them (history.c, settle.c).
+ * page's previous capture.  The readers of the records join them (history.c,
+ * import_visits.c).
  * One thing is remembered here: some crawlers (wget) write a digest of the chunked body
  * instead of the payload; their digests are mapped to ours, so that revisits find the
  * payload.
@@ -27,6 +28,7 @@
 #include "engine/archive/analyse.h"
 #include "engine/archive/archive.h"
 #include "engine/archive/lexicon.h"
+#include "engine/archive/site_detect.h"
 #include "warc/warc.h"
 #include "web/rules/robots_tag.h"
 #include "web/url/url.h"
@@ -165,8 +167,12 @@ static void fill(struct reading *d, struct record *r)
 	r->mime = mime_of(d, type);
 	r->digest = own_digest(d);
 	r->length = (int64_t)c->body_size;
-	if (r->status >= 200 && r->status <= 399)
+	if (r->status >= 200 && r->status <= 399) {
+		struct detector detect = detectors_for(d->out->detectors, in.url.s, in.url.size);
+
+		detector_options(&detect, &d->analyser.options);
 		analyse(&d->analyser, &in, r);
+	}
 	if (d->out->lexicon && r->facts.words >= 0)
 		r->terms.s = lexicon_terms(d->out->lexicon, &d->words.page, &r->terms.size);
 }
@@ -207,9 +213,11 @@ static int deliver(struct reading *d, struct err *err)
 	}
 	r.url = (struct text){ d->url.data, d->url.size };
 	set_page(d, &r);
+	if (!r.target.s)
+		r.given = (struct text){ rec->target_uri->value, rec->target_uri->value_size };
 	r.status = rec->type == WARC_RESOURCE ? 200 : c->is_http ? c->http.status :
 	           rec->profile == WARC_NOT_MODIFIED ? 304 : 0;
-	if (strcmp(name, "-")) {
+	if (strcmp(name, "-") && !d->out->unplaced) {
 		r.file = (struct text){ name, strlen(name) };
 		r.offset = (int64_t)rec->offset;
 		r.record_size = (int64_t)rec->file_size;
@@ -251,8 +259,6 @@ int archive_read_warc(struct archive_reader *a, struct input *in, struct err *er
 	d.analyser.words = a->lexicon ? &d.words : NULL;
 	d.words.stemmer = a->lexicon ? a->lexicon->stemmer : NULL;
 	d.analyser.rules = a->rules;
-	if (a->detector)
-		detector_options(a->detector, &d.analyser.options);
 	buf_init(&d.url, URL_SIZE_MAX);
 	buf_init(&d.page, URL_SIZE_MAX);
 	while ((rc = next_record(&d, err)) > 0)

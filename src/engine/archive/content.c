@@ -9,14 +9,14 @@
 #include <unistd.h>
 
 #include "base/io/input.h"
-#include "engine/archive/place.h"
+#include "engine/archive/archive_name.h"
 #include "web/url/url.h"
 
 void content_init(struct content *c, const char *folder, size_t body_max)
 {
 	*c = (struct content){ .folder = folder };
 	warc_content_init(&c->body, body_max);
-	buf_init(&c->path, PLACE_SIZE_MAX);
+	buf_init(&c->path, ARCHIVE_NAME_MAX);
 }
 
 static void close_record(struct content *c)
@@ -67,10 +67,10 @@ static int open_file(struct content *c, struct text name, struct err *err)
 	struct buf path, text;
 	int rc = 0;
 
-	buf_init(&path, PLACE_SIZE_MAX);
-	buf_init(&text, PLACE_SIZE_MAX);
+	buf_init(&path, ARCHIVE_NAME_MAX);
+	buf_init(&text, ARCHIVE_NAME_MAX);
 	buf_add(&text, name.s, name.size);
-	place_path(c->folder, buf_text(&text), &path);
+	archive_name_path(c->folder, buf_text(&text), &path);
 	if (!c->map || strcmp(buf_text(&path), buf_text(&c->path))) {
 		close_file(c);
 		rc = map_file(c, buf_text(&path), err);
@@ -90,15 +90,14 @@ static int open_record(struct content *c, struct err *err)
 	if (c->at >= c->size)
 		return err_set(err, E_PARSE, "%s: record at %llu: behind the end of the file",
 		               buf_text(&c->path), (unsigned long long)c->at);
-	rc = input_open_memory(&in, c->map + c->at, c->size - (size_t)c->at,
-	                       buf_text(&c->path), err);
+	rc = input_open_memory_at(&in, c->map, c->size, c->at, buf_text(&c->path), err);
 	if (rc < 0)
 		return rc;
 	c->warc = (struct warc_reader){ 0 };
 	warc_open_input(&c->warc, in);
 	c->open = true;
 	rc = warc_next(&c->warc, err);
-	if (rc > 0 && c->warc.record.offset == 0 && !c->warc.record.resynced)
+	if (rc > 0 && c->warc.record.offset == c->at && !c->warc.record.resynced)
 		return 0;
 	return rc < 0 ? rc : err_set(err, E_PARSE, "%s: record at %llu: no record begins there",
 	                             buf_text(&c->path), (unsigned long long)c->at);
@@ -138,6 +137,9 @@ int content_load(struct content *c, const struct store_capture *capture, struct 
 	if (!capture->file.s || capture->offset < 0)
 		return err_set(err, E_USAGE, "%.*s: its content was not kept", (int)url.size, url.s);
 	rc = open_file(c, capture->file, err);
+	if (rc == E_IO && capture->worker.s)
+		err_prefix(err, "the file is with the worker %.*s", (int)capture->worker.size,
+		           capture->worker.s);
 	if (rc < 0)
 		return rc;
 	c->at = (uint64_t)capture->offset;

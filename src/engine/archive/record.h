@@ -24,6 +24,7 @@ struct facts {
 
 struct record {
 	struct text url;                /* canonical */
+	struct text given;              /* as the archive has it; nothing: not told */
 	struct text target;             /* URL that answered after redirects; links are
 	                                   relative to it */
 	int64_t time;

@@ -1,61 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * import.c - files into a repository, in batches; see import.h.
+ * import.c - files into a repository, archives in batches; see import.h.
  *
- * A URL list is sorted within each batch before it goes to the store: pages of a
- * directory get neighbouring numbers, so that what is planned together lies
- * together in memory, and lines that are repeated meet.
+ * Records of an archive go to the store by the thousand, in their order: their pages in one
+ * call, then their captures in one.  Where the tables are at network distance a call is a
+ * round trip.  At the end of a batch the visits of all pages that got a capture are written
+ * anew (import_visits.c).
  */
 #include "engine/book/import.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/io/input.h"
-#include "base/io/json.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "engine/archive/place.h"
+#include "engine/archive/archive_name.h"
 #include "engine/book/import_words.h"
-#include "web/url/url.h"
 
-#define BATCH_URLS 200000
-#define BATCH_BYTES ((size_t)32 << 20)
 #define BATCH_CAPTURES 20000
+#define PART_CAPTURES 1000      /* that go to the store in one call, */
+#define PART_BYTES (8 << 20)    /* or so many bytes */
 
-struct listed { uint32_t offset; float weight; };       /* weight NAN: not told */
-
-struct batch {
-	struct buf pool;                /* canonical URLs, NUL-terminated */
-	VEC(struct listed) urls;
+/* A record that waits.  A page may have none: capture.time is then of no meaning. */
+struct waiting {
+	struct text url, given;
+	struct store_capture capture;
+	bool has_capture;
 };
-
-static void report(struct import *i, const char *path, uint64_t line, const char *why,
-                   const char *text, size_t size)
-{
-	char shown[200], message[900];
-
-	i->stats.n_bad++;
-	if (!i->report)
-		return;
-	log_quote(text, size, shown, sizeof shown);
-	snprintf(message, sizeof message, "%s:%llu: %s: %s", path, (unsigned long long)line, why,
-	         shown);
-	i->report(i->arg, message);
-}
-
-int import_commit(struct import *i, struct err *err)
-{
-	int rc = store_commit(i->store, err);
-
-	if (rc == 0)
-		i->kept = i->stats;
-	return rc;
-}
 
 int import_show(struct import *i, uint64_t n_done, struct err *err)
 {
@@ -63,209 +36,17 @@ int import_show(struct import *i, uint64_t n_done, struct err *err)
 	       err_set(err, E_STOP, "the import was stopped; what it had read is kept") : 0;
 }
 
-/* By URL; of the same one in the order of the list, as the pool has it. */
-static int compare_urls(const void *pa, const void *pb, void *pool)
-{
-	const struct listed *a = pa, *b = pb;
-	int c = strcmp((const char *)pool + a->offset, (const char *)pool + b->offset);
-
-	return c ? c : a->offset < b->offset ? -1 : a->offset > b->offset;
-}
-
-static int write_batch(struct import *i, struct batch *b, struct err *err)
-{
-	uint32_t number = 0;
-	int rc;
-
-	if (!b->urls.n)
-		return 0;
-	qsort_r(b->urls.v, b->urls.n, sizeof *b->urls.v, compare_urls, b->pool.data);
-	rc = store_begin(i->store, err);
-	for (size_t k = 0; k < b->urls.n && rc >= 0; k++) {
-		const struct listed *l = &b->urls.v[k];
-		const char *url = b->pool.data + l->offset;
-
-		if (k && !strcmp(url, b->pool.data + l[-1].offset)) {
-			i->stats.n_known++;
-		} else {
-			rc = store_page_add(i->store, (struct text){ url, strlen(url) }, i->now,
-			                    &number, err);
-			i->stats.n_pages += rc == 1;
-			i->stats.n_known += rc == 0;
-		}
-		if (rc >= 0 && !isnan(l->weight))
-			rc = store_page_weigh(i->store, number, (double)l->weight, err);
-	}
-	if (rc >= 0)
-		rc = import_commit(i, err);
-	else
-		store_rollback(i->store);
-	buf_clear(&b->pool);
-	b->urls.n = 0;
-	return rc;
-}
-
-/* The URL of a line: without blanks around; empty for comments. */
-static void trim(char **line, size_t *size)
-{
-	while (*size && isspace((unsigned char)**line)) {
-		++*line;
-		--*size;
-	}
-	while (*size && isspace((unsigned char)(*line)[*size - 1]))
-		--*size;
-	if (*size && **line == '#')
-		*size = 0;
-}
-
-/* A whole text as a number from 0 to STORE_WEIGHT_MAX, else a NAN. */
-static float weight_of(const char *s, size_t size)
-{
-	char text[40], *end;
-	double v;
-
-	if (!size || size >= sizeof text || !(isdigit((unsigned char)*s) || *s == '.'))
-		return NAN;
-	memcpy(text, s, size);
-	text[size] = '\0';
-	v = strtod(text, &end);
-	return *end || !(v >= 0 && v <= STORE_WEIGHT_MAX) ? NAN : (float)v;
-}
-
-/* The `url` of a line of JSON, as `freshet export pages` and crawlers list their pages,
- * and its `weight`, if there is one.  NULL, or what is wrong. */
-static const char *take_json(char **line, size_t *size, float *ret_weight)
-{
-	const char *p = *line, *end = p + *size;
-	struct json_member m;
-	char *url = NULL;
-	long n = 0;
-
-	while (json_next(&p, end, &m) > 0) {
-		if (m.key_size == 3 && !memcmp(m.key, "url", 3) && m.type == JSON_STRING && !url) {
-			url = *line + (m.value - *line);
-			n = json_unescape(&m, url);
-		}
-		if (m.key_size == 6 && !memcmp(m.key, "weight", 6) && m.type != JSON_NULL) {
-			*ret_weight = weight_of(m.value, m.value_size);
-			if (isnan(*ret_weight))
-				return "weight is no number from 0 to 1e9";
-		}
-	}
-	if (!url || n <= 0)
-		return "no url in this JSON";
-	*line = url;
-	*size = (size_t)n;
-	return NULL;
-}
-
-/* A second column: a number behind the URL is its weight. */
-static float take_weight(const char *line, size_t *size)
-{
-	size_t from = *size, end;
-	float w;
-
-	while (from && !isspace((unsigned char)line[from - 1]))
-		from--;
-	end = from;
-	while (end && isspace((unsigned char)line[end - 1]))
-		end--;
-	w = end ? weight_of(line + from, *size - from) : NAN;
-	if (!isnan(w))
-		*size = end;
-	return w;
-}
-
-static void add_line(struct import *i, struct batch *b, const char *path, uint64_t n,
-                     char *line, size_t size)
-{
-	struct listed l = { (uint32_t)b->pool.size, NAN };
-	const char *wrong = NULL;
-	struct err why;
-
-	if (*line == '{')
-		wrong = take_json(&line, &size, &l.weight);
-	else
-		l.weight = take_weight(line, &size);
-	if (wrong) {
-		report(i, path, n, wrong, line, size);
-		return;
-	}
-	if (url_canonical(line, size, &b->pool, &why) < 0) {
-		report(i, path, n, why.text, line, size);
-		return;
-	}
-	buf_byte(&b->pool, 0);
-	vec_push(&b->urls, l);
-}
-
-/* Compression was damaged: say so and go on at the next member.  0: there is none. */
-static int pass_damage(struct import *i, struct input *in, const char *path, uint64_t n,
-                       struct err *why)
-{
-	uint64_t lost = 0;
-
-	report(i, path, n, why->text, "", 0);
-	return input_resync(in, &lost, why);
-}
-
-static int import_urls(struct import *i, struct input *in, const char *path, struct err *err)
-{
-	struct batch b = { 0 };
-	struct err why = { 0 };
-	uint64_t n = 0;
-	char *line;
-	size_t size;
-	int rc, wrote;
-
-	buf_init(&b.pool, BUF_NO_LIMIT);
-	for (;;) {
-		rc = input_line(in, IMPORT_LINE_MAX, &line, &size, &why);
-		if (rc == 0)
-			break;
-		n++;
-		if (rc == E_LIMIT) {
-			report(i, path, n, "line too long", "", 0);
-			continue;
-		}
-		if (rc == E_PARSE) {
-			rc = pass_damage(i, in, path, n, &why);
-			if (rc > 0)
-				continue;
-		}
-		if (rc <= 0)
-			break;
-		trim(&line, &size);
-		if (size) {
-			i->stats.n_lines++;
-			add_line(i, &b, path, n, line, size);
-		}
-		if (b.urls.n >= BATCH_URLS || b.pool.size >= BATCH_BYTES) {
-			rc = write_batch(i, &b, &why);
-			if (rc >= 0)
-				rc = import_show(i, n, &why);
-			if (rc < 0)
-				break;
-		}
-	}
-	/* what was read before the file failed us is kept */
-	if (rc != E_STORE && (wrote = write_batch(i, &b, rc < 0 ? NULL : &why)) < 0 && rc >= 0)
-		rc = wrote;
-	if (rc < 0 && err)
-		*err = why;
-	buf_release(&b.pool);
-	vec_release(&b.urls);
-	return rc;
-}
-
 struct archiving {
 	struct import *i;
 	const char *path;               /* of the archive */
-	struct buf told, place;         /* a record's file, and the name we keep for it */
+	struct buf told, name;          /* a record's file, and the name we keep for it */
+	struct arena texts;             /* of the part that waits */
+	VEC(struct waiting) part;
 	VEC(uint32_t) touched;          /* pages to settle at the end of the batch */
 	uint32_t in_batch;
 	bool open;
 	bool piped;                     /* path is no file that could be read again */
+	bool remote;                    /* nor are the files that it names */
 	enum archive_kind kind;
 	struct import_words words;
 };
@@ -277,21 +58,92 @@ static int compare_numbers(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
+static struct text keep(struct archiving *a, struct text t)
+{
+	return t.s ? (struct text){ arena_strndup(&a->texts, t.s, t.size), t.size } : t;
+}
+
+/* Put the captures of pages that are taken; came[] says which are. */
+static int put_captures(struct archiving *a, const struct store_page *pages,
+                        const uint8_t *came, struct err *err)
+{
+	VEC(struct store_capture) rows = { 0 };
+	uint8_t *what = mem_zalloc(a->part.n + 1, 1);
+	int rc = 0;
+
+	for (size_t k = 0; k < a->part.n && rc == 0; k++) {
+		struct waiting *w = &a->part.v[k];
+
+		if (came[k] == IMPORT_OUTSIDE)
+			continue;
+		if (came[k])
+			rc = store_page_given(a->i->store, pages[k].number, w->url, w->given, err);
+		w->capture.page = pages[k].number;
+		if (w->has_capture)
+			vec_push(&rows, w->capture);
+		else
+			a->i->stats.n_known += !came[k];
+	}
+	if (rc == 0)
+		rc = store_captures_put(a->i->store, rows.v, rows.n, STORE_BEST, what, err);
+	for (size_t k = 0; k < rows.n && rc == 0; k++) {
+		uint32_t page = rows.v[k].page;
+
+		a->i->stats.n_captures += what[k] == STORE_ADDED;
+		a->i->stats.n_doubles += what[k] != STORE_ADDED;
+		if (what[k] && (!a->touched.n || a->touched.v[a->touched.n - 1] != page))
+			vec_push(&a->touched, page);
+	}
+	vec_release(&rows);
+	free(what);
+	return rc;
+}
+
+static int write_part(struct archiving *a, struct err *err)
+{
+	struct store_page *pages = mem_zalloc(a->part.n + 1, sizeof *pages);
+	uint8_t *came = mem_zalloc(a->part.n + 1, 1);
+	int rc;
+
+	for (size_t k = 0; k < a->part.n; k++)
+		pages[k] = (struct store_page){ .url = a->part.v[k].url, .weight = 1,
+		                                .added = a->i->now };
+	rc = import_pages(a->i, pages, a->part.n, came, err);
+	if (rc >= 0)
+		rc = put_captures(a, pages, came, err);
+	a->part.n = 0;
+	arena_reset(&a->texts);
+	free(pages);
+	free(came);
+	return rc;
+}
+
+static int settle_pages(struct archiving *a, struct err *err)
+{
+	size_t n = 0;
+
+	if (a->touched.n)
+		qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
+	for (size_t k = 0; k < a->touched.n; k++)
+		if (!k || a->touched.v[k] != a->touched.v[k - 1])
+			a->touched.v[n++] = a->touched.v[k];
+	return import_visits_rewrite(a->i->store, a->i->detectors, a->touched.v, n, err);
+}
+
 static int end_batch(struct archiving *a, struct err *err)
 {
-	int rc = 0;
+	int rc;
 
 	if (!a->open)
 		return 0;
-	rc = import_words_keep(&a->words, a->i->store, err);
-	if (a->touched.n)
-		qsort(a->touched.v, a->touched.n, sizeof *a->touched.v, compare_numbers);
-	for (size_t k = 0; k < a->touched.n && rc >= 0; k++)
-		if (!k || a->touched.v[k] != a->touched.v[k - 1])
-			rc = settle_page(a->i->store, a->i->detector, a->touched.v[k], err);
+	rc = write_part(a, err);
+	if (rc >= 0)
+		rc = import_words_write(&a->words, a->i->store, err);
+	if (rc >= 0)
+		rc = settle_pages(a, err);
 	if (rc >= 0)
 		rc = import_commit(a->i, err);
-	else
+	if (rc < 0)
 		store_rollback(a->i->store);
 	a->open = false;
 	a->in_batch = 0;
@@ -315,11 +167,11 @@ static struct text file_name(struct archiving *a, struct text told)
 {
 	if (a->told.size != told.size || memcmp(a->told.data, told.s, told.size)) {
 		buf_clear(&a->told);
-		buf_clear(&a->place);
+		buf_clear(&a->name);
 		buf_add(&a->told, told.s, told.size);
-		place_name(a->i->folder, a->path, buf_text(&a->told), &a->place);
+		archive_name_make(a->i->folder, a->path, buf_text(&a->told), &a->name);
 	}
-	return (struct text){ a->place.data, a->place.size };
+	return (struct text){ a->name.data, a->name.size };
 }
 
 static struct text our_terms(struct archiving *a, struct text terms)
@@ -332,43 +184,53 @@ static struct text our_terms(struct archiving *a, struct text terms)
 	return ours;
 }
 
+static int add_waiting(struct archiving *a, const struct waiting *w, struct err *err)
+{
+	int rc = 0;
+
+	vec_push(&a->part, *w);
+	if (a->part.n >= PART_CAPTURES || a->texts.total >= PART_BYTES)
+		rc = write_part(a, err);
+	if (rc < 0 || ++a->in_batch < BATCH_CAPTURES)
+		return rc;
+	rc = end_batch(a, err);
+	return rc < 0 ? rc : begin_batch(a, err);
+}
+
 static int add_record(void *arg, const struct record *r, struct err *err)
 {
 	struct archiving *a = arg;
 	struct import *i = a->i;
-	struct store_capture c;
-	uint32_t page;
-	int rc;
+	struct waiting w = { .has_capture = true };
+	struct store_capture *c = &w.capture;
 
 	if (i->latest && r->time > i->latest) {
 		i->stats.n_future++;
 		return 0;
 	}
-	rc = store_page_add(i->store, r->url, i->now, &page, err);
-	if (rc < 0)
-		return rc;
-	i->stats.n_pages += rc == 1;
-	record_to_capture(r, &c);
-	c.page = page;
+	w.url = keep(a, r->url);
+	w.given = keep(a, r->given);
+	record_to_capture(r, c);
 	if (a->kind == ARCHIVE_CDX && r->terms.s)
-		c.terms = our_terms(a, r->terms);
-	if (r->file.s)
-		c.file = file_name(a, r->file);
-	if (a->kind == ARCHIVE_WARC && a->piped) {
-		c.file = (struct text){ 0 };    /* a pipe: nobody can read there again */
-		c.offset = c.size = -1;
+		c->terms = our_terms(a, r->terms);
+	if (r->file.s && !a->remote)
+		c->file = file_name(a, r->file);
+	if (a->remote || (archive_has_content(a->kind) && a->piped)) {
+		c->file = (struct text){ 0 };   /* a pipe: nobody can read there again */
+		c->offset = c->size = -1;
 	}
-	rc = store_capture_put(i->store, &c, err);
-	if (rc < 0)
-		return rc;
-	i->stats.n_captures += rc == 1;
-	i->stats.n_doubles += rc != 1;
-	if (rc && (!a->touched.n || a->touched.v[a->touched.n - 1] != page))
-		vec_push(&a->touched, page);
-	if (++a->in_batch < BATCH_CAPTURES)
-		return 0;
-	rc = end_batch(a, err);
-	return rc < 0 ? rc : begin_batch(a, err);
+	for (size_t k = 0; k < STORE_CAPTURE_TEXTS; k++)
+		*store_capture_text(c, k) = keep(a, *store_capture_text(c, k));
+	return add_waiting(a, &w, err);
+}
+
+/* A page that another crawler knows and never fetched. */
+static int add_page(void *arg, const struct record *r, struct err *err)
+{
+	struct archiving *a = arg;
+	struct waiting w = { .url = keep(a, r->url), .given = keep(a, r->given) };
+
+	return add_waiting(a, &w, err);
 }
 
 static void report_archive(void *arg, const char *text)
@@ -388,23 +250,27 @@ static int import_archive(struct archiving *a, struct archive_reader *reader,
 	if (rc == 0)
 		rc = import_words_load(&a->words, a->i->store, a->i->stem, true, err);
 	a->words.list = a->i->word_list;
-	buf_init(&a->told, PLACE_SIZE_MAX);
-	buf_init(&a->place, PLACE_SIZE_MAX);
+	buf_init(&a->told, ARCHIVE_NAME_MAX);
+	buf_init(&a->name, ARCHIVE_NAME_MAX);
 	if (rc == 0) {
-		reader->detector = a->i->detector;
+		reader->detectors = a->i->detectors;
 		reader->rules = a->i->rules;
-		reader->lexicon = a->kind == ARCHIVE_WARC ? &a->words.words : NULL;
+		reader->lexicon = archive_has_content(a->kind) ? &a->words.words : NULL;
 		rc = archive_read_input(reader, in, a->kind, err);
 	} else {
 		input_close(in);
 	}
 	/* what was read before the file failed us is kept; what the store failed is not */
 	kept = rc == E_STORE ? rc : end_batch(a, rc < 0 ? NULL : err);
-	if (kept < 0)
+	if (kept < 0) {
 		store_rollback(a->i->store);
+		import_forget(a->i);
+	}
 	vec_release(&a->touched);
+	vec_release(&a->part);
+	arena_release(&a->texts);
 	buf_release(&a->told);
-	buf_release(&a->place);
+	buf_release(&a->name);
 	import_words_release(&a->words);
 	return rc < 0 ? rc : kept;
 }
@@ -425,8 +291,8 @@ int import_file(struct import *i, const char *path, struct err *err)
 {
 	uint64_t n_future = i->stats.n_future;
 	struct archiving a = { .i = i, .path = path };
-	struct archive_reader reader = { .record = add_record, .report = report_archive,
-	                                 .arg = &a };
+	struct archive_reader reader = { .record = add_record, .page = add_page,
+	                                 .report = report_archive, .arg = &a };
 	struct stat st;
 	struct input *in;
 	int rc;
@@ -451,33 +317,20 @@ int import_file(struct import *i, const char *path, struct err *err)
 	return rc;
 }
 
-int import_url(struct import *i, const char *url, struct err *err)
+int import_index(struct import *i, struct input *in, const char *name, struct err *err)
 {
-	struct batch b = { 0 };
-	struct err why = { 0 };
-	struct buf text;
-	int rc;
+	struct archiving a = { .i = i, .path = name, .remote = true };
+	struct archive_reader reader = { .record = add_record, .report = report_archive,
+	                                 .arg = &a };
+	int rc = archive_sniff(in, &a.kind, err);
 
-	buf_init(&text, URL_SIZE_MAX);
-	buf_init(&b.pool, BUF_NO_LIMIT);
-	if (!strstr(url, "://"))
-		buf_str(&text, "http://");
-	buf_str(&text, url);
-	rc = url_canonical(buf_text(&text), text.size, &b.pool, &why);
-	if (rc == 0) {
-		struct listed l = { 0, i->weigh ? (float)i->weight : NAN };
-
-		buf_byte(&b.pool, 0);
-		vec_push(&b.urls, l);
-		rc = write_batch(i, &b, err);
-	} else {
-		char shown[200];
-
-		rc = err_set(err, E_USAGE, "'%s' is no URL of a page: %s",
-		             log_quote(url, strlen(url), shown, sizeof shown), why.text);
-	}
-	buf_release(&text);
-	buf_release(&b.pool);
-	vec_release(&b.urls);
+	if (rc == 0 && a.kind != ARCHIVE_CDX)
+		rc = err_set(err, E_PARSE, "%s: the answer is no index but looks like a %s", name,
+		             a.kind == ARCHIVE_UNKNOWN ? "binary file" : archive_kind_name(a.kind));
+	if (rc < 0)
+		input_close(in);
+	else
+		rc = import_archive(&a, &reader, in, err);
+	i->stats.n_bad += reader.stats.n_bad;
 	return rc;
 }

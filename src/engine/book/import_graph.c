@@ -61,11 +61,15 @@ static int add_node(struct graphing *g, uint32_t node, const char *path, struct 
 		bad_name(g, path, name, &why);
 		return 0;
 	}
-	rc = store_page_add(g->i->store, (struct text){ g->url.data, g->url.size }, g->i->now,
-	                    &c.page, err);
+	rc = import_page(g->i, (struct text){ g->url.data, g->url.size }, &c.page, err);
+	if (rc == IMPORT_OUTSIDE)
+		return 0;
+	if (rc > 0 && store_page_given(g->i->store, c.page,
+	                               (struct text){ g->url.data, g->url.size },
+	                               (struct text){ name, strlen(name) }, err) < 0)
+		rc = E_STORE;
 	if (rc < 0)
 		return rc;
-	g->i->stats.n_pages += rc == 1;
 	g->i->stats.n_known += rc == 0;
 	buf_clear(&g->links);
 	for (uint64_t k = graph->offsets[node]; k < graph->offsets[node + 1]; k++) {
@@ -81,7 +85,7 @@ static int add_node(struct graphing *g, uint32_t node, const char *path, struct 
 		return rc;
 	g->i->stats.n_captures += rc == 1;
 	g->i->stats.n_doubles += rc == 0;
-	return rc == 1 ? settle_page(g->i->store, g->i->detector, c.page, err) : 0;
+	return rc == 1 ? import_visits_rewrite(g->i->store, g->i->detectors, &c.page, 1, err) : 0;
 }
 
 static int add_nodes(struct graphing *g, const char *path, struct err *err)
@@ -101,6 +105,7 @@ static int add_nodes(struct graphing *g, const char *path, struct err *err)
 	if (rc >= 0)
 		return import_commit(g->i, err);
 	store_rollback(g->i->store);
+	import_forget(g->i);
 	return rc;
 }
 

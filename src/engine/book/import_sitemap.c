@@ -15,7 +15,7 @@
 #include "base/io/input.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/archive/place.h"
+#include "engine/archive/archive_name.h"
 #include "engine/book/import.h"
 #include "web/rules/sitemap.h"
 
@@ -36,15 +36,15 @@ static void say(struct import *i, const char *path, const char *what)
 
 static int add_page(struct import *i, const struct sitemap_entry *entry, struct err *err)
 {
-	struct store_page p;
+	struct store_page p, was;
 	uint32_t number;
-	int rc = store_page_add(i->store, (struct text){ entry->url, entry->url_size }, i->now,
-	                        &number, err);
+	int rc = import_page(i, (struct text){ entry->url, entry->url_size }, &number, err);
 
 	if (rc < 0)
 		return rc;
 	i->stats.n_lines++;
-	i->stats.n_pages += rc == 1;
+	if (rc == IMPORT_OUTSIDE)
+		return 0;
 	i->stats.n_known += rc == 0;
 	if (!entry->has_lastmod || entry->lastmod <= 0)
 		return 0;
@@ -53,9 +53,10 @@ static int add_page(struct import *i, const struct sitemap_entry *entry, struct 
 		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", number);
 	if (p.hint == entry->lastmod && p.hint_seen >= i->now)
 		return 0;
+	was = p;
 	p.hint = entry->lastmod;
 	p.hint_seen = i->now;
-	return store_page_update(i->store, &p, err);
+	return store_page_update(i->store, &was, &p, err);
 }
 
 static void add_child(struct mapping *m, const struct sitemap_entry *entry)
@@ -67,7 +68,7 @@ static void add_child(struct mapping *m, const struct sitemap_entry *entry)
 
 	if (size > entry->url_size - (size_t)(name - entry->url))
 		size = entry->url_size - (size_t)(name - entry->url);
-	buf_init(&path, PLACE_SIZE_MAX);
+	buf_init(&path, ARCHIVE_NAME_MAX);
 	slash = strrchr(m->path, '/');
 	if (slash)
 		buf_add(&path, m->path, (size_t)(slash - m->path) + 1);
@@ -159,8 +160,10 @@ int import_sitemap(struct import *i, struct input *in, const char *path, unsigne
 	}
 	if (rc == 0)
 		rc = import_commit(i, err);
-	if (rc < 0)
+	if (rc < 0) {
 		store_rollback(i->store);
+		import_forget(i);
+	}
 	if (rc == 0)
 		rc = import_children(&m, depth, err);
 	for (size_t k = 0; k < m.children.n; k++)

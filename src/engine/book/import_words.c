@@ -10,7 +10,7 @@
 #include "warc/cdx.h"
 #include "web/text/terms.h"
 
-#define STATE_KEY "state.stem"
+#define STATE_KEY "stem"
 #define NO_STEMS "none"
 
 static int read_word(void *arg, uint32_t number, struct text word, struct err *err)
@@ -25,12 +25,12 @@ static int read_word(void *arg, uint32_t number, struct text word, struct err *e
 }
 
 /* Words and stems in one list would be counted for each other. */
-static int settle_stem(struct import_words *w, struct store *s, const char *stem, bool must,
+static int choose_stem(struct import_words *w, struct store *s, const char *stem, bool must,
                        struct err *err)
 {
 	const char *wanted = stem && *stem ? stem : NO_STEMS;
 	char *had = NULL;
-	int rc = store_setting_get(s, STATE_KEY, &had, err);
+	int rc = store_state_get(s, STORE_OF_SHARD, STATE_KEY, &had, err);
 	const char *there = rc > 0 ? had : NO_STEMS;
 
 	rc = rc < 0 ? rc : 0;
@@ -55,16 +55,87 @@ int import_words_load(struct import_words *w, struct store *s, const char *stem,
 
 	buf_init(&w->text, BUF_NO_LIMIT);
 	rc = store_words(s, 0, read_word, w, err);
-	return rc < 0 ? rc : settle_stem(w, s, stem, must, err);
+	return rc < 0 ? rc : choose_stem(w, s, stem, must, err);
+}
+
+struct theirs { struct strtab words; uint32_t from; };
+
+static int read_theirs(void *arg, uint32_t number, struct text word, struct err *err)
+{
+	struct theirs *t = arg;
+
+	if (t->from + strtab_intern(&t->words, word.s, word.size, NULL) != number)
+		return err_set(err, E_STORE, "table words, row %u, column word: is there before, or "
+		               "the row before it is missing; restore a backup", number + 1);
+	return 0;
+}
+
+/* Their words first, as the store has them; then ours that it does not have. */
+static int join_words(struct import_words *w, const struct theirs *t, struct err *err)
+{
+	struct strtab *had = &w->words.words, now = { 0 };
+
+	for (uint32_t i = 0; i < t->from; i++)
+		strtab_intern(&now, strtab_get(had, i), strtab_size(had, i), NULL);
+	for (uint32_t i = 0; i < t->words.n; i++)
+		if (strtab_intern(&now, strtab_get(&t->words, i), strtab_size(&t->words, i), NULL) !=
+		    t->from + i) {
+			strtab_release(&now);
+			return err_set(err, E_STORE, "table words, row %u, column word: is there before; "
+			               "restore a backup", t->from + i + 1);
+		}
+	for (uint32_t i = t->from; i < had->n; i++)
+		vec_push(&w->moved, strtab_intern(&now, strtab_get(had, i), strtab_size(had, i), NULL));
+	for (uint32_t i = 0; i < w->n_to; i++)
+		if (w->to[i] != MAP_NONE && w->to[i] >= t->from) {
+			w->to[i] = w->moved.v[w->to[i] - t->from];
+			w->translate |= w->to[i] != i;
+		}
+	w->moved_from = t->from;
+	w->n_stored = t->from + t->words.n;
+	strtab_release(had);
+	*had = now;
+	return 0;
+}
+
+struct text import_words_renumber(struct import_words *w, struct text terms)
+{
+	struct text rest = terms;
+	VEC(struct term) list = { 0 };
+	struct term t;
+
+	if (!terms.s)
+		return terms;
+	while (cdx_next_term(&rest, &t.id, &t.count)) {
+		if (t.id >= w->moved_from && t.id - w->moved_from < w->moved.n)
+			t.id = w->moved.v[t.id - w->moved_from];
+		vec_push(&list, t);
+	}
+	if (list.n)
+		qsort(list.v, list.n, sizeof *list.v, term_by_id);
+	buf_clear(&w->text);
+	for (size_t i = 0; i < list.n; i++)
+		buf_printf(&w->text, "%s%u:%u", i ? " " : "", list.v[i].id, list.v[i].count);
+	vec_release(&list);
+	return (struct text){ arena_strndup(&w->renumbered, buf_text(&w->text), w->text.size),
+	                      w->text.size };
 }
 
 int import_words_follow(struct import_words *w, struct store *s, struct err *err)
 {
+	struct theirs t = { .from = w->n_stored };
 	bool first = !w->n_stored;
 	char *stem = NULL;
-	int rc = store_words(s, w->n_stored, read_word, w, err);
+	int rc = store_words(s, w->n_stored, read_theirs, &t, err);
 
-	if (rc == 0 && first && w->n_stored && (rc = store_setting_get(s, STATE_KEY, &stem, err)) >= 0)
+	w->moved.n = 0;
+	arena_reset(&w->renumbered);
+	if (rc == 0 && t.words.n)
+		rc = join_words(w, &t, err);
+	strtab_release(&t.words);
+
+	if (rc == 0 && first && w->n_stored &&
+	    (rc = store_state_get(s, STORE_OF_SHARD, STATE_KEY, &stem, err)) >= 0)
 		rc = strcmp(rc ? stem : NO_STEMS, w->stem ? w->stem : NO_STEMS) ?
 			err_set(err, E_USAGE, "stem: another program has just begun to count words by "
 			        "\"%s\"", stem ? stem : NO_STEMS) : 0;
@@ -136,18 +207,21 @@ struct text import_words_terms(struct import_words *w, const char *path, struct 
 	return (struct text){ buf_text(&w->text), w->text.size };
 }
 
-int import_words_keep(struct import_words *w, struct store *s, struct err *err)
+int import_words_write(struct import_words *w, struct store *s, struct err *err)
 {
+	VEC(struct text) words = { 0 };
 	int rc = 0;
 
 	if (!w->n_stored && w->words.words.n)
-		rc = store_setting_put(s, STATE_KEY, w->stem ? w->stem : NO_STEMS, err);
-	for (; w->n_stored < w->words.words.n && rc >= 0; w->n_stored++) {
-		struct text word = { strtab_get(&w->words.words, w->n_stored),
-		                     strtab_size(&w->words.words, w->n_stored) };
-
-		rc = store_word_add(s, w->n_stored, word, err);
-	}
+		rc = store_state_put(s, STORE_OF_SHARD, STATE_KEY, w->stem ? w->stem : NO_STEMS, err);
+	for (uint32_t n = w->n_stored; n < w->words.words.n; n++)
+		vec_push(&words, ((struct text){ strtab_get(&w->words.words, n),
+		                                 strtab_size(&w->words.words, n) }));
+	if (rc == 0)
+		rc = store_words_add(s, w->n_stored, words.v, words.n, err);
+	if (rc == 0)
+		w->n_stored = w->words.words.n;
+	vec_release(&words);
 	return rc;
 }
 
@@ -157,6 +231,8 @@ void import_words_release(struct import_words *w)
 	stemmer_free(w->stemmer);
 	free(w->stem);
 	free(w->to);
+	vec_release(&w->moved);
+	arena_release(&w->renumbered);
 	buf_release(&w->text);
 	*w = (struct import_words){ 0 };
 }

@@ -9,7 +9,7 @@
  * already they are dropped: nobody could say what they mean.
  *
  * A repository may count stems instead of words (the setting stem).  Which of both
- * is settled by its first words and written down beside them (state.stem); from
+ * is settled by its first words and written down beside them (state `stem`); from
  * then on other counts are refused where they are asked for (import), and terms of
  * an index, which are words, dropped.
  */
@@ -30,6 +30,9 @@ struct import_words {           /* zeroed, then import_words_load() */
 	const char *list;               /* the archive's list; NULL: words.txt beside it */
 	struct stemmer *stemmer;
 	struct buf text;
+	VEC(uint32_t) moved;            /* new number of moved_from + i; see _follow() */
+	uint32_t moved_from;
+	struct arena renumbered;        /* texts of import_words_renumber() */
 };
 
 /* The words of the store.  Where there are none yet, new ones will be stems of this
@@ -37,15 +40,18 @@ struct import_words {           /* zeroed, then import_words_load() */
  * else theirs goes before it. */
 MUST_CHECK int import_words_load(struct import_words *w, struct store *s, const char *stem,
                                  bool must, struct err *err);
-/* A batch begins, and all our words are in the store: take in those that others, between
- * our batches, put there. */
+/* Inside a batch: take in the words that others have put into the store since.  If there
+ * are some, those of ours that are not in it get new numbers, `moved`. */
 MUST_CHECK int import_words_follow(struct import_words *w, struct store *s, struct err *err);
+/* Terms that were numbered before the last follow, by their numbers now.  The text is valid
+ * until the next follow. */
+struct text import_words_renumber(struct import_words *w, struct text terms);
 /* The terms of a record of the index `path` in our numbers, good until the next
  * call.  A list that cannot be used is told in *ret_why, once. */
 struct text import_words_terms(struct import_words *w, const char *path, struct text terms,
                                 struct err *ret_why);
 /* New words into the store; inside a batch. */
-MUST_CHECK int import_words_keep(struct import_words *w, struct store *s, struct err *err);
+MUST_CHECK int import_words_write(struct import_words *w, struct store *s, struct err *err);
 void import_words_release(struct import_words *w);
 
 #endif

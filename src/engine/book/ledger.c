@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-#define STATE_KEY "state.clients"
+#define STATE_KEY "clients"
 
 /* ---- the state: NAME=NUMBER, with blanks between ---- */
 
@@ -25,7 +25,7 @@ static const char *const names[N_FIELDS] = {
 static int read_state(struct store *s, double v[N_FIELDS], struct err *err)
 {
 	char *text = NULL, *save = NULL;
-	int rc = store_setting_get(s, STATE_KEY, &text, err);
+	int rc = store_state_get(s, STORE_OF_SHARD, STATE_KEY, &text, err);
 
 	memset(v, 0, N_FIELDS * sizeof *v);
 	for (char *word = text ? strtok_r(text, " ", &save) : NULL; word;
@@ -38,7 +38,7 @@ static int read_state(struct store *s, double v[N_FIELDS], struct err *err)
 		}
 	for (int i = 0; i < N_FIELDS; i++)
 		if (!(v[i] >= 0 && v[i] < 9e15))
-			v[i] = 0;               /* somebody wrote to the tables */
+			v[i] = 0;               /* not written by us: ignore it */
 	free(text);
 	return rc < 0 ? rc : 0;
 }
@@ -57,7 +57,7 @@ static int write_state(const struct ledger *l, struct err *err)
 	buf_init(&text, 4096);
 	for (int i = 0; i < N_FIELDS; i++)
 		buf_printf(&text, "%s%s=%.17g", i ? " " : "", names[i], v[i]);
-	rc = store_setting_put(l->store, STATE_KEY, buf_text(&text), err);
+	rc = store_state_put(l->store, STORE_OF_SHARD, STATE_KEY, buf_text(&text), err);
 	buf_release(&text);
 	return rc;
 }
@@ -73,7 +73,7 @@ static int see_lease(void *arg, const struct store_lease *row, struct err *err)
 	if (row->place != l->leases.n + 1)
 		return err_set(err, E_STORE, "table leases, row %u of cycle %u, column place: is not "
 		               "the next number", row->place, row->cycle);
-	lease.client = (struct text){ 0 };              /* lives only until the scan goes on */
+	lease.client = (struct text){ 0 };      /* valid only during the callback */
 	vec_push(&l->leases, lease);
 	vec_push(&l->client, name);
 	map_put(&l->by_page, lease.page, lease.place);
@@ -101,7 +101,7 @@ int ledger_load(struct ledger *l, struct store *s, struct err *err)
 	int rc;
 
 	*l = (struct ledger){ .store = s };
-	if ((rc = keep_last_cycle(s, &l->last, err)) < 0 || (rc = read_state(s, v, err)) < 0)
+	if ((rc = last_cycle_read(s, &l->last, err)) < 0 || (rc = read_state(s, v, err)) < 0)
 		return rc;
 	cycle = l->last.row.number;
 	l->last.row.policy = (struct text){ l->last.policy, strlen(l->last.policy) };
@@ -121,7 +121,7 @@ int ledger_load(struct ledger *l, struct store *s, struct err *err)
 		};
 	}
 	rc = store_leases(s, cycle, see_lease, l, err);
-	return rc < 0 ? rc : store_visits(s, STORE_NONE, cycle, cycle + 1, see_visit, l, err);
+	return rc < 0 ? rc : store_visits(s, cycle, cycle + 1, see_visit, l, err);
 }
 
 void ledger_release(struct ledger *l)
@@ -138,7 +138,7 @@ int ledger_is_fresh(const struct ledger *l, bool *ret, struct err *err)
 {
 	struct last_cycle last;
 	double v[N_FIELDS];
-	int rc = keep_last_cycle(l->store, &last, err);
+	int rc = last_cycle_read(l->store, &last, err);
 
 	if (rc == 0)
 		rc = read_state(l->store, v, err);
@@ -155,9 +155,19 @@ uint32_t ledger_find(const struct ledger *l, uint32_t page)
 	return at == MAP_NONE ? 0 : at;
 }
 
-uint32_t ledger_due(const struct ledger *l, uint32_t after, int64_t now)
+/* What is not out never is again, so this only rises. */
+uint32_t ledger_first(struct ledger *l)
 {
-	for (uint32_t i = after; i < l->leases.n; i++)
+	while (l->n_ended < l->leases.n && l->leases.v[l->n_ended].state != STORE_LEASE_OUT)
+		l->n_ended++;
+	return l->n_ended + 1;
+}
+
+uint32_t ledger_due(struct ledger *l, uint32_t after, int64_t now)
+{
+	uint32_t first = ledger_first(l) - 1;
+
+	for (uint32_t i = after > first ? after : first; i < l->leases.n; i++)
 		if (l->leases.v[i].state == STORE_LEASE_OUT && l->leases.v[i].until <= now)
 			return i + 1;
 	return 0;
@@ -173,7 +183,6 @@ bool ledger_is_of(const struct ledger *l, uint32_t number, const char *client)
 int ledger_begin(struct ledger *l, const struct store_cycle *row,
                  const struct ledger_rules *rules, uint32_t n_pages, struct err *err)
 {
-	uint32_t over = ledger_overspent(&l->last.row);
 	struct store *s = l->store;
 	uint64_t serial = l->serial;
 	struct store_cycle c = *row;
@@ -182,16 +191,12 @@ int ledger_begin(struct ledger *l, const struct store_cycle *row,
 
 	snprintf(policy, sizeof policy, "%.*s", (int)row->policy.size, row->policy.s);
 	c.open = c.clients = true;
-	/* at least one is left, or no cycle would ever come to an end */
-	if (over >= c.budget)
-		over = c.budget ? c.budget - 1 : 0;
-	c.budget -= over;
 	ledger_release(l);
 	*l = (struct ledger){ .store = s, .open = true, .rules = *rules, .n_pages = n_pages,
 	                      .serial = serial, .last = { .row = c, .any = true } };
 	memcpy(l->last.policy, policy, sizeof policy);
 	l->last.row.policy = (struct text){ l->last.policy, strlen(l->last.policy) };
-	/* those of the cycle before may still be told of */
+	/* leases of the cycle before stay: late answers may come */
 	rc = store_leases_forget(s, c.number - 1, err);
 	return rc;
 }
@@ -202,7 +207,7 @@ static int put_lease(struct ledger *l, uint32_t number, struct err *err)
 	uint32_t name = l->client.v[number - 1];
 
 	row.client = (struct text){ strtab_get(&l->names, name), strtab_size(&l->names, name) };
-	return store_lease_put(l->store, &row, err);
+	return store_leases_put(l->store, &row, 1, err);
 }
 
 int ledger_offer(struct ledger *l, const struct store_lease *lease, struct err *err)
@@ -231,7 +236,7 @@ int ledger_close(struct ledger *l, uint32_t number, enum store_lease_state state
 {
 	struct store_lease *lease = &l->leases.v[number - 1];
 
-	if (state != STORE_LEASE_TOLD)          /* else the visit is the event */
+	if (state != STORE_LEASE_TOLD)          /* if told, its visit is the event */
 		lease->order = ledger_event(l);
 	if (state == STORE_LEASE_LAPSED)
 		l->last.row.downloads += lease->requests;

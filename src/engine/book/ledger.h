@@ -11,10 +11,12 @@
  *                 |  \    deadline              late, once, until the cycle ends
  *                 |   `-------------> LAPSED ---------------> TOLD
  *                 |  given back
- *                 `-----------------> RELEASED        (the page may be offered again)
+ *                 `-----------------> GIVEN_BACK        (the page may be offered again)
  *
+ * DROPPED: it was never handed out, because its owner has had its part of the cycle; the page
+ * is not offered in this cycle.
  * LAPSED: its requests stay spent, the page is not offered again in this cycle, and it does
- * not count as a failure.  RELEASED: page and requests come back.
+ * not count as a failure.  GIVEN_BACK: page and requests come back.
  *
  * Every end of an offer is an event with a number of its own in the cycle (`order`), as each
  * visit has one: so the engine can make the cycle again (engine/client/client.h).
@@ -27,13 +29,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/when.h"
-#include "engine/book/keep.h"
+#include "engine/book/last_cycle.h"
 #include "policy/policy.h"
 
 #define LEDGER_NAME_MAX 100             /* bytes of a client's name */
 #define LEDGER_ID_SIZE 24
 
-/* What the cycle was opened with; kept in the setting state.clients. */
+/* What the cycle was opened with; kept in the state `clients`. */
 struct ledger_rules {
 	enum aim aim;
 	enum weight_by weight;
@@ -55,6 +57,7 @@ struct ledger {
 	struct map by_page;             /* number of the newest lease */
 	struct map told;                /* pages that were told of */
 	uint32_t n_events;              /* the number of the last */
+	uint32_t n_ended;               /* the first so many leases are none of them out */
 };
 
 /* Read it; to be released, also after an error. */
@@ -65,15 +68,15 @@ MUST_CHECK int ledger_is_fresh(const struct ledger *l, bool *ret, struct err *er
 
 /* The rest must be called in a batch; ledger_save() is last. */
 
-/* Open a cycle: number, time, policy, seed and budget are row's.  What the cycle before
- * spent beyond its budget is taken off. */
+/* Open a cycle: number, time, policy, seed and budget are row's, and owed; the rest is the
+ * ledger's. */
 MUST_CHECK int ledger_begin(struct ledger *l, const struct store_cycle *row,
                             const struct ledger_rules *rules, uint32_t n_pages,
                             struct err *err);
 /* Hand out a page; cycle, place and state of the lease are the ledger's to give. */
 MUST_CHECK int ledger_offer(struct ledger *l, const struct store_lease *lease,
                             struct err *err);
-/* An offer that is out ends as RELEASED or LAPSED; one that is out or has lapsed ends as
+/* An offer that is out ends as GIVEN_BACK, LAPSED or DROPPED; one that is out or has lapsed ends as
  * TOLD, and its visit gets the number of an event. */
 MUST_CHECK int ledger_close(struct ledger *l, uint32_t number, enum store_lease_state state,
                             struct err *err);
@@ -84,7 +87,9 @@ MUST_CHECK int ledger_save(struct ledger *l, struct err *err);
 MUST_CHECK int ledger_end(struct ledger *l, struct err *err);
 
 /* The next offer after this number that is out and whose deadline has passed; 0: none. */
-uint32_t ledger_due(const struct ledger *l, uint32_t after, int64_t now);
+uint32_t ledger_due(struct ledger *l, uint32_t after, int64_t now);
+/* The first number that may be out: what a walk over those that are begins with. */
+uint32_t ledger_first(struct ledger *l);
 bool ledger_is_of(const struct ledger *l, uint32_t number, const char *client);
 /* The newest lease of a page; 0: none. */
 uint32_t ledger_find(const struct ledger *l, uint32_t page);
@@ -96,11 +101,5 @@ static inline const struct store_lease *ledger_lease(const struct ledger *l, uin
 /* A lease as clients know it, "CYCLE-NUMBER"; false: it is none. */
 void ledger_id(uint32_t cycle, uint32_t number, char out[LEDGER_ID_SIZE]);
 bool ledger_parse(struct text id, uint32_t *ret_cycle, uint32_t *ret_number);
-
-/* Requests that a cycle made beyond its budget. */
-static inline uint32_t ledger_overspent(const struct store_cycle *c)
-{
-	return c->clients && c->downloads > c->budget ? c->downloads - c->budget : 0;
-}
 
 #endif

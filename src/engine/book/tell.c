@@ -23,7 +23,7 @@ static int see_lease(void *arg, const struct store_lease *l, struct err *err)
 	struct subject *s = arg;
 
 	(void)err;
-	if (l->place != s->late.place)
+	if (l->place != s->late.place || l->state == STORE_LEASE_DROPPED)
 		return 0;
 	s->late = *l;
 	snprintf(s->client, sizeof s->client, "%.*s", (int)l->client.size, l->client.s);
@@ -44,7 +44,7 @@ static int find_lease(struct tell *t, const struct told *told, struct subject *s
 		return 0;
 	}
 	if (l->open && cycle == l->last.row.number) {
-		if (number > l->leases.n) {
+		if (number > l->leases.n || ledger_lease(l, number)->state == STORE_LEASE_DROPPED) {
 			*ret_why = "no such lease was given in this cycle";
 			return 0;
 		}
@@ -69,11 +69,59 @@ static int find_lease(struct tell *t, const struct told *told, struct subject *s
 	return rc;
 }
 
+/* A page comes under care because it is told of: 1, or 0 and why not. */
+static int take_page(struct tell *t, const struct told *told, uint32_t *ret,
+                     const char **ret_why, struct err *err)
+{
+	struct store_care row = { 0 };
+	unsigned care;
+	int rc = 0;
+
+	if (!t->care) {
+		t->care = mem_zalloc(1, sizeof *t->care);
+		rc = care_rules_load(t->care, t->store, err);
+	}
+	if (rc < 0)
+		return rc;
+	care = care_rules_say(t->care, told->url.s, told->url.size);
+	if (care & CARE_SCOPE) {
+		*ret_why = "it is out of scope (`freshet get` shows include and exclude)";
+		return 0;
+	}
+	rc = store_page_add(t->store, told->url, t->now, ret, err);
+	row = (struct store_care){ .page = *ret, .care = (uint8_t)care };
+	if (rc >= 0)
+		rc = store_care_put(t->store, &row, 1, t->now, err);
+	return rc < 0 ? rc : 1;
+}
+
+/* By its URL: 1, or 0 and why not. */
+static int find_url(struct tell *t, const struct told *told, struct subject *s,
+                    const char **ret_why, struct err *err)
+{
+	struct store_page p = { 0 };
+	int rc = store_page_find(t->store, told->url, &p, err);
+	bool offered;
+
+	if (rc < 0)
+		return rc;
+	s->page = p.number;
+	s->number = rc > 0 && t->ledger->open ? ledger_find(t->ledger, p.number) : 0;
+	offered = s->number || told->lease.s;
+	if (rc > 0 && (offered || !(p.care & CARE_REMOVED)))
+		return 1;
+	if (t->add || told->add)
+		return take_page(t, told, &s->page, ret_why, err);
+	t->stats.n_unknown++;
+	*ret_why = rc > 0 ? "the page was removed: --add brings it back" :
+	           "the page is not under care: --add puts it there";
+	return 0;
+}
+
 static int find_subject(struct tell *t, const struct told *told, struct subject *s,
                         const char **ret_why, struct err *err)
 {
 	struct store_page p;
-	uint32_t page;
 	int rc = told->lease.s ? find_lease(t, told, s, ret_why, err) : 0;
 
 	if (rc < 0 || *ret_why || (rc > 0 && !told->url.s))
@@ -84,10 +132,9 @@ static int find_subject(struct tell *t, const struct told *told, struct subject 
 			*ret_why = "lease and url are of different pages";
 		return rc < 0 ? rc : 0;
 	}
-	rc = store_page_add(t->store, told->url, t->now, &page, err);
-	s->page = page;
-	if (rc >= 0 && t->ledger->open)
-		s->number = ledger_find(t->ledger, page);
+	rc = find_url(t, told, s, ret_why, err);
+	if (rc > 0)
+		rc = store_page_given(t->store, s->page, told->url, told->given, err);
 	return rc < 0 ? rc : 0;
 }
 
@@ -139,7 +186,8 @@ static int refresh_copy(struct tell *t, const struct told *told, uint64_t captur
 		buf_add(&texts[i], from[i]->s ? from[i]->s : "", from[i]->size);
 		*from[i] = (struct text){ from[i]->s ? buf_text(&texts[i]) : NULL, texts[i].size };
 	}
-	rc = store_capture_refresh(t->store, capture, c.etag, c.modified, c.robots, err);
+	rc = store_captures_refresh(t->store, &(struct store_headers){ capture, c.etag, c.modified,
+	                                                                c.robots }, 1, err);
 	for (int i = 0; i < 3; i++)
 		buf_release(&texts[i]);
 	return rc;
@@ -167,8 +215,8 @@ static void count(struct tell *t, const struct tell_event *e)
 }
 
 /* Write the visit. */
-static int keep_told(struct tell *t, const struct told *told, struct kept_visit *v,
-                     struct err *err)
+static int write_told(struct tell *t, const struct told *told, struct new_visit *v,
+                      struct err *err)
 {
 	struct store_capture c = { .status = told->status, .length = -1, .bytes_text = -1,
 	                           .words = -1, .images = -1, .tables = -1, .emails = -1,
@@ -196,7 +244,11 @@ static int keep_told(struct tell *t, const struct told *told, struct kept_visit 
 	if (v->outcome == OUTCOME_SAME && copy && (told->etag.s || told->modified.s) &&
 	    (rc = refresh_copy(t, told, copy, err)) < 0)
 		return rc;
-	rc = keep_visit(t->store, v, t->confirmations, &kept, err);
+	/* a copy of an earlier time may be the newest that links are taken from */
+	if (v->capture && t->ledger->last.any && v->time < t->ledger->last.row.time &&
+	    (rc = store_past_raise(t->store, err)) < 0)
+		return rc;
+	rc = visit_write(t->store, v, t->confirmations, &kept, err);
 	if (rc < 0)
 		return rc;
 	e.outcome = kept.outcome;
@@ -208,12 +260,13 @@ static int keep_told(struct tell *t, const struct told *told, struct kept_visit 
 }
 
 /* Into the open cycle: 1, or 0 if this was told before. */
-static int close_lease(struct tell *t, const struct subject *s, struct kept_visit *v,
+static int close_lease(struct tell *t, const struct subject *s, struct new_visit *v,
                        struct err *err)
 {
 	struct ledger *l = t->ledger;
 	const struct store_lease *lease = s->number ? ledger_lease(l, s->number) : NULL;
-	bool leased = lease && lease->state != STORE_LEASE_RELEASED;
+	bool leased = lease && lease->state != STORE_LEASE_GIVEN_BACK &&
+		lease->state != STORE_LEASE_DROPPED;
 	int rc = 0;
 
 	if (map_get(&l->told, s->page) != MAP_NONE)
@@ -234,7 +287,7 @@ static int close_lease(struct tell *t, const struct subject *s, struct kept_visi
 }
 
 /* The offer of a cycle that is over: it is told of once.  1, or 0 if it was before. */
-static int close_late(struct tell *t, struct subject *s, struct kept_visit *v, struct err *err)
+static int close_late(struct tell *t, struct subject *s, struct new_visit *v, struct err *err)
 {
 	int rc = 0;
 
@@ -242,7 +295,7 @@ static int close_late(struct tell *t, struct subject *s, struct kept_visit *v, s
 		if (s->late.state == STORE_LEASE_TOLD)
 			return 0;
 		s->late.state = STORE_LEASE_TOLD;
-		rc = store_lease_put(t->store, &s->late, err);
+		rc = store_leases_put(t->store, &s->late, 1, err);
 	}
 	v->reason = REASON_LATE;
 	v->order = t->ledger->open ? ledger_event(t->ledger) : 0;
@@ -254,7 +307,7 @@ static int give_back(struct tell *t, const struct subject *s, const char **ret_w
                      struct err *err)
 {
 	struct ledger *l = t->ledger;
-	struct tell_event e = { TELL_RELEASED, .page = s->page };
+	struct tell_event e = { TELL_GIVEN_BACK, .page = s->page };
 	int rc;
 
 	if (s->is_late || !l->open) {
@@ -269,8 +322,8 @@ static int give_back(struct tell *t, const struct subject *s, const char **ret_w
 		t->stats.n_repeated++;
 		return 0;
 	}
-	rc = ledger_close(l, s->number, STORE_LEASE_RELEASED, err);
-	t->stats.n_released += rc == 0;
+	rc = ledger_close(l, s->number, STORE_LEASE_GIVEN_BACK, err);
+	t->stats.n_given_back += rc == 0;
 	if (rc == 0 && t->event)
 		t->event(t->arg, &e);
 	return rc;
@@ -278,7 +331,7 @@ static int give_back(struct tell *t, const struct subject *s, const char **ret_w
 
 int tell_one(struct tell *t, const struct told *told, const char **ret_why, struct err *err)
 {
-	struct kept_visit v = { .cycle = t->cycle, .time = told->time ? told->time : t->now,
+	struct new_visit v = { .cycle = t->cycle, .time = told->time ? told->time : t->now,
 	                        .status = told->status, .score = told->score,
 	                        .probability = told->probability, .reason = told->reason,
 	                        .cause = told->cause };
@@ -290,7 +343,7 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 	rc = find_subject(t, told, &s, ret_why, err);
 	if (rc < 0 || *ret_why)
 		return rc;
-	if (told->outcome == TOLD_RELEASE)
+	if (told->outcome == TOLD_GIVEN_BACK)
 		return give_back(t, &s, ret_why, err);
 	v.page = s.page;
 	if ((rc = store_page_get(t->store, s.page, &p, err)) < 0 ||
@@ -302,14 +355,42 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 		rc = close_late(t, &s, &v, err);
 	else if (t->ledger->open)
 		rc = close_lease(t, &s, &v, err);
-	else if (!(rc = keep_once(&t->had, v.page, v.outcome)))
+	else if (!(rc = visit_once(&t->had, v.page, v.outcome)))
 		*ret_why = "this page was told of before in this file";
 	if (rc == 0 && !*ret_why)
 		t->stats.n_repeated++;
-	return rc > 0 ? keep_told(t, told, &v, err) : rc;
+	return rc > 0 ? write_told(t, told, &v, err) : rc;
 }
 
 /* ---- what is told together ---- */
+
+void tell_expect(struct tell *t, const struct told *told)
+{
+	const struct ledger *l = t->ledger;
+	struct text url = told->url;
+	uint32_t cycle, number;
+
+	if (!store_is_far(t->store))
+		return;
+	if (url.s) {
+		url.s = arena_strndup(&t->urls, url.s, url.size);
+		vec_push(&t->ahead_urls, url);
+	} else if (l->open && ledger_parse(told->lease, &cycle, &number) &&
+	           cycle == l->last.row.number && number <= l->leases.n) {
+		vec_push(&t->ahead_pages, ledger_lease(l, number)->page);
+	}
+}
+
+int tell_foresee(struct tell *t, struct err *err)
+{
+	int rc = store_foresee(t->store, &(struct store_ahead){
+		.urls = t->ahead_urls.v, .n_urls = t->ahead_urls.n,
+		.pages = t->ahead_pages.v, .n_pages = t->ahead_pages.n }, err);
+
+	t->ahead_urls.n = t->ahead_pages.n = 0;
+	arena_reset(&t->urls);
+	return rc;
+}
 
 int tell_lapse(struct tell *t, struct ledger *l, struct err *err)
 {
@@ -331,7 +412,7 @@ int tell_begin(struct tell *t, struct ledger *l, struct err *err)
 	t->cycle = l->last.row.number;
 	if (l->open)
 		return tell_lapse(t, l, err);
-	return keep_next_cycle(t->store, &t->cycle, &t->ended, err);
+	return last_cycle_next(t->store, &t->cycle, &t->ended, err);
 }
 
 static int write_cycle(struct tell *t, struct err *err)
@@ -339,6 +420,7 @@ static int write_cycle(struct tell *t, struct err *err)
 	struct tell_stats *s = &t->stats;
 	struct store_cycle c = {
 		.number = t->cycle, .time = t->now, .policy = { "told", 4 },
+		.owed = last_cycle_owed(&t->ledger->last),
 		.downloads = (uint32_t)(s->fresh + s->changed + s->same + s->gone + s->failed),
 		.fresh = (uint32_t)s->fresh, .changed = (uint32_t)s->changed,
 		.same = (uint32_t)s->same, .gone = (uint32_t)s->gone, .failed = (uint32_t)s->failed,
@@ -356,5 +438,12 @@ int tell_end(struct tell *t, struct err *err)
 void tell_release(struct tell *t)
 {
 	map_release(&t->had);
+	if (t->care)
+		care_rules_release(t->care);
+	free(t->care);
+	t->care = NULL;
 	buf_release(&t->text);
+	arena_release(&t->urls);
+	vec_release(&t->ahead_urls);
+	vec_release(&t->ahead_pages);
 }

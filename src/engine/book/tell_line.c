@@ -70,21 +70,20 @@ static bool is_header(struct text t)
 	return true;
 }
 
-static const char *take_url(const struct json_member *m, struct buf *buf, struct text *ret)
+static const char *take_url(const struct json_member *m, struct buf *buf, struct told *t)
 {
 	const char *why = "url is not an http URL";
-	struct text raw;
 	struct buf url;
 	char *room;
 
-	if (!take_text(m, buf, &raw) || !raw.s)
+	if (!take_text(m, buf, &t->given) || !t->given.s)
 		return why;
 	buf_init(&url, URL_SIZE_MAX);
-	if (url_canonical(raw.s, raw.size, &url, NULL) == 0 &&
+	if (url_canonical(t->given.s, t->given.size, &url, NULL) == 0 &&
 	    (room = buf_room(buf, url.size + 1)) != NULL) {
 		memcpy(room, url.data, url.size);
 		room[url.size] = '\0';
-		*ret = (struct text){ room, url.size };
+		t->url = (struct text){ room, url.size };
 		buf->size += url.size + 1;
 		why = NULL;
 	}
@@ -131,8 +130,8 @@ static const char *take_number(struct told *t, const struct json_member *m)
 			return "status is not an HTTP status";
 		t->status = (int32_t)v;
 	} else if (is_key(m, "requests")) {
-		if (m->type != JSON_NULL && !(v >= 0 && v <= STORE_EXTRA_MAX))
-			return "requests is no number from 0 to 1000000";
+		if (m->type != JSON_NULL && !(v >= 0 && v <= TELL_REQUESTS_MAX))
+			return "requests is no number from 0 to 1000";
 		t->requests = m->type == JSON_NULL ? 0 : (uint32_t)v;
 	} else if (is_key(m, "score")) {
 		t->score = (float)v;
@@ -150,7 +149,7 @@ static const char *take_number(struct told *t, const struct json_member *m)
 
 static const char *take_outcome(struct told *t, const struct json_member *m)
 {
-	t->outcome = is_value(m, "release") ? TOLD_RELEASE :
+	t->outcome = is_value(m, "release") ? TOLD_GIVEN_BACK :
 		name_index(m, outcome_at, OUTCOME_BLOCKED + 1);
 	return t->outcome == TOLD_NOTHING ?
 		"outcome is none of same, changed, gone, failed, blocked, release" : NULL;
@@ -161,7 +160,7 @@ static const char *take_member(struct told *t, struct buf *buf, const struct jso
 	struct text text;
 
 	if (is_key(m, "url"))
-		return t->url.s ? "two urls" : take_url(m, buf, &t->url);
+		return t->url.s ? "two urls" : take_url(m, buf, t);
 	if (is_key(m, "links"))
 		return take_links(m, buf, &t->links);
 	if (is_key(m, "outcome"))
@@ -188,9 +187,11 @@ static const char *take_member(struct told *t, struct buf *buf, const struct jso
 		int k = name_index(m, reason_name, N_REASONS);
 
 		t->reason = k > 0 ? (uint8_t)k : 0;
+	} else if (is_key(m, "add")) {
+		t->add = m->type == JSON_BOOL && is_value(m, "true");
 	} else if (is_key(m, "release")) {
 		if (m->type == JSON_BOOL && is_value(m, "true"))
-			t->outcome = TOLD_RELEASE;
+			t->outcome = TOLD_GIVEN_BACK;
 	}
 	return take_number(t, m);
 }

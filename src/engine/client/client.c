@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/book/lock.h"
 #include "engine/cycle/cycle.h"
 
 void client_open(struct client **ret, struct store *s, const struct client_opts *opts)
@@ -15,7 +16,6 @@ void client_open(struct client **ret, struct store *s, const struct client_opts 
 
 	c->store = s;
 	c->opts = *opts;
-	c->lock = -1;
 	*ret = c;
 }
 
@@ -33,18 +33,11 @@ void client_close(struct client *c)
 
 /* ---- a call ---- */
 
-static void let_go(struct client *c)
-{
-	if (c->lock >= 0)
-		close(c->lock);
-	c->lock = -1;
-}
-
 /* Take the lock, and read what others have written since. */
 static int enter(struct client *c, struct err *err)
 {
 	bool fresh = false;
-	int rc = keep_lock_wait(c->store, c->opts.warc_folder, &c->lock, err);
+	int rc = lock_wait(c->store, err);
 
 	if (rc == 0 && c->loaded)
 		rc = ledger_is_fresh(&c->ledger, &fresh, err);
@@ -57,7 +50,7 @@ static int enter(struct client *c, struct err *err)
 	return rc;
 }
 
-/* The batch; without a lock (there is no such folder) somebody may have been faster. */
+/* The batch; without a lock (no file can be made there) somebody may have been faster. */
 static int begin(struct client *c, struct err *err)
 {
 	bool fresh;
@@ -79,7 +72,7 @@ static int leave(struct client *c, int rc)
 		ledger_release(&c->ledger);
 		c->loaded = false;
 	}
-	let_go(c);
+	store_unlock(c->store);
 	return rc;
 }
 
@@ -97,6 +90,8 @@ struct wishing {
 	const struct client_asking *a;
 	int64_t until;
 	struct map hosts;               /* pages in its hands, by site */
+	struct map only;                /* sites that it wants, if it named any */
+	VEC(struct due { uint32_t number; bool again; }) due;   /* leases that it gets */
 };
 
 static uint32_t in_hand(const struct wishing *w, uint32_t page)
@@ -115,13 +110,15 @@ static bool fits(void *arg, const struct offer *o)
 {
 	struct wishing *w = arg;
 
+	if (w->a->n_hosts && map_get(&w->only, w->c->resumed.engine.view.site[o->page]) == MAP_NONE)
+		return false;
 	if ((w->a->per_host && in_hand(w, o->page) >= w->a->per_host) ||
 	    client_slot(w->c, o->page, w->a->now, false) >= w->until)
 		return false;
 	return true;
 }
 
-static const char *keep_text(struct client *c, struct text t)
+static const char *copy_text(struct client *c, struct text t)
 {
 	return t.s && t.size ? arena_strndup(&c->texts, t.s, t.size) : NULL;
 }
@@ -131,7 +128,7 @@ static uint64_t lease_key(const struct client *c, uint32_t number)
 	return (uint64_t)c->ledger.last.row.number << 32 | number;
 }
 
-/* An offer as its client sees it. */
+/* An offer as its client sees it, but for robots.txt. */
 static int show(struct client *c, uint32_t number, bool again, struct err *err)
 {
 	const struct store_lease *row = ledger_lease(&c->ledger, number);
@@ -149,34 +146,53 @@ static int show(struct client *c, uint32_t number, bool again, struct err *err)
 	ledger_id(row->cycle, number, o.lease);
 	if (rc > 0) {
 		o.last_visit = p.last_visit;
+		o.given = copy_text(c, p.given);
 		if (p.capture && (rc = store_capture_get(c->store, p.capture, &copy, err)) > 0) {
-			o.etag = keep_text(c, copy.etag);
-			o.last_modified = keep_text(c, copy.modified);
+			o.etag = copy_text(c, copy.etag);
+			o.last_modified = copy_text(c, copy.modified);
 		}
 	}
+	if (!o.given)
+		o.given = o.url;
 	vec_push(&c->offers, o);
 	map_put(&c->shown, lease_key(c, number), 1);
 	return rc < 0 ? rc : 0;
 }
 
-/* What a client has and has not told. */
-static int show_again(struct wishing *w, struct err *err)
+/* All that the client gets, from one read of their pages. */
+static int show_due(struct wishing *w, struct err *err)
 {
 	struct client *c = w->c;
-	int rc = 0;
+	VEC(uint32_t) pages = { 0 };
+	int rc;
 
-	for (uint32_t i = 1; rc == 0 && w->a->name && *w->a->name && i <= c->ledger.leases.n; i++) {
+	for (size_t i = 0; i < w->due.n; i++)
+		vec_push(&pages, ledger_lease(&c->ledger, w->due.v[i].number)->page);
+	rc = store_foresee(c->store, &(struct store_ahead){ .pages = pages.v, .n_pages = pages.n },
+	                   err);
+	for (size_t i = 0; i < w->due.n && rc == 0; i++)
+		rc = show(c, w->due.v[i].number, w->due.v[i].again, err);
+	vec_release(&pages);
+	return rc < 0 ? rc : client_robots(c, w->a->agent, w->a->now, err);
+}
+
+/* What a client has and has not told. */
+static void give_again(struct wishing *w)
+{
+	struct client *c = w->c;
+
+	for (uint32_t i = ledger_first(&c->ledger); w->a->name && *w->a->name &&
+	     i <= c->ledger.leases.n; i++) {
 		const struct store_lease *row = ledger_lease(&c->ledger, i);
 
 		if (row->state != STORE_LEASE_OUT || row->page >= c->resumed.engine.view.n_pages ||
 		    !ledger_is_of(&c->ledger, i, w->a->name))
 			continue;
 		took(w, row->page);
-		if (c->offers.n < w->a->want &&
+		if (w->due.n < w->a->want &&
 		    !(w->a->once && map_get(&c->shown, lease_key(c, i)) != MAP_NONE))
-			rc = show(c, i, true, err);
+			vec_push(&w->due, ((struct due){ i, true }));
 	}
-	return rc;
 }
 
 /* Write an offer of the engine down, with the requests that are held for it. */
@@ -196,7 +212,9 @@ static int lease_out(struct wishing *w, uint32_t lease, struct err *err)
 		n++;
 	if (!n) {                       /* its owner has had its part */
 		engine_drop(e, lease);
-		return 0;
+		rc = ledger_offer(&c->ledger, &row, err);
+		return rc < 0 ? rc : ledger_close(&c->ledger, (uint32_t)c->ledger.leases.n,
+		                                  STORE_LEASE_DROPPED, err);
 	}
 	row.client.s = w->a->name ? w->a->name : "";
 	row.client.size = strlen(row.client.s);
@@ -204,7 +222,9 @@ static int lease_out(struct wishing *w, uint32_t lease, struct err *err)
 	row.from = client_slot(c, o->page, w->a->now, true);
 	took(w, o->page);
 	rc = ledger_offer(&c->ledger, &row, err);
-	return rc < 0 ? rc : show(c, (uint32_t)c->ledger.leases.n, false, err);
+	if (rc == 0)
+		vec_push(&w->due, ((struct due){ (uint32_t)c->ledger.leases.n, false }));
+	return rc;
 }
 
 /* Ask the engine until it has no more, or there is enough. */
@@ -217,7 +237,7 @@ static int fill(struct wishing *w, bool impatient, enum ask *ret, struct err *er
 
 	*ret = ASK_OFFERS;
 	/* one by one: who gets a page decides which may follow */
-	while (rc == 0 && c->offers.n < w->a->want && *ret == ASK_OFFERS) {
+	while (rc == 0 && w->due.n < w->a->want && *ret == ASK_OFFERS) {
 		struct asking a = { .want = 1, .impatient = impatient, .fits = fits, .arg = w };
 
 		*ret = engine_ask(&c->resumed.engine, &a, &lease, &n);
@@ -229,11 +249,11 @@ static int fill(struct wishing *w, bool impatient, enum ask *ret, struct err *er
 }
 
 /* How long to wait: until the engine would not wait any longer, or an offer lapses. */
-static int64_t wait_seconds(const struct client *c, int64_t now)
+static int64_t wait_seconds(struct client *c, int64_t now)
 {
 	int64_t at = c->ledger.waited + CLIENT_PATIENCE;
 
-	for (uint32_t i = 1; i <= c->ledger.leases.n; i++) {
+	for (uint32_t i = ledger_first(&c->ledger); i <= c->ledger.leases.n; i++) {
 		const struct store_lease *row = ledger_lease(&c->ledger, i);
 
 		if (row->state == STORE_LEASE_OUT && row->until < at)
@@ -250,10 +270,19 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 	struct ledger *l = &c->ledger;
 	double planned = c->resumed.engine.cycle.plan_seconds;
 	enum ask what = ASK_OFFERS;
-	int rc = show_again(&w, err);
+	int rc;
 
+	give_again(&w);
+	for (size_t i = 0; i < a->n_hosts; i++) {
+		uint32_t site = strtab_find(&c->resumed.has.loaded.pages.site_names, a->hosts[i],
+		                            strlen(a->hosts[i]));
+
+		if (site != MAP_NONE)
+			map_put(&w.only, site, 1);
+	}
+	rc = fill(&w, l->waited && a->now >= l->waited + CLIENT_PATIENCE, &what, err);
 	if (rc == 0)
-		rc = fill(&w, l->waited && a->now >= l->waited + CLIENT_PATIENCE, &what, err);
+		rc = show_due(&w, err);
 	if (c->offers.n) {
 		ret->answer = CLIENT_OFFERS;
 		l->waited = 0;
@@ -269,6 +298,8 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 	ret->offers = c->offers.v;
 	ret->n = c->offers.n;
 	map_release(&w.hosts);
+	map_release(&w.only);
+	vec_release(&w.due);
 	return rc;
 }
 
@@ -290,7 +321,7 @@ static int end_old(struct client *c, const struct client_asking *a, struct clien
 	ret->ended = row->number;
 	client_unload(c);
 	if ((rc = begin(c, err)) == 0 && (rc = lapse_due(c, a->now, err)) == 0) {
-		rc = l->open ? ledger_end(l, err) : keep_end_cycle(c->store, &l->last, err);
+		rc = l->open ? ledger_end(l, err) : last_cycle_end(c->store, &l->last, err);
 
 		if (rc == 0)
 			rc = store_commit(c->store, err);
@@ -298,13 +329,15 @@ static int end_old(struct client *c, const struct client_asking *a, struct clien
 	return rc;
 }
 
-static int begin_new(struct client *c, const struct client_asking *a, struct err *err)
+static int begin_new(struct client *c, const struct client_asking *a, struct client_asked *ret,
+                     struct err *err)
 {
 	const struct last_cycle *last = &c->ledger.last;
 	const struct share *b = &c->opts.budget;
 	struct store_cycle row = {
 		.number = last->any ? last->row.number + 1 : 1, .time = a->now, .seed = c->opts.seed,
-		.policy = { c->opts.policy, strlen(c->opts.policy) },
+		.policy = { c->opts.policy, strlen(c->opts.policy) }, .owed = last_cycle_owed(last),
+		.pages = c->resumed.has.loaded.pages.n,
 	};
 	int rc;
 
@@ -312,6 +345,7 @@ static int begin_new(struct client *c, const struct client_asking *a, struct err
 	if (last->any && row.time <= last->row.time)
 		row.time = last->row.time + 1;
 	row.budget = (uint32_t)share_of(*b, b->percent ? c->resumed.has.loaded.n_here : UINT32_MAX);
+	ret->taken_off = last_cycle_pay(&row);
 	rc = ledger_begin(&c->ledger, &row, &c->opts.rules, c->resumed.has.loaded.pages.n, err);
 	if (rc == 0)
 		client_start(c);
@@ -333,9 +367,15 @@ int client_ask(struct client *c, const struct client_asking *a, struct client_as
 		               LEDGER_NAME_MAX);
 	if ((rc = enter(c, err)) == 0 && (rc = end_old(c, a, ret, err)) == 0 && !c->ready)
 		rc = client_load(c, err);
+	if (rc == 0 && !c->ledger.open && !c->resumed.has.loaded.n_here) {
+		ret->answer = CLIENT_DONE;      /* pages that come later must not wait for its end */
+		ret->cycle = c->ledger.last.row;
+		client_unload(c);
+		return leave(c, 0);
+	}
 	if (rc == 0 && (rc = begin(c, err)) == 0) {
 		ret->begun = !c->ledger.open;
-		rc = c->ledger.open ? lapse_due(c, a->now, err) : begin_new(c, a, err);
+		rc = c->ledger.open ? lapse_due(c, a->now, err) : begin_new(c, a, ret, err);
 	}
 	if (rc == 0 && (rc = serve(c, a, ret, err)) == 0 &&
 	    (rc = client_rounds_save(c, err)) == 0 && (rc = ledger_save(&c->ledger, err)) == 0)
@@ -345,11 +385,28 @@ int client_ask(struct client *c, const struct client_asking *a, struct client_as
 	return leave(c, rc);
 }
 
+int client_warm(struct client *c, struct err *err)
+{
+	int rc = enter(c, err);
+
+	if (rc == 0 && !c->ready)
+		rc = client_load(c, err);
+	return leave(c, rc);
+}
+
 /* ---- tell, release, end ---- */
 
 int client_tell(struct client *c, const struct told *told, size_t n, int64_t now,
                 void (*each)(void *arg, size_t i, const char *why), void *arg,
                 struct tell_stats *ret, struct err *err)
+{
+	return client_tell_and(c, told, n, now, each, NULL, arg, ret, err);
+}
+
+int client_tell_and(struct client *c, const struct told *told, size_t n, int64_t now,
+                    void (*each)(void *arg, size_t i, const char *why),
+                    int (*keep)(void *arg, const struct tell_stats *t, struct err *err),
+                    void *arg, struct tell_stats *ret, struct err *err)
 {
 	struct tell t = { .store = c->store, .now = now, .event = client_event, .arg = c,
 	                  .confirmations = c->opts.confirmations ? c->opts.confirmations : 1 };
@@ -359,6 +416,10 @@ int client_tell(struct client *c, const struct told *told, size_t n, int64_t now
 	if (rc == 0 && (rc = begin(c, err)) == 0)
 		rc = tell_begin(&t, &c->ledger, err);
 	open = c->ledger.open;
+	for (size_t i = 0; i < n && rc == 0; i++)
+		tell_expect(&t, &told[i]);
+	if (rc == 0)
+		rc = tell_foresee(&t, err);
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		const char *why;
 
@@ -368,7 +429,10 @@ int client_tell(struct client *c, const struct told *told, size_t n, int64_t now
 			each(arg, i, why);
 	}
 	if (rc == 0 && (open || t.stats.n_lines)) {
-		if ((rc = tell_end(&t, err)) == 0)
+		rc = tell_end(&t, err);
+		if (rc == 0 && keep)
+			rc = keep(arg, &t.stats, err);
+		if (rc == 0)
 			rc = store_commit(c->store, err);
 	} else if (rc == 0) {
 		store_rollback(c->store);
@@ -390,9 +454,9 @@ static void note_why(void *arg, size_t i, const char *why)
 	*(const char **)arg = why;
 }
 
-int client_release(struct client *c, const char *lease, int64_t now, struct err *err)
+int client_give_back(struct client *c, const char *lease, int64_t now, struct err *err)
 {
-	struct told told = { .lease = { lease, strlen(lease) }, .outcome = TOLD_RELEASE,
+	struct told told = { .lease = { lease, strlen(lease) }, .outcome = TOLD_GIVEN_BACK,
 	                     .weight = NAN };
 	const char *why = NULL;
 	int rc = client_tell(c, &told, 1, now, note_why, &why, NULL, err);

@@ -18,11 +18,12 @@
  *   - A client with a name that asks again gets first what it was offered and has not told.
  *   - Each offer holds max_requests of the budget.  What was not needed comes back when it is
  *     told; what was needed beyond is spent as well, and what the cycle has spent beyond its
- *     budget in the end is taken off the next.
+ *     budget in the end is taken off the next (last_cycle_pay()).
  *   - The next round is planned when the policy knows enough of the last one (its patience),
  *     or when somebody who was told to wait asks again CLIENT_PATIENCE seconds later.
  *   - Requests to one host are a pause apart, over all clients (not_before).
- *   - Pages that are added while a cycle is open come with the next one.
+ *   - Pages that are added while a cycle is open come with the next one.  Where there is no page
+ *     at all, none is opened.
  *   - A cycle ends by client_end(), or when the next is due (`every`) and somebody asks.
  */
 #ifndef ENGINE_CLIENT_CLIENT_H
@@ -42,7 +43,6 @@ struct client_opts {
 	struct ledger_rules rules;
 	double delay;                   /* seconds between requests to one host */
 	unsigned confirmations;
-	const char *warc_folder;        /* whose lock is wanted; NULL: none */
 	struct progress *progress;      /* of recalling; NULL: it is not shown */
 };
 
@@ -58,6 +58,10 @@ struct client_asking {
 	uint32_t per_host;              /* of one host in its hands at a time; 0: any number */
 	uint32_t max_requests;          /* for each, to be held; 0: one */
 	int64_t seconds;                /* until it lapses; 0: CLIENT_FOR */
+	const char *agent;              /* its product token in robots.txt; NULL: none, so the rules
+	                                 * for all hold */
+	const char *const *hosts;       /* only pages of these; NULL: of any */
+	size_t n_hosts;
 	int64_t now;
 	bool anew;                      /* end a cycle that is open, and begin another */
 	bool once;                      /* what this struct client has handed out is not offered
@@ -68,6 +72,7 @@ struct client_asking {
 struct client_offer {
 	char lease[LEDGER_ID_SIZE];
 	const char *url;                /* canonical */
+	const char *given;              /* as the user wrote it, or the same */
 	const char *etag, *last_modified;       /* of our copy, or NULL */
 	int64_t last_visit;             /* 0: never */
 	int64_t not_before;             /* when its host may be asked */
@@ -75,6 +80,9 @@ struct client_offer {
 	uint32_t max_requests;
 	double score, probability;      /* NAN: unknown */
 	const char *reason;
+	const char *robots;             /* "allowed", "forbidden"; NULL: we do not know */
+	int64_t robots_read;            /* when it was read; 0: never */
+	double crawl_delay;             /* seconds that it asks for; NAN: none, or not known */
 	bool again;                     /* it was offered to this client before */
 };
 
@@ -86,6 +94,7 @@ struct client_asked {
 	size_t n;
 	int64_t wait;                   /* seconds until it is worth asking again */
 	bool begun;                     /* this call opened the cycle, */
+	uint32_t taken_off;             /* with so many requests less: cycles before spent them, */
 	uint32_t ended;                 /* and ended this one; 0: none */
 	struct store_cycle cycle;       /* as it stands */
 };
@@ -94,14 +103,23 @@ struct client_asked {
 MUST_CHECK int client_ask(struct client *c, const struct client_asking *a,
                           struct client_asked *ret, struct err *err);
 
+/* Load the engine now, so that the first who asks does not wait for it. */
+MUST_CHECK int client_warm(struct client *c, struct err *err);
+
 /* All n are kept, or, on error, none.  A line that cannot be kept is no error: each() is
  * told why (NULL: it was kept, or is known already); each may be NULL. */
 MUST_CHECK int client_tell(struct client *c, const struct told *told, size_t n, int64_t now,
                            void (*each)(void *arg, size_t i, const char *why), void *arg,
                            struct tell_stats *ret, struct err *err);
-/* Not fetched: page and budget come back.  The same as telling TOLD_RELEASE. */
-MUST_CHECK int client_release(struct client *c, const char *lease, int64_t now,
-                              struct err *err);
+/* The same; keep() writes what must be kept with them into their batch, when all are in it. */
+MUST_CHECK int client_tell_and(struct client *c, const struct told *told, size_t n, int64_t now,
+                               void (*each)(void *arg, size_t i, const char *why),
+                               int (*keep)(void *arg, const struct tell_stats *t,
+                                           struct err *err), void *arg,
+                               struct tell_stats *ret, struct err *err);
+/* Not fetched: page and budget come back.  The same as telling TOLD_GIVEN_BACK. */
+MUST_CHECK int client_give_back(struct client *c, const char *lease, int64_t now,
+                                struct err *err);
 /* 1: it is over, and ret has its figures; 0: none was open for clients. */
 MUST_CHECK int client_end(struct client *c, int64_t now, struct store_cycle *ret,
                           struct err *err);

@@ -59,13 +59,16 @@ static int compare_orders(const void *a, const void *b)
 
 static struct event lease_event(const struct store_lease *row)
 {
-	bool back = row->state == STORE_LEASE_RELEASED;
+	/* one that is told by now had lapsed before */
+	enum event_kind kind = row->state == STORE_LEASE_GIVEN_BACK ? EVENT_GIVEN_BACK :
+	                       row->state == STORE_LEASE_DROPPED ? EVENT_DROPPED : EVENT_LAPSED;
+	bool lapsed = kind == EVENT_LAPSED;
 
 	return (struct event){
-		.kind = back ? EVENT_RELEASED : EVENT_LAPSED,
+		.kind = (uint8_t)kind,
 		.offer = { row->page, row->score, row->probability, row->reason },
-		.delivery = { .outcome = back ? OUTCOME_BLOCKED : OUTCOME_FAILED,
-			.extra = back || !row->requests ? 0 : row->requests - 1 },
+		.delivery = { .outcome = lapsed ? OUTCOME_FAILED : OUTCOME_BLOCKED,
+			.extra = lapsed && row->requests ? row->requests - 1 : 0 },
 	};
 }
 
@@ -95,12 +98,6 @@ static void merge_leases(struct made *m, const struct ledger *l)
 	m->events.cap = all.events.cap;
 }
 
-static void hold(struct engine *e, uint32_t lease, uint32_t requests)
-{
-	while (requests-- && engine_spend(e, lease))
-		;
-}
-
 static void give_out_again(struct client *c)
 {
 	struct engine *e = &c->resumed.engine;
@@ -111,7 +108,7 @@ static void give_out_again(struct client *c)
 
 		if (row->state != STORE_LEASE_OUT || row->page >= e->view.n_pages)
 			continue;
-		hold(e, engine_adopt(e, &o), row->requests);
+		engine_hold(e, engine_adopt(e, &o), row->requests);
 	}
 }
 
@@ -134,10 +131,21 @@ static void find_slots(struct client *c)
 	}
 }
 
+/* The pause between requests to a site: its own setting, or that of all. */
+static double delay_of(const struct client *c, uint32_t site)
+{
+	const struct strtab *names = &c->resumed.has.loaded.pages.site_names;
+	const char *value = site_settings_of(&c->sites, "delay", strtab_get(names, site),
+	                                     strtab_size(names, site));
+	double seconds;
+
+	return value && duration_parse_exact(value, &seconds) ? seconds : c->opts.delay;
+}
+
 int64_t client_slot(struct client *c, uint32_t page, int64_t now, bool take)
 {
 	uint32_t site = c->resumed.engine.view.site[page], at = map_get(&c->hosts, site);
-	double delay = c->opts.delay;
+	double delay = delay_of(c, site);
 	uint32_t in_second = delay > 0 && delay < 1 ? (uint32_t)(1 / delay) : 1;
 	struct client_host h = at == MAP_NONE ? (struct client_host){ 0, 0 } : c->slots.v[at];
 
@@ -163,7 +171,7 @@ static int go_on(struct client *c, struct err *err)
 	struct ledger *l = &c->ledger;
 	uint32_t cycle = l->last.row.number;
 	struct made m = { 0 };
-	int rc = store_visits(c->store, STORE_NONE, cycle, cycle + 1, see_visit, &m, err);
+	int rc = store_visits(c->store, cycle, cycle + 1, see_visit, &m, err);
 
 	if (rc == 0)
 		rc = store_rounds(c->store, cycle, see_round, &m, err);
@@ -201,13 +209,15 @@ int client_load(struct client *c, struct err *err)
 		.policy = l->open ? l->last.policy : c->opts.policy,
 		.seed = l->open ? l->last.row.seed : c->opts.seed,
 		.cycle_seconds = r->every, .aim = r->aim, .weight = r->weight,
-		.before_cycle = l->open ? l->last.row.number : 0, .keep = l->open,
+		.before_cycle = l->open ? l->last.row.number : 0, .snapshot = l->open,
 		.progress = c->opts.progress,
 	};
 	int rc;
 
 	client_unload(c);
-	rc = resume(&c->resumed, c->store, &ro, err);
+	rc = site_settings_load(&c->sites, c->store, err);
+	if (rc == 0)
+		rc = resume(&c->resumed, c->store, &ro, err);
 	if (rc == 0)
 		rc = set_rules(c, r, err);
 	if (rc == 0 && l->open)
@@ -222,6 +232,8 @@ void client_unload(struct client *c)
 {
 	resume_release(&c->resumed);
 	c->resumed = (struct resumed){ 0 };
+	site_settings_release(&c->sites);
+	c->sites = (struct site_settings){ 0 };
 	map_release(&c->hosts);
 	vec_release(&c->slots);
 	c->rounds_kept = 0;
@@ -259,7 +271,7 @@ void client_event(void *client, const struct tell_event *t)
 		return;
 	if (t->what == TELL_VISIT)
 		engine_tell(e, lease, &d);
-	else if (t->what == TELL_RELEASED)
+	else if (t->what == TELL_GIVEN_BACK)
 		engine_give_back(e, lease);
 	else
 		engine_lapse(e, lease);
@@ -268,10 +280,13 @@ void client_event(void *client, const struct tell_event *t)
 int client_rounds_save(struct client *c, struct err *err)
 {
 	const struct cycle *e = &c->resumed.engine.cycle;
+	uint32_t kept = c->rounds_kept;
+	size_t n = e->planned_after.n;
 	int rc = 0;
 
-	for (; rc == 0 && c->rounds_kept < e->planned_after.n; c->rounds_kept++)
-		rc = store_round_add(c->store, c->ledger.last.row.number, c->rounds_kept + 1,
-		                     e->planned_after.v[c->rounds_kept], err);
+	if (kept < n)
+		rc = store_rounds_add(c->store, c->ledger.last.row.number, kept + 1,
+		                      e->planned_after.v + kept, n - kept, err);
+	c->rounds_kept = (uint32_t)n;
 	return rc;
 }

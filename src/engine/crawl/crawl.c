@@ -8,7 +8,7 @@
  * answers it had (engine_continue()).
  */
 #include "engine/crawl/crawl_inner.h"
-#include "engine/crawl/live_inner.h"
+#include "engine/crawl/life_inner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "engine/book/keep.h"
+#include "engine/archive/dictionary.h"
+#include "engine/book/last_cycle.h"
+#include "engine/book/lock.h"
 
-#define KEEP_HOSTS 4000000      /* some 200 bytes each */
+#define FETCH_HOSTS_MAX 4000000      /* some 200 bytes each */
 
 void crawl_stop_asking(struct crawl *c)
 {
@@ -35,6 +37,7 @@ static int open_archive(struct crawl *c, struct err *err)
 		.host = host, .software = "freshet/" FRESHET_VERSION,
 		.robots = c->opts->fetch.ignore_robots ? "ignore" : "obey",
 		.user_agent = c->opts->fetch.user_agent };
+	int rc;
 
 	if (gethostname(host, sizeof host))
 		snprintf(host, sizeof host, "localhost");
@@ -45,6 +48,15 @@ static int open_archive(struct crawl *c, struct err *err)
 	/* another for every run: ids of records must never come again */
 	o.seed = hash_bytes(&(int64_t[]){ (int64_t)time(NULL), getpid(), (int64_t)clock() },
 	                    3 * sizeof(int64_t), c->report->cycle.number);
+	c->batch.packing.compress = c->opts->compress;
+	if (c->opts->compress == WARC_ZSTD) {
+		rc = dictionary_open(&c->batch.dictionary, c->store, c->opts->warc_folder, true,
+		                     err);
+		if (rc < 0)
+			return rc;
+		c->batch.packing.dictionary = c->batch.dictionary;
+	}
+	o.packing = c->batch.packing;
 	return warc_writer_open(&c->batch.warc, &o, err);
 }
 
@@ -59,18 +71,19 @@ static int check_last(struct crawl *c, struct last_cycle *last, struct err *err)
 
 	if (last->any && last->row.open && last->row.clients && !c->opts->anew)
 		return err_set(err, E_USAGE, "cycle %u is open for other crawlers: end it first with "
-		               "`freshet end`; --new ends it and begins another", last->row.number);
+		               "`freshet end`%s", last->row.number,
+		               alive ? "" : "; --new ends it and begins another");
 	if (last->any && last->row.open && !same && !c->opts->anew)
 		return err_set(err, E_USAGE, "cycle %u was broken off: end it first with `freshet %s`",
 		               last->row.number, alive ? "cycle" : "live");
 	c->report->resumed = same && (last->row.open || alive) && !c->opts->anew &&
-		!(alive && c->opts->live.again);
+		!(alive && c->opts->life.again);
 	if (last->any && last->row.open && !c->report->resumed) {
 		uint32_t lapsed;
 
 		if ((rc = store_begin(c->store, err)) == 0 &&
 		    (rc = crawl_sent_lapse(c, &last->row, &lapsed, err)) == 0 &&
-		    (rc = keep_end_cycle(c->store, last, err)) == 0)
+		    (rc = last_cycle_end(c->store, last, err)) == 0)
 			rc = store_commit(c->store, err);
 	}
 	return rc;
@@ -80,8 +93,8 @@ static int check_last(struct crawl *c, struct last_cycle *last, struct err *err)
 static int begin_row(struct crawl *c, struct last_cycle *last, struct err *err)
 {
 	struct crawl_report *rep = c->report;
-	int64_t now = c->opts->now ? c->opts->now : (int64_t)time(NULL);
-	int rc = keep_last_cycle(c->store, last, err);
+	int64_t now = c->opts->now ? c->opts->now : crawl_now(c);
+	int rc = last_cycle_read(c->store, last, err);
 
 	if (rc < 0)
 		return rc;
@@ -102,13 +115,29 @@ static int begin_row(struct crawl *c, struct last_cycle *last, struct err *err)
 	} else {
 		rep->cycle = (struct store_cycle){
 			.number = last->any ? last->row.number + 1 : 1, .open = true,
-			.time = now,
+			.time = now, .owed = last_cycle_owed(last),
 			.seed = c->opts->seed, .goal = (uint8_t)c->opts->goal,
 		};
 		snprintf(rep->policy, sizeof rep->policy, "%s", c->opts->policy);
 	}
 	rep->cycle.policy = (struct text){ rep->policy, strlen(rep->policy) };
 	return 0;
+}
+
+/* A cycle that is gone on with keeps its own aim: half of its plan was made by it. */
+static int keep_aim(struct crawl *c, struct err *err)
+{
+	char *text = NULL;
+	int rc;
+
+	c->report->aim = c->opts->aim;
+	if (!c->report->resumed)
+		return store_state_put(c->store, STORE_OF_SHARD, "aim", aim_name(c->opts->aim), err);
+	rc = store_state_get(c->store, STORE_OF_SHARD, "aim", &text, err);
+	if (rc > 0)
+		aim_find(text, &c->report->aim);
+	free(text);
+	return rc < 0 ? rc : 0;
 }
 
 /* What the last start had sent and not kept is spent, and not asked for again. */
@@ -137,23 +166,29 @@ static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err 
 {
 	struct crawl_report *rep = c->report;
 	struct engine *e = &c->resumed->engine;
-	int rc;
+	int rc = 0;
 
 	if (rep->resumed) {
+		e->rules.planned_with = made->planned_with.n ? made->planned_with.v : NULL;
 		engine_continue(e, rep->cycle.time, c->budget, made->events.v, made->events.n,
 		                made->planned_after.v, made->planned_after.n, c->same_policy);
+		e->rules.planned_with = NULL;
 		crawl_rounds_made(c, made);
 		/* of pages that have no visit: a stop cut them off */
-		if (!c->live && rep->cycle.downloads > e->cycle.n_spent)
+		if (!c->life && rep->cycle.downloads > e->cycle.n_spent)
 			engine_charge(e, rep->cycle.downloads - e->cycle.n_spent);
 	} else {
 		engine_begin(e, rep->cycle.time, c->budget);
 	}
-	/* the cycle is known before its first request */
-	if ((rc = crawl_begin(c, err)) == 0 && (rc = crawl_commit(c, err)) == 0) {
-		c->batch.pause_began = c->batch.began;
+	crawl_grants_begin(c);
+	/* the cycle is known before its first request; offers of the one before may still be
+	 * told of */
+	crawl_begin(c);
+	c->batch.looked = c->batch.began;
+	if (!rep->resumed)
+		rc = store_leases_forget(c->store, rep->cycle.number - 1, err);
+	if (rc == 0 && (rc = crawl_commit(c, err)) == 0)
 		rc = made->goal == GOAL_ALIVE ? live_run(c, err) : crawl_pages(c, err);
-	}
 	engine_end(e);
 	rep->guarantee_broken = e->cycle.guarantee_broken;
 	rep->resting = e->retry.n_resting;
@@ -170,11 +205,17 @@ static int run_engine(struct crawl *c, struct err *err)
 	int rc = 0;
 
 	if (made.goal == GOAL_ALIVE)
-		rc = live_start(c, err);
+		rc = life_start(c, err);
 	e->rules.max_age = c->opts->max_age;
 	e->retry.share = c->opts->retry_share;
-	if (made.goal != GOAL_ALIVE)
-		e->ceiling = (struct ceiling){ .share = c->opts->site_share, .usual = true };
+	if (made.goal != GOAL_ALIVE) {
+		e->ceiling.share = c->opts->site_share;
+		e->ceiling.usual = true;
+		e->rules.metered = c->opts->fleet != NULL;
+		if (c->opts->fleet)
+			e->ceiling.fleet = (struct ceiling_fleet){ c->opts->fleet->budget,
+			                                           c->opts->fleet->pages };
+	}
 	if (rc == 0 && c->report->resumed)
 		rc = crawl_made_load(c, &made, err);
 	if (rc == 0)
@@ -199,6 +240,8 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	}
 	c->report->cycle.open = rc == E_STOP;
 	rc2 = crawl_robots_forget(c, &second);
+	if (rc2 == 0)
+		rc2 = crawl_pauses_save(c, &second);
 	if (rc2 == 0)
 		rc2 = crawl_commit(c, &second);
 	store_rollback(c->store);
@@ -226,6 +269,8 @@ static int end_archive(struct crawl *c, struct err *err)
 	if (c->batch.is_kept)
 		return warc_writer_close(c->batch.warc, err);
 	warc_writer_abandon(c->batch.warc);
+	if (c->opts->fleet)             /* the shard may be another's: the next start of this worker */
+		return 0;
 	(void)!crawl_repair(c->store, c->opts->warc_folder, c->report, &second);
 	return 0;
 }
@@ -245,11 +290,13 @@ static int load_words(struct crawl *c, struct err *err)
 }
 
 /* A number may pass that of the pages: redirects want requests, too. */
-uint32_t crawl_budget(struct share s, uint32_t n_pages)
+void crawl_set_budget(struct crawl *c, uint32_t n_pages)
 {
-	uint64_t n = share_of(s, s.percent ? n_pages : UINT32_MAX);
+	const struct share *b = &c->opts->budget;
+	struct store_cycle *row = &c->report->cycle;
 
-	return (uint32_t)n;
+	row->budget = (uint32_t)share_of(*b, b->percent ? n_pages : UINT32_MAX);
+	c->report->taken_off = last_cycle_pay(row);
 }
 
 /* A run that looks for life may have no budget; given again, it comes on top. */
@@ -263,7 +310,7 @@ static void set_budget(struct crawl *c, bool open)
 
 	if (c->opts->goal != GOAL_ALIVE) {
 		if (!c->report->resumed && !c->report->discovery.on)
-			row->budget = crawl_budget(*b, n);
+			crawl_set_budget(c, n);
 	} else if (b->value <= 0) {
 		row->budget = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
 	} else if (!c->report->resumed || !open) {
@@ -275,12 +322,17 @@ static void set_budget(struct crawl *c, bool open)
 
 static int take_fetch(struct crawl *c, const struct fetch_options *o, struct err *err)
 {
-	if (!c->opts->keep || !*c->opts->keep)
+	if (!c->opts->fetcher || !*c->opts->fetcher)
 		return fetch_new(&c->fetch, o, err);
-	c->fetch = *c->opts->keep;
-	*c->opts->keep = NULL;
+	c->fetch = *c->opts->fetcher;
+	*c->opts->fetcher = NULL;
 	fetch_again(c->fetch, o);
 	return 0;
+}
+
+static bool is_outside(void *arg, const char *url, size_t size)
+{
+	return (care_rules_say(arg, url, size) & CARE_SCOPE) != 0;
 }
 
 static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *last,
@@ -289,24 +341,32 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	const struct crawl_opts *o = c->opts;
 	struct crawl_report *rep = c->report;
 	struct resume_opts ro = { .cycle_seconds = o->cycle_seconds, .goal = o->goal,
-	                          .aim = o->aim, .weight = o->weight,
-	                          .keep = o->goal == GOAL_CHANGED };
+	                          .weight = o->weight,
+	                          .snapshot = o->goal == GOAL_CHANGED };
 	struct fetch_options fo = o->fetch;
 	int rc;
 
 	if ((rc = crawl_repair(c->store, o->warc_folder, rep, err)) < 0 ||
-	    (rc = begin_row(c, last, err)) < 0)
+	    (rc = begin_row(c, last, err)) < 0 ||
+	    (o->goal == GOAL_CHANGED && ((rc = keep_aim(c, err)) < 0 ||
+	                                 (rc = crawl_shards_keep(c, &ro.n_shards, err)) < 0)))
 		return rc;
 	fo.spend = crawl_spend;
 	fo.sent = crawl_sent;
+	if (o->fleet) {
+		fo.follows = crawl_follows;
+		fo.send_until = o->fleet->send_until;
+		fo.polite.wait_first = o->fleet->wait_first;
+	}
 	fo.robots_load = crawl_robots_load;
 	fo.robots_save = crawl_robots_save;
 	fo.arg = c;
 	fo.seed = rep->cycle.seed;
 	fo.decode = o->goal == GOAL_ALIVE;      /* else the readers do it */
 	if (o->goal == GOAL_ALIVE)
-		live_fetch_options(&fo);
+		life_fetch_options(&fo);
 	if ((rc = take_fetch(c, &fo, err)) < 0 || (rc = crawl_rests_load(c, err)) < 0 ||
+	    (rc = crawl_pauses_load(c, err)) < 0 ||
 	    (rc = crawl_discover(c, err)) < 0)
 		return rc;
 	if ((rep->resumed && o->goal != GOAL_ALIVE && (rc = crawl_counts_load(c, err)) < 0) ||
@@ -314,19 +374,26 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 		return rc;
 	if (rep->resumed && o->goes_on)
 		o->goes_on(o->arg, rep);
-	rep->aim = o->aim;
+	ro.aim = rep->aim;
 	ro.policy = rep->policy;
 	ro.seed = rep->cycle.seed;
 	/* a run that looks for life knows nothing of those before it */
 	ro.before_cycle = o->goal == GOAL_ALIVE ? 1 : rep->cycle.number;
-	rc = resume(r, c->store, &ro, err);
+	if (o->scope) {
+		ro.leave_out = is_outside;
+		ro.leave_arg = o->scope;
+	}
+	rc = resume_again(r, c->store, &ro, err);
 	if (rc < 0)
 		return rc;
+	rep->engine_kept = rc > 0;
 	c->resumed = r;
+	if (!rep->cycle.pages)
+		rep->cycle.pages = r->has.loaded.pages.n;
 	set_budget(c, last->any && last->row.open);
 	if (o->goal == GOAL_ALIVE)
 		return 0;
-	if ((rc = load_words(c, err)) < 0 || (rc = open_archive(c, err)) < 0)
+	if ((rc = crawl_moved_load(c, err)) < 0 || (rc = load_words(c, err)) < 0 || (rc = open_archive(c, err)) < 0)
 		return rc;
 	return crawl_start_reading(c, err);
 }
@@ -334,28 +401,33 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 /* Redirects may lead to ever new hosts, and a fetcher forgets none. */
 static bool may_keep_fetch(const struct crawl *c)
 {
-	size_t most = c->opts->keep_hosts ? c->opts->keep_hosts : KEEP_HOSTS;
+	size_t most = c->opts->fetch_hosts_max ? c->opts->fetch_hosts_max : FETCH_HOSTS_MAX;
 
-	return c->opts->keep && c->fetch && !fetch_pending(c->fetch) &&
+	return c->opts->fetcher && c->fetch && !fetch_pending(c->fetch) &&
 		fetch_known(c->fetch) <= most;
 }
 
 static void release(struct crawl *c)
 {
-	live_free(c->live);
+	life_free(c->life);
 	crawl_stop_reading(c);
 	if (may_keep_fetch(c))
-		*c->opts->keep = c->fetch;
+		*c->opts->fetcher = c->fetch;
 	else
 		fetch_free(c->fetch);
 	discover_free(c->discover);
+	care_rules_release(&c->care);
+	crawl_moved_release(c);
 	vec_release(&c->reserved);
 	vec_release(&c->sent.read);
+	vec_release(&c->asking.dropped);
 	crawl_left_release(c);
 	crawl_quiet_release(c);
 	buf_release(&c->robots.text);
 	free(c->doubt);
+	map_release(&c->sites_met);
 	crawl_free_readers(c);
+	warc_dictionary_free(c->batch.dictionary);
 	import_words_release(&c->batch.words);
 }
 
@@ -363,29 +435,31 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
                 struct err *err)
 {
 	struct crawl c = { .store = s, .opts = opts, .report = ret };
-	struct resumed r = { 0 };
+	struct resumed own = { 0 }, *r = opts->resumed ? opts->resumed : &own;
 	struct last_cycle last = { 0 };
 	double began = crawl_seconds();
 	struct err closing;
-	int lock, rc, rc2 = 0;
+	int rc, rc2 = 0;
 
 	*ret = (struct crawl_report){ 0 };
-	rc = keep_lock(opts->warc_folder, &lock, err);
+	rc = store_lock(s, err);
 	if (rc < 0)
 		return rc;
-	rc = prepare_cycle(&c, &r, &last, err);
+	rc = prepare_cycle(&c, r, &last, err);
 	if (rc == 0)
 		rc = end_row(&c, began, run_engine(&c, err), err);
-	if (policy_explain(r.policy))
-		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(r.policy));
-	if (c.live)
-		live_estimate(&c);
+	if (policy_explain(r->policy))
+		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(r->policy));
+	if (c.life)
+		life_estimate(&c);
 	crawl_counts_end(&c);
 	if (c.batch.warc)
 		rc2 = end_archive(&c, rc < 0 ? &closing : err);
 	release(&c);
-	resume_release(&r);
-	if (lock >= 0)
-		close(lock);
+	if (rc == 0 && rc2 == 0 && opts->resumed && !ret->resumed)
+		resume_ended(r, ret->cycle.number);
+	else
+		resume_release(r);
+	store_unlock(s);
 	return rc < 0 ? rc : rc2;
 }

@@ -17,11 +17,12 @@
 
 #include <signal.h>
 
-#include "engine/archive/ignore.h"
-#include "engine/crawl/live.h"
+#include "engine/archive/site_detect.h"
+#include "engine/crawl/life.h"
 #include "engine/discover/discover.h"
 #include "engine/recall/resume.h"
 #include "fetch/fetch.h"
+#include "warc/warc_compress.h"
 #include "web/page/change.h"
 
 /* Are the words of pages counted?  By itself: if the repository has words already, or
@@ -29,35 +30,70 @@
 enum crawl_words { CRAWL_WORDS_AUTO, CRAWL_WORDS_NO, CRAWL_WORDS_YES };
 
 struct crawl_report;
+struct engine;
+
+/* The cycle is that of one shard of a fleet (engine/fleet/work.h). */
+enum { CRAWL_MORE_LATER, CRAWL_NO_MORE };
+struct crawl_fleet {
+	uint32_t granted;               /* of this cycle, so far; opts->budget is what is expected */
+	uint32_t budget, pages;         /* of the whole fleet, for ceilings of sites */
+	/* All that was granted is planned: *granted is raised to what the shard may have now.
+	 * idle: and nothing is under way.  CRAWL_NO_MORE: that is all in this cycle. */
+	int (*more)(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err);
+	bool (*follows)(void *arg, const char *url, size_t size);       /* a redirect there? */
+	/* A batch was committed: the row of the cycle. */
+	int (*committed)(void *arg, const struct store_cycle *row, struct err *err);
+	void *arg;
+	_Atomic int64_t *send_until;    /* as in struct fetch_options; set to 0 if the lease is lost */
+	double ahead;                   /* seconds that our clock is ahead of the fleet's */
+	bool wait_first;                /* the shard was lost by another: hosts wait a full delay */
+	const char *worker;             /* who has the WARC files */
+	const char *below;              /* folder below warc_folder where the files are, for names of
+	                                 * files: "north/shard-3" */
+};
+
+struct crawl_doing;
 
 struct crawl_opts {
-	enum goal goal;                 /* alive: tests of life, see live.h */
-	struct live_opts live;
+	const struct crawl_fleet *fleet;        /* or NULL */
+	enum goal goal;                 /* alive: tests of life, see life.h */
+	struct life_opts life;
 	const char *warc_folder;
+	enum warc_compress compress;    /* of new archive files */
 	bool anew;                      /* a cycle that broke off is ended, not gone on with */
 	const char *policy;
 	enum aim aim;
 	enum weight_by weight;
 	struct share budget;
 	uint64_t seed;
+	uint32_t n_shards;              /* of the fleet that the store is a shard of; 0: of none */
 	int64_t cycle_seconds;
 	int64_t now;                    /* 0: by the real clock */
 	uint32_t max_age;               /* cycles; 0: none */
 	struct share retry_share;       /* for pages back from rest; value 0: the usual one */
 	struct share site_share;        /* ceiling of a site; value 0: the usual one */
+	unsigned moved_after;           /* permanent redirects in a row until they are followed for
+	                                 * good; 0: never */
 	unsigned confirmations;         /* times seen gone until it is believed */
 	bool no_requests;               /* archive answers only */
 	struct discover_opts discover;
+	/* Rules of scope for this run only: its other pages are not asked for.  NULL: as the
+	 * settings of the store say, which each page knows. */
+	struct care_rules *scope;
 	struct detector detect;
 	struct ignore_list ignore;      /* elements that are no change */
+	const struct site_settings *sites;      /* detectors of single sites; NULL: none */
 	enum crawl_words words;
 	const char *stem;               /* language, for the first words of all; or NULL */
 	struct fetch_options fetch;     /* spend, arg and seed are set here */
 	/* Set by a caller that runs cycle after cycle: the fetcher, with what it knows of
 	 * hosts, is taken from here and left here.  The caller frees it. */
-	struct fetch **keep;
-	size_t keep_hosts;              /* of them at most, else it is made anew; 0: a good
+	struct fetch **fetcher;
+	size_t fetch_hosts_max;         /* it is made anew if it knows more hosts; 0: a good
 	                                 * number */
+	/* The same for the engine (resume_again()): zeroed at first, and released by the caller,
+	 * before the store is closed. */
+	struct resumed *resumed;
 	uint32_t batch;                 /* outcomes a commit; 0: a good number */
 	uint64_t robots_kept;           /* bytes of robots.txt in the store; 0: a good number */
 	const volatile sig_atomic_t *stop;      /* set: finish what is in flight */
@@ -66,11 +102,32 @@ struct crawl_opts {
 	void (*goes_on)(void *arg, const struct crawl_report *r);
 	/* Or NULL.  Requests of the budget; of goal alive, found of what is to be. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
-	/* Or NULL.  The cycle may take so many seconds more; once a second. */
-	void (*left)(void *arg, double seconds);
+	/* Or NULL.  What it is doing; once a second. */
+	void (*doing)(void *arg, const struct crawl_doing *now);
 	/* Or NULL.  `stop` was seen: so many answers are under way and waited for. */
 	void (*stopping)(void *arg, unsigned under_way);
 	void *arg;
+};
+
+/* What a cycle is doing now.  Texts and arrays are valid until the call returns. */
+#define CRAWL_DOING_HOSTS 20
+struct crawl_doing_host {
+	const char *name;
+	uint32_t page;                  /* one of its pages */
+	uint32_t pages;                 /* planned and not answered */
+	double pause;                   /* seconds between its requests */
+	double rests;                   /* seconds that it is left alone: it asked for it; or 0 */
+};
+struct crawl_doing {
+	const struct store_cycle *cycle;        /* number and budget; its counts are later */
+	uint32_t spent, visits;         /* requests of the budget; pages with an outcome */
+	double seconds, seconds_left;   /* since the first plan; about */
+	unsigned active;                /* requests under way */
+	uint32_t planned;               /* pages planned and not answered */
+	struct fetch_stats fetch;
+	uint32_t n_waiting, n_resting;  /* hosts with such pages; of them those that rest */
+	struct crawl_doing_host hosts[CRAWL_DOING_HOSTS];       /* the most pages first */
+	unsigned n_hosts;
 };
 
 struct crawl_report {
@@ -79,13 +136,16 @@ struct crawl_report {
 	enum aim aim;
 	char explain[512];              /* what it says of itself (auto: its choice), or "" */
 	bool resumed;                   /* it had been begun before */
+	bool engine_kept;               /* the engine is that of the cycle before */
 	bool stopped;                   /* and is not at its end */
 	bool guarantee_broken;
 	uint32_t n_aside;               /* archive files that the store does not know, kept aside */
 	char aside[288];                /* the name of the last */
+	uint32_t taken_off;             /* requests of its budget that cycles before had spent */
 	int64_t clock_behind;           /* seconds that the cycle before is ahead of the clock */
 	uint32_t lapsed;                /* pages that were under way when it broke off */
 	uint32_t visits;                /* pages with an outcome, blocked ones included */
+	uint32_t moved;                 /* pages that are followed from now on to where they moved */
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t late;                  /* planned, but the time of the cycle or their host was
 	                                 * over */
@@ -99,7 +159,7 @@ struct crawl_report {
 	struct fetch_stats fetch;
 	struct discovery discovery;
 	uint32_t reasons[FETCH_N_ERRORS];       /* of failed and blocked */
-	struct live_report live;        /* goal alive */
+	struct life_report life;        /* goal alive */
 };
 
 /* One cycle, begun or gone on with.  E_STOP after a signal, E_NET if nothing at

@@ -19,14 +19,14 @@
 
 #include "engine/archive/judge.h"
 
-#define WAIT_SHARE 0.1          /* of the time since the first page was asked for, */
-#define WAIT_FREE 0.2           /* and so many seconds */
+#define WAIT_SHARE 0.1          /* at most this share of the time since the first request */
+#define WAIT_FREE 0.2           /* plus so many seconds */
 #define WAIT_MOST 30            /* seconds at a time */
-#define WINDOW 4096             /* pages at the fetcher at a time, without those that wait for */
-#define WINDOW_QUIET 65536      /* quiet hosts; with them */
+#define WINDOW 4096             /* pages at the fetcher at a time, without those of quiet hosts */
+#define WINDOW_QUIET 65536      /* with those of quiet hosts */
 
-/* Of so many pages, those that do not wait for a quiet host.  With one connection order is
- * all: there a page that takes long is waited for. */
+/* How many of these pages do not wait for a quiet host.  With one connection all count: the
+ * order of pages must be kept, so a slow page is waited for. */
 static size_t count_moving(struct crawl *c, size_t pages, double now)
 {
 	size_t quiet = c->opts->fetch.connections == 1 ? 0 : crawl_quiet_pages(c, now);
@@ -49,17 +49,20 @@ static bool is_impatient(const struct crawl *c, double now)
 	                    c->asking.waited + wait > WAIT_FREE + WAIT_SHARE * (now - c->asking.began)));
 }
 
-bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
+bool crawl_ask(struct crawl *c, size_t n_asked, uint32_t *ret_lease)
 {
 	double now = crawl_seconds();
-	bool idle = count_moving(c, fetch_pending(c->fetch), now) < c->opts->fetch.connections;
+	bool idle = count_moving(c, fetch_pending(c->fetch) + n_asked, now) < c->opts->fetch.connections;
 	struct asking a = { .want = 1, .queue_only = !idle, .hops = c->opts->goal != GOAL_ALIVE,
 	                    .impatient = is_impatient(c, now) };
+	enum ask answer;
 	size_t n;
 
 	if (!(c->asking.began > 0))
 		c->asking.began = now;
-	if (engine_ask(&c->resumed->engine, &a, ret_lease, &n) != ASK_OFFERS) {
+	answer = engine_ask(&c->resumed->engine, &a, ret_lease, &n);
+	c->asking.wants_grant = answer == ASK_GRANT;
+	if (answer != ASK_OFFERS) {
 		if (idle && !(c->asking.wait_began > 0))
 			c->asking.wait_began = now;
 		return false;
@@ -70,19 +73,49 @@ bool crawl_ask(struct crawl *c, uint32_t *ret_lease)
 	return true;
 }
 
-/* When each round was planned, for a cycle that goes on. */
+/* After a stop the page is asked for by the next start.  Otherwise the store must know that
+ * it was refused, so that a resumed cycle does not expect its answer. */
+void crawl_drop(struct crawl *c, uint32_t lease)
+{
+	struct engine *e = &c->resumed->engine;
+	const struct lease *l = engine_lease(e, lease);
+	struct store_lease row = {
+		.cycle = c->report->cycle.number, .page = l->offer.page, .requests = l->requests,
+		.state = STORE_LEASE_DROPPED, .reason = l->offer.reason, .score = l->offer.score,
+		.probability = l->offer.probability,
+	};
+
+	if (crawl_stopped(c)) {
+		engine_put_off(e, lease);
+		return;
+	}
+	engine_drop(e, lease);
+	row.place = row.order = e->cycle.n_events;
+	vec_push(&c->asking.dropped, row);
+}
+
+/* Save when each round was planned, and what was dropped: a resumed cycle needs both. */
 int crawl_rounds_save(struct crawl *c, struct err *err)
 {
 	const struct cycle *e = &c->resumed->engine.cycle;
+	uint32_t kept = c->asking.rounds_kept;
+	size_t n = e->planned_after.n;
 	int rc = 0;
 
-	for (; rc == 0 && c->asking.rounds_kept < e->planned_after.n; c->asking.rounds_kept++)
-		rc = store_round_add(c->store, c->report->cycle.number, c->asking.rounds_kept + 1,
-		                     e->planned_after.v[c->asking.rounds_kept], err);
+	if (kept < n)
+		rc = store_rounds_add(c->store, c->report->cycle.number, kept + 1,
+		                      e->planned_after.v + kept, n - kept, err);
+	c->asking.rounds_kept = (uint32_t)n;
+	if (rc == 0)
+		rc = crawl_grants_save(c, err);
+	if (rc == 0 && c->asking.dropped.n)
+		rc = store_leases_put(c->store, c->asking.dropped.v, c->asking.dropped.n, err);
+	if (rc == 0)
+		c->asking.dropped.n = 0;
 	return rc;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
@@ -101,6 +134,45 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 	vec_push(&m->events, e);
 	vec_push(&m->place, v->place);
 	return 0;
+}
+
+/* Leases come by their place, which is that of the event among all. */
+struct merging { struct crawl_made all, *visits; size_t next; };
+
+static void take_visits(struct merging *m, size_t n)
+{
+	for (; m->next < m->visits->events.n && m->all.events.n < n; m->next++) {
+		vec_push(&m->all.events, m->visits->events.v[m->next]);
+		vec_push(&m->all.place, m->visits->place.v[m->next]);
+	}
+}
+
+static int see_dropped(void *arg, const struct store_lease *l, struct err *err)
+{
+	struct merging *m = arg;
+	struct event e = {
+		.kind = EVENT_DROPPED, .offer = { l->page, l->score, l->probability, l->reason },
+		.delivery = { .outcome = OUTCOME_BLOCKED, .extra = l->requests },
+	};
+
+	(void)err;
+	if (l->state != STORE_LEASE_DROPPED)
+		return 0;
+	take_visits(m, l->place - 1ul);
+	vec_push(&m->all.events, e);
+	vec_push(&m->all.place, 0);
+	return 0;
+}
+
+static int merge_dropped(struct crawl *c, struct crawl_made *made, struct err *err)
+{
+	struct merging m = { .visits = made, .all.goal = made->goal };
+	int rc = store_leases(c->store, c->report->cycle.number, see_dropped, &m, err);
+
+	take_visits(&m, SIZE_MAX);
+	crawl_made_release(made);
+	*made = m.all;
+	return rc;
 }
 
 static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err)
@@ -127,10 +199,14 @@ void crawl_rounds_made(struct crawl *c, const struct crawl_made *m)
 int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err)
 {
 	uint32_t cycle = c->report->cycle.number;
-	int rc = store_visits(c->store, STORE_NONE, cycle, cycle + 1, see_visit, m, err);
+	int rc = store_visits(c->store, cycle, cycle + 1, see_visit, m, err);
 
 	if (rc == 0)
+		rc = merge_dropped(c, m, err);
+	if (rc == 0)
 		rc = store_rounds(c->store, cycle, see_round, m, err);
+	if (rc == 0 && c->opts->fleet)
+		rc = crawl_grants_load(c, m, err);
 	return rc;
 }
 
@@ -139,4 +215,5 @@ void crawl_made_release(struct crawl_made *m)
 	vec_release(&m->events);
 	vec_release(&m->place);
 	vec_release(&m->planned_after);
+	vec_release(&m->planned_with);
 }

@@ -3,7 +3,7 @@
  * crawl_counts.c - what a report counts beyond the cycle's row, whole also if the cycle
  * was broken off and gone on with.
  *
- * The setting state.report, written with each batch, has the numbers of the open cycle as
+ * The state `report`, written with each batch, has the numbers of the open cycle as
  * NAME=NUMBER, reasons by their names, so that a later version with more of them reads it
  * as it was meant.  What was not in the last batch is not counted, as its pages are not.
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE_KEY "state.report"
+#define STATE_KEY "report"
 
 static void put(struct buf *b, const char *name, uint64_t n)
 {
@@ -46,7 +46,7 @@ int crawl_counts_save(struct crawl *c, struct err *err)
 	for (int i = 1; i < FETCH_N_ERRORS; i++)
 		put(&text, fetch_error_name((enum fetch_error)i), r->reasons[i]);
 	put(&text, "status", r->reasons[FETCH_OK]);
-	rc = store_setting_put(c->store, STATE_KEY, buf_text(&text), err);
+	rc = store_state_put(c->store, STORE_OF_SHARD, STATE_KEY, buf_text(&text), err);
 	buf_release(&text);
 	return rc;
 }
@@ -78,12 +78,12 @@ static void take(struct crawl *c, const char *name, uint64_t n)
 int crawl_counts_load(struct crawl *c, struct err *err)
 {
 	char *text = NULL, *word, *save = NULL;
-	int rc = store_setting_get(c->store, STATE_KEY, &text, err);
+	int rc = store_state_get(c->store, STORE_OF_SHARD, STATE_KEY, &text, err);
 
 	word = text ? strtok_r(text, " ", &save) : NULL;
 	if (word && (strncmp(word, "cycle=", 6) ||
 	             strtoull(word + 6, NULL, 10) != c->report->cycle.number))
-		word = NULL;            /* of another cycle */
+		word = NULL;            /* it is of another cycle: ignore it */
 	while (word && (word = strtok_r(NULL, " ", &save))) {
 		char *equals = strchr(word, '=');
 
@@ -104,7 +104,7 @@ void crawl_counts_ceiling(struct crawl *c)
 	if (!ceiling->n_excess)
 		return;
 	c->report->given_up += ceiling->n_excess;
-	ceiling->n_excess = 0;          /* it is counted */
+	ceiling->n_excess = 0;          /* it is in the report now */
 	buf_init(&name, BUF_NO_LIMIT);
 	ceiling_worst(ceiling, &c->resumed->engine.view, &name);
 	snprintf(c->report->full_site, sizeof c->report->full_site, "%s", buf_text(&name));

@@ -8,17 +8,21 @@
 int crawl_discover(struct crawl *c, struct err *err)
 {
 	struct crawl_report *rep = c->report;
+	struct discover_opts how = c->opts->discover;
 	int rc;
 
 	if (!(c->opts->discover.share.value > 0))
 		return 0;
-	rc = discover_new(&c->discover, c->store, &c->opts->discover, &rep->cycle, err);
+	if (!c->opts->scope && (rc = care_rules_load(&c->care, c->store, err)) < 0)
+		return rc;
+	how.care = c->opts->scope ? c->opts->scope : &c->care;
+	rc = discover_new(&c->discover, c->store, &how, &rep->cycle, err);
 	if (rc < 0)
 		return rc;
 	if (rep->resumed)
 		return discover_recall(c->discover, &rep->discovery, err);
 	/* the number of pages is that before new ones come */
-	rep->cycle.budget = crawl_budget(c->opts->budget, discover_here(c->discover));
+	crawl_set_budget(c, discover_here(c->discover));
 	c->apart = true;
 	rc = discover_run(c->discover, rep->cycle.budget, c->fetch, c->opts->stop,
 	                  &rep->discovery, err);
@@ -45,7 +49,7 @@ void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome)
 int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_result *r,
                          struct err *err)
 {
-	struct store_page p;
+	struct store_page p, was;
 	int rc = store_page_find(c->store, (struct text){ r->url, strlen(r->url) }, &p, err);
 
 	if (rc <= 0 || p.number == page)
@@ -53,9 +57,10 @@ int crawl_discover_alias(struct crawl *c, uint32_t page, const struct fetch_resu
 	rc = store_page_get(c->store, page, &p, err);
 	if (rc <= 0)
 		return rc;
+	was = p;
 	p.state = STORE_PAGE_LEFT;
 	c->report->discovery.aliases++;
-	return store_page_update(c->store, &p, err);
+	return store_page_update(c->store, &was, &p, err);
 }
 
 struct had { uint32_t place; struct offer offer; };
@@ -76,7 +81,8 @@ static void reserve(struct crawl *c, const struct crawl_made *made, const struct
 	size_t m = 0, next = 0;
 
 	for (size_t i = 0; i < made->events.n; i++)
-		if (asked_of(&c->report->discovery, made->events.v[i].offer.reason))
+		if (made->events.v[i].kind == EVENT_TOLD &&
+		    asked_of(&c->report->discovery, made->events.v[i].offer.reason))
 			vec_push(&had, ((struct had){ made->place.v[i], made->events.v[i].offer }));
 	if (had.n)
 		qsort(had.v, had.n, sizeof *had.v, compare_places);

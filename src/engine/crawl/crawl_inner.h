@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crawl_inner.h - what crawl.c (the cycle), crawl_source.c (asking), crawl_read.c (what
- * an answer means) and crawl_keep.c (one outcome into archive and store) share.
+ * an answer means) and crawl_write.c (one outcome into archive and store) share.
  *
- * An answer goes from the fetcher into the line, where threads read, judge and
+ * An answer goes from the fetcher into the queue, where threads read, judge and
  * pack it, and out of the line, in the order it came in, to archive and store.
  */
 #ifndef ENGINE_CRAWL_CRAWL_INNER_H
@@ -14,7 +14,9 @@
 
 #include "base/cause.h"
 #include "base/map.h"
-#include "base/thread/line.h"
+#include "base/thread/work_queue.h"
+#include "engine/book/care.h"
+#include "engine/book/moved.h"
 #include "engine/archive/analyse.h"
 #include "engine/book/import_words.h"
 #include "engine/crawl/crawl.h"
@@ -42,12 +44,15 @@ struct crawl_reader {
 	struct buf head, request, decoded;
 };
 
-/* An answer in the line. */
+/* An answer in the queue. */
 struct crawl_answer {
 	struct fetch_result result;
 	uint32_t held;                  /* its number at the fetcher */
 	int64_t time;
 	const struct crawl_copy *copy;  /* or NULL */
+	/* NULL: it was asked for first.  Else its page moved for good, and this is the page's own
+	 * URL (it stays valid as long as the crawl). */
+	const char *own_url;
 	struct warc_ids ids;
 	/* set by crawl_read() */
 	enum outcome outcome;           /* GONE: the server said so just now */
@@ -84,30 +89,32 @@ struct quiet_host { uint32_t site, pages; double since; bool is_quiet; };
 
 struct crawl_quiet {
 	VEC(struct quiet_host) hosts;
-	uint32_t *at;                   /* by site: its place in hosts, from 1; 0: it has none */
+	uint32_t *at;                   /* by site: its index in hosts, from 1; 0: it has none */
 	size_t pages;                   /* of the hosts that are quiet, */
 	double looked;                  /* then */
 };
 
 /* Answers between the fetcher and the store.  Only crawl_source.c changes it. */
 struct crawl_reading {
-	struct line *line;
+	struct work_queue *queue;
 	struct crawl_reader *readers;   /* one for each thread */
 	unsigned n_readers;
-	struct crawl_answer *answers;   /* one for each place of the line */
-	size_t bytes_in_line;
+	struct crawl_answer *answers;   /* one for each slot of the queue */
+	size_t bytes_queued;
 	VEC(struct crawl_copy *) copies;        /* by lease, while the page is asked for */
 };
 
-/* What is written and not yet committed.  crawl_keep.c writes; crawl_source.c and live.c
+/* What is written and not yet committed.  crawl_write.c writes; crawl_source.c and life.c
  * decide when to commit. */
 struct crawl_batch {
 	struct warc_writer *warc;
+	struct warc_packing packing;
+	struct warc_dictionary *dictionary;     /* of packing; NULL: none */
 	bool is_kept;                   /* the store knows all of the archive */
 	uint32_t n;                     /* visits in the batch */
 	bool commit_now;                /* however few they are */
-	double began, pause_began;
-	struct warc_place last;         /* newest record, of this batch or one before */
+	double began, looked;           /* looked: after care that others changed */
+	struct warc_position last;         /* newest record, of this batch or one before */
 	bool count_words;
 	struct import_words words;      /* of the repository; new ones are kept with the batch */
 };
@@ -117,12 +124,15 @@ struct crawl_asking {
 	double began;                   /* when the first page was asked for; 0: not yet */
 	double wait_began, waited;      /* for answers while connections are idle: now, before */
 	uint32_t rounds_kept;           /* rounds of the cycle that are in the store */
+	bool wants_grant;               /* nothing can be asked for before more is granted */
+	VEC(struct store_lease) dropped;        /* pages that are not there yet */
 };
 
 /* Copies of robots.txt.  Only crawl_robots.c uses it. */
 struct crawl_robots {
 	struct buf text;                /* the copy that was asked for last */
-	uint64_t size;                  /* bytes of copies in the store, at least; 0: unknown */
+	uint64_t size;                  /* bytes of copies in the store, at least, */
+	bool is_counted;                /* if this is known */
 	int rc;                         /* of writing them: the first error, */
 	struct err err;                 /* and its text */
 };
@@ -131,7 +141,8 @@ struct crawl_robots {
 struct crawl_sent_log {
 	int rc;                         /* of writing it: the first error, */
 	struct err err;                 /* and its text */
-	VEC(struct store_sent) read;    /* answers read since the last flush */
+	VEC(struct store_sent) read;    /* answers read since the last write */
+	bool late;                      /* some were there at the step before */
 };
 
 /* What earlier starts of the same cycle used.  Only crawl_counts.c uses it. */
@@ -157,19 +168,27 @@ struct crawl {
 	struct crawl_before before;
 	struct crawl_left left;
 	struct crawl_quiet quiet;
+	double grants_asked;            /* when; see crawl_fleet.c, which alone uses these */
+	bool grants_over;
+	size_t grants_kept;
+	struct moved_list moved;        /* only crawl_moved.c uses these two */
+	struct care_rules moved_care;
 	struct discover *discover;
+	struct care_rules care;         /* for discovery, as the settings say */
 	VEC(struct offer) reserved;     /* pages that the share of discovery is for */
-	bool rests;                     /* the setting state.rests is not empty */
+	bool rests;                     /* the state `rests` is not empty */
+	struct map sites_met;           /* sites that pages were asked of; see crawl_ahead.c */
 	uint32_t *doubt;                /* in validators, by site; see crawl_validators.c */
-	struct live *live;              /* goal alive; else NULL */
+	struct life *life;              /* goal alive; else NULL */
 	uint64_t robots_counted;        /* requests that the report counts already */
 };
 
 /* What a cycle that broke off has done. */
 struct crawl_made {
-	VEC(struct event) events;       /* its visits, as told, */
-	VEC(uint32_t) place;            /* and their places in the plan */
+	VEC(struct event) events;       /* its visits and pages dropped, in order, */
+	VEC(uint32_t) place;            /* and the places of the visits in the plan; else 0 */
 	VEC(uint32_t) planned_after;    /* events before each of its rounds */
+	VEC(uint32_t) planned_with;     /* granted before each of them, of a shard of a fleet */
 	enum goal goal;
 };
 
@@ -197,7 +216,13 @@ static inline enum cause crawl_cause(enum fetch_error e)
 static inline size_t crawl_pending(const struct crawl *c)
 {
 	return (c->fetch ? fetch_pending(c->fetch) : 0) +
-	       (c->reading.line ? line_count(c->reading.line) : 0);
+	       (c->reading.queue ? work_queue_count(c->reading.queue) : 0);
+}
+
+/* The URL that the page is known by. */
+static inline const char *crawl_page_url(const struct crawl_answer *a)
+{
+	return a->own_url ? a->own_url : a->result.n_hops ? a->result.hops[0].url : a->result.url;
 }
 
 static inline bool crawl_stopped(const struct crawl *c)
@@ -213,11 +238,15 @@ static inline double crawl_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* In crawl_ask.c: the next page to fetch; false: there is none now.  Is there
- * room for it beside so many?  What the engine planned is kept with a batch, and read by the
+/* In crawl_ask.c: the next page to fetch, after n_asked that the fetcher does not have yet;
+ * false: there is none now.  Is there room for it beside so many?  What the engine planned is kept with a batch, and read by the
  * next start, which then keeps what it plans otherwise. */
-bool crawl_ask(struct crawl *c, uint32_t *ret_lease);
+bool crawl_ask(struct crawl *c, size_t n_asked, uint32_t *ret_lease);
 bool crawl_has_room(struct crawl *c, size_t pending);
+/* In crawl_ahead.c: read what will be wanted of these pages. */
+MUST_CHECK int crawl_foresee(struct crawl *c, const uint32_t *leases, size_t n,
+                             struct err *err);
+void crawl_drop(struct crawl *c, uint32_t lease);       /* it was refused, or a stop came */
 MUST_CHECK int crawl_rounds_save(struct crawl *c, struct err *err);
 void crawl_rounds_made(struct crawl *c, const struct crawl_made *m);
 MUST_CHECK int crawl_made_load(struct crawl *c, struct crawl_made *m, struct err *err);
@@ -234,6 +263,7 @@ struct crawl_copy *crawl_copy_new(const struct store_capture *row);
 
 /* words: NULL, or those that pages are counted for. */
 MUST_CHECK int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o,
+                                 struct warc_packing packing,
                                  const struct import_words *words, struct err *err);
 void crawl_reader_release(struct crawl_reader *r);
 void crawl_answer_init(struct crawl_answer *a);
@@ -241,8 +271,8 @@ void crawl_answer_release(struct crawl_answer *a);
 /* Read, judge and pack an answer; any thread. */
 void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a);
 /* Write an answer that was read to archive and store (inside a batch). */
-MUST_CHECK int crawl_keep(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
-                          struct delivery *ret, struct err *err);
+MUST_CHECK int crawl_write(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
+                           struct delivery *ret, struct err *err);
 /* In crawl_source.c: the engine's source, whose `self` is the crawl; for the fetcher,
  * whether one more request may be made (its option `spend`); and the threads that read
  * answers, which stop before what they look at is freed. */
@@ -254,6 +284,19 @@ void crawl_free_readers(struct crawl *c);
 /* In crawl_rests.c: hosts that must not be asked yet, from the store and to it. */
 MUST_CHECK int crawl_rests_load(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_rests_save(struct crawl *c, struct err *err);
+/* In crawl_fleet.c, of a shard of a fleet (else they do nothing): the time, by the fleet's
+ * clock; of how many shards it is one; what was granted when; the next part of the budget, if
+ * it is needed; is one waited for?  Hosts that were asked just now; and redirects. */
+int64_t crawl_now(const struct crawl *c);
+MUST_CHECK int crawl_shards_keep(struct crawl *c, uint32_t *ret, struct err *err);
+MUST_CHECK int crawl_grants_save(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_grants_load(struct crawl *c, struct crawl_made *m, struct err *err);
+void crawl_grants_begin(struct crawl *c);
+MUST_CHECK int crawl_grants_ask(struct crawl *c, struct err *err);
+bool crawl_grants_wait(struct crawl *c);
+MUST_CHECK int crawl_pauses_save(struct crawl *c, struct err *err);
+MUST_CHECK int crawl_pauses_load(struct crawl *c, struct err *err);
+bool crawl_follows(void *crawl, const char *url, size_t size);
 /* In crawl_counts.c: what a report counts beyond the cycle's row, with each batch, for a
  * cycle that goes on, and at the end. */
 MUST_CHECK int crawl_counts_save(struct crawl *c, struct err *err);
@@ -265,7 +308,7 @@ void crawl_counts_end(struct crawl *c);
  * sent and have no visit get one (in a batch; the row counts them). */
 void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n);
 void crawl_sent_read(struct crawl *c, uint32_t lease);
-void crawl_sent_flush(struct crawl *c);
+void crawl_sent_flush(struct crawl *c, bool now);
 MUST_CHECK int crawl_sent_check(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
                                 struct err *err);
@@ -284,6 +327,13 @@ MUST_CHECK int crawl_validators_ask(struct crawl *c, uint32_t page, bool *ret_se
                                     struct err *err);
 MUST_CHECK int crawl_validators_check(struct crawl *c, uint32_t page,
                                       const struct crawl_answer *a, struct err *err);
+/* In crawl_moved.c: where a page is asked for that moved for good, or NULL; and what an
+ * answer says of it. */
+MUST_CHECK int crawl_moved_load(struct crawl *c, struct err *err);
+const char *crawl_moved_url(struct crawl *c, uint32_t page);
+MUST_CHECK int crawl_moved_told(struct crawl *c, uint32_t page, const struct crawl_answer *a,
+                                enum outcome outcome, struct err *err);
+void crawl_moved_release(struct crawl *c);
 /* In crawl_robots.c: robots.txt, for the fetcher; `arg` is the crawl. */
 bool crawl_robots_load(void *arg, const char *origin, size_t size,
                        struct fetch_robots_copy *ret);
@@ -301,8 +351,8 @@ void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome)
 /* A new page that leads to one we have is not one more. */
 MUST_CHECK int crawl_discover_alias(struct crawl *c, uint32_t page,
                                     const struct fetch_result *r, struct err *err);
-/* Requests of a cycle, of so many pages. */
-uint32_t crawl_budget(struct share s, uint32_t n_pages);
+/* The budget of a new cycle, of so many pages, less what cycles before have spent of it. */
+void crawl_set_budget(struct crawl *c, uint32_t n_pages);
 
 /* In crawl_repair.c.  What a crash left of the archive: cut it back to what the store
  * knows, and keep aside what it does not know. */
@@ -311,7 +361,7 @@ MUST_CHECK int crawl_repair(struct store *s, const char *folder, struct crawl_re
 /* With each batch: how long the open file is. */
 MUST_CHECK int crawl_state_save(struct crawl *c, struct err *err);
 /* A batch; others may have written since the last. */
-MUST_CHECK int crawl_begin(struct crawl *c, struct err *err);
+void crawl_begin(struct crawl *c);
 /* The archive to the disk, then the tables: the batch is safe. */
 MUST_CHECK int crawl_commit(struct crawl *c, struct err *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crawl_left.c - how long the cycle still takes, for who watches it.
+ * crawl_left.c - what the cycle is doing and how long it still takes, for who watches it.
  *
  * What is planned and not yet answered is counted by host; the pauses are those that the
  * fetcher keeps, and answers take as long as those of the host took so far (of a host that
@@ -12,6 +12,7 @@
 #include "engine/crawl/time_left.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SHOW_EVERY 1            /* seconds */
 
@@ -23,7 +24,7 @@ void crawl_left_planned(struct crawl *c)
 	const struct view *v = &e->view;
 	uint32_t open = 0, room;
 
-	if (!c->opts->left || l->n_leases == e->cycle.leases.n)
+	if (!c->opts->doing || l->n_leases == e->cycle.leases.n)
 		return;
 	if (l->began == 0)
 		l->began = crawl_seconds();
@@ -60,7 +61,7 @@ void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result 
 	struct crawl_left *l = &c->left;
 	uint32_t at;
 
-	if (!c->opts->left)
+	if (!c->opts->doing)
 		return;
 	at = map_get(&l->at, e->view.site[engine_lease(e, lease)->offer.page]);
 	l->hosts.v[at].requests--;
@@ -72,13 +73,83 @@ void crawl_left_told(struct crawl *c, uint32_t lease, const struct fetch_result 
 	}
 }
 
+struct resting { const char *name; double seconds; };
+
+static void see_rest(void *arg, const char *host, double seconds)
+{
+	struct resting *r = arg;
+
+	size_t size = strlen(host);
+
+	if (!strncmp(host, r->name, size) && (!r->name[size] || r->name[size] == ':'))
+		r->seconds = seconds;
+}
+
+/* Keep the hosts with the most pages, in order. */
+static void keep_host(struct crawl_doing *d, const struct crawl_doing_host *h)
+{
+	unsigned i = d->n_hosts;
+
+	if (i == CRAWL_DOING_HOSTS && d->hosts[i - 1].pages >= h->pages)
+		return;
+	i -= i == CRAWL_DOING_HOSTS;
+	for (; i > 0 && d->hosts[i - 1].pages < h->pages; i--)
+		d->hosts[i] = d->hosts[i - 1];
+	d->hosts[i] = *h;
+	d->n_hosts += d->n_hosts < CRAWL_DOING_HOSTS;
+}
+
+static void count_rest(void *arg, const char *host, double seconds)
+{
+	(void)host;
+	(void)seconds;
+	++*(uint32_t *)arg;
+}
+
+static void tell_watcher(struct crawl *c, double spent, double left)
+{
+	const struct pages *p = &c->resumed->has.loaded.pages;
+	const struct engine *e = &c->resumed->engine;
+	struct crawl_doing d = {
+		.cycle = &c->report->cycle, .spent = e->cycle.n_spent, .visits = c->report->visits,
+		.seconds = spent, .seconds_left = left, .active = fetch_active(c->fetch),
+		.planned = c->left.requests,
+	};
+
+	for (size_t i = 0; i < c->left.hosts.n; i++) {
+		const struct crawl_left_host *h = &c->left.hosts.v[i];
+		struct crawl_doing_host shown = {
+			.name = strtab_get(&p->site_names, e->view.site[h->page]), .page = h->page,
+			.pages = h->requests };
+
+		if (!h->requests)
+			continue;
+		d.n_waiting++;
+		keep_host(&d, &shown);
+	}
+	fetch_rests(c->fetch, count_rest, &d.n_resting);
+	for (unsigned i = 0; i < d.n_hosts; i++) {
+		struct crawl_doing_host *h = &d.hosts[i];
+		struct resting r = { h->name, 0 };
+		bool robots;
+
+		if (d.n_resting)
+			fetch_rests(c->fetch, see_rest, &r);
+		h->rests = r.seconds;
+		h->pause = fetch_pause(c->fetch, pages_url(p, h->page), pages_url_size(p, h->page),
+		                       &robots);
+	}
+	fetch_stats(c->fetch, &d.fetch);
+	c->opts->doing(c->opts->arg, &d);
+}
+
 void crawl_left_show(struct crawl *c)
 {
 	struct crawl_left *l = &c->left;
 	const struct pages *p = &c->resumed->has.loaded.pages;
 	double now = crawl_seconds(), spent = now - l->began, left;
 
-	if (!c->opts->left || !l->hosts.n || now - l->shown < SHOW_EVERY)
+	if (!c->opts->doing || !l->hosts.n || now - l->shown < SHOW_EVERY)
 		return;
 	l->shown = now;
 	l->now.n = 0;
@@ -99,7 +170,7 @@ void crawl_left_show(struct crawl *c)
 	left = time_left(l->now.v, l->now.n, c->opts->fetch.connections);
 	if (l->more && l->told && spent > 0)
 		left = fmax(left, (l->more + l->requests) * spent / l->told);
-	c->opts->left(c->opts->arg, left);
+	tell_watcher(c, spent, left);
 }
 
 void crawl_left_release(struct crawl *c)

@@ -3,7 +3,7 @@
  * crawl_read.c - one answer: what it means, and what will be archived of it.
  *
  * Everything here depends on nothing but the answer and our copy of the page: it
- * is done by several threads (base/thread/line.h), each with a reader of its own, while
+ * is done by several threads (base/thread/work_queue.h), each with a reader of its own, while
  * the loop fetches and writes.
  *
  * engine/archive/judge.h says what it means.  An answer that was cut by time or disconnect
@@ -19,20 +19,20 @@
 
 #include "base/status.h"
 #include "engine/archive/judge.h"
+#include "engine/archive/site_detect.h"
 #include "web/rules/robots_tag.h"
 
 #define KEEP_MEMORY (64 << 10)  /* larger buffers are given back after use */
 
 int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts *o,
-                      const struct import_words *words, struct err *err)
+                      struct warc_packing packing, const struct import_words *words, struct err *err)
 {
 	buf_init(&r->head, BUF_NO_LIMIT);
 	buf_init(&r->request, BUF_NO_LIMIT);
 	buf_init(&r->decoded, o->fetch.max_decoded);
 	analyser_init(&r->analyser);
-	detector_options(&o->detect, &r->analyser.options);
 	r->analyser.rules = &o->ignore;
-	r->packer = warc_packer_new();
+	r->packer = warc_packer_new(packing);
 	r->analyser.words = words ? &r->words : NULL;
 	return words && words->stem ? stemmer_new(&r->words.stemmer, words->stem, err) : 0;
 }
@@ -74,9 +74,9 @@ static bool is_line(const char *line, const char *end, const char *name)
 	return (size_t)(end - line) > n && line[n] == ':' && !strncasecmp(line, name, n);
 }
 
-/* The head as it is archived: what was undone is renamed (the transfer coding always
- * is, the content coding if `undone`), the length is true, a status line of HTTP/2
- * is written as everybody reads it. */
+/* The head as it is archived.  Headers of codings that were undone are renamed: of the
+ * transfer coding always, of the content coding if `undone`.  Content-Length is that of the
+ * archived body.  A status line of HTTP/2 is written as one of HTTP/1.1. */
 static void archive_head(struct buf *head, const char *from, size_t size, bool undone,
                          size_t length)
 {
@@ -117,7 +117,7 @@ static void own(struct crawl_reader *t, struct crawl_answer *a)
 	struct word_counts words = a->words;
 
 	a->words = t->words.page;
-	t->words.page = words;          /* its memory, for the next page */
+	t->words.page = words;          /* the next page uses its memory */
 
 	if (rec->prose.s)
 		rec->prose.s = memcpy(a->prose, rec->prose.s, rec->prose.size);
@@ -146,14 +146,14 @@ static unsigned robots_headers(const char *head, size_t size)
 
 	while (fetch_header(head, (size_t)(end - head), "X-Robots-Tag", &v, &n)) {
 		tags |= robots_tag_header(v, n);
-		head = v;               /* a line that is looked at no more */
+		head = v;               /* continue after this line */
 	}
 	return tags;
 }
 
-/* What an answer with the content of our copy asks of robots, if its header asks for
- * other things than the copy did.  What of that a page says itself is known of the
- * whole page only: a 304 may add words, a whole answer is read again. */
+/* The content is that of our copy, but its headers may ask other things of robots than the
+ * copy did.  What the page itself asks (in <meta>) is known only from the whole page.  So a
+ * 304 can only add words; a whole answer is read again. */
 static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
                            const struct analyse_input *in)
 {
@@ -180,7 +180,7 @@ static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
 	a->robots_told = true;
 }
 
-/* Everything that is read out of an answer. */
+/* Read everything out of an answer that a record holds. */
 static void read_record(struct crawl_reader *t, struct crawl_answer *a,
                         struct warc_digest *payload)
 {
@@ -215,8 +215,8 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 	if (!status_is_page(r->status) && r->status != 304)
 		return;
 	in.robots = robots_headers(r->head, r->head_size);
-	/* the same bytes say the same, if they were ever read: of a copy out of an index
-	 * (CDX) we know no more than its digest */
+	/* equal bytes need not be read again, unless the copy is from an index (CDX): of such
+	 * a copy we know only the digest */
 	if (a->copy && (r->status == 304 || (a->copy->has_simhash &&
 	                                     same_text(a->copy->digest, rec->digest)))) {
 		refresh_robots(t, a, &in);
@@ -224,6 +224,15 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		analyse(&t->analyser, &in, rec);
 		own(t, a);
 	}
+}
+
+/* The detector of the page, which is that of its own URL, not of where it leads. */
+static struct detector detector_of(const struct crawl_opts *o, const struct crawl_answer *a)
+{
+	struct detectors d = { o->detect, o->sites };
+	const char *url = crawl_page_url(a);
+
+	return detectors_for(&d, url, strlen(url));
 }
 
 static enum outcome outcome_of(const struct detector *d, const struct crawl_answer *a)
@@ -268,11 +277,11 @@ static int pack_hops(const struct crawl_opts *o, struct crawl_reader *t,
 	for (size_t i = 0; i < r->n_hops && rc == 0; i++) {
 		const struct fetch_hop *h = &r->hops[i];
 		struct warc_capture w = { .time = o->now ? a->time : h->time, .url = h->url,
-			.hop_of = r->hops[0].url, .truncated = h->cut ? "length" : NULL,
+			.hop_of = crawl_page_url(a), .truncated = h->cut ? "length" : NULL,
 			.body = h->body, .body_size = h->body_size };
 
 		if (!h->head)
-			continue;       /* too much was held */
+			continue;       /* the fetcher dropped its bytes */
 		w.ip_address = *h->ip ? h->ip : NULL;
 		archive_head(&t->head, h->head, h->head_size, false, 0);
 		w.head = t->head.data;
@@ -284,7 +293,7 @@ static int pack_hops(const struct crawl_opts *o, struct crawl_reader *t,
 	return rc;
 }
 
-/* Pack the answer, or that it was as before. */
+/* Pack the answer: a response, or a revisit if it is as our copy. */
 static int pack(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a,
                 const struct warc_digest *payload)
 {
@@ -293,7 +302,7 @@ static int pack(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	struct warc_capture w = { .time = a->time, .url = r->url, .head = NULL,
 		.ip_address = r->ip[0] ? r->ip : NULL, .payload_digest = payload,
 		.truncated = r->truncated != FETCH_WHOLE ? fetch_cut_name(r->truncated) : NULL,
-		.page = r->n_hops ? r->hops[0].url : NULL,
+		.page = r->n_hops || a->own_url ? crawl_page_url(a) : NULL,
 		.body = r->decoded, .body_size = r->decoded_size };
 	struct warc_digest original;
 	int rc;
@@ -303,13 +312,12 @@ static int pack(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	    warc_digest_parse(copy->digest.s, copy->digest.size, &original)) {
 		w.revisit = r->status == 304 ? WARC_NOT_MODIFIED : WARC_IDENTICAL_DIGEST;
 		/* players look for the original under the URL that answered then */
-		w.refers_to_url = copy->target.s ? copy->target.s :
-			r->n_hops ? r->hops[0].url : r->url;
+		w.refers_to_url = copy->target.s ? copy->target.s : crawl_page_url(a);
 		w.refers_to_time = copy->time;
 		w.payload_digest = &original;
 		a->record.revisit = true;
 	} else if (r->status == 304) {
-		return 0;               /* nothing to refer to */
+		return 0;               /* a 304 without a copy: there is nothing to archive */
 	}
 	buf_clear(&a->packed.members);
 	a->is_packed = true;
@@ -327,6 +335,7 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 {
 	struct fetch_result *r = &a->result;
 	struct warc_digest payload;
+	struct detector detect;
 
 	if (a->packed.members.cap > KEEP_MEMORY || a->links.cap > KEEP_MEMORY ||
 	    a->words.pool.cap > KEEP_MEMORY) {
@@ -341,9 +350,11 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	a->rc = 0;
 	if (o->fetch.decode)
 		fetch_decode(r, &t->decoded, &a->err);
+	detect = detector_of(o, a);
+	detector_options(&detect, &t->analyser.options);
 	read_record(t, a, &payload);
-	a->outcome = outcome_of(&o->detect, a);
-	/* answers about the page, and good pages that were cut */
+	a->outcome = outcome_of(&detect, a);
+	/* archived: answers that say something of the page, and pages that were cut off */
 	if (a->outcome <= OUTCOME_GONE || (r->status == 200 && r->truncated != FETCH_WHOLE))
 		a->rc = pack(o, t, a, &payload);
 }

@@ -2,8 +2,10 @@
 /*
  * crawl_repair.c - the archive after a crash.
  *
- * It may be longer than the store knows.  The setting state.warc, written with each
- * batch, says how long the open file was then; the rest is cut off, and the file gets
+ * A file that was being written anew (engine/prune) is deleted: the old one is still there.
+ *
+ * The open file may be longer than the store knows.  The state `warc` of the worker, written with each
+ * batch, says how long it was then; the rest is cut off, and the file gets
  * its final name.  An open file that the store knows nothing of is kept aside under
  * another name: it may be somebody's only copy.
  *
@@ -23,16 +25,17 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "engine/prune/prune.h"
 
-#define STATE_KEY "state.warc"
+#define STATE_KEY "warc"
 #define NAME_SIZE 256
 #define OPEN_SIZE (sizeof WARC_OPEN_END - 1)
-#define ASIDE_MAX 1000          /* files of one name that can be kept aside */
+#define ASIDE_MAX 1000          /* files of one name that can be set aside */
 
 struct repair {
 	const char *folder;
 	int fd;                         /* of the folder */
-	char name[NAME_SIZE];           /* what the store knows of: or "" */
+	char name[NAME_SIZE];           /* the file that the store knows, or "" */
 	off_t size;
 	struct crawl_report *report;
 };
@@ -41,7 +44,7 @@ static int is_no_name(const char *state, struct err *err)
 {
 	char shown[200];
 
-	return err_set(err, E_STORE, "settings, row " STATE_KEY ", column value: '%s' is no name "
+	return err_set(err, E_STORE, "settings, the state of this worker, " STATE_KEY ": '%s' is no name "
 	               "and size of an archive file; remove the row if you made it",
 	               log_quote(state, strlen(state), shown, sizeof shown));
 }
@@ -54,13 +57,13 @@ int crawl_state_save(struct crawl *c, struct err *err)
 		return 0;
 	snprintf(state, sizeof state, "%s %llu", c->batch.last.filename,
 	         (unsigned long long)c->batch.last.end);
-	return store_setting_put(c->store, STATE_KEY, state, err);
+	return store_state_put(c->store, STORE_OF_WORKER, STATE_KEY, state, err);
 }
 
 static int load_state(struct repair *r, struct store *s, struct err *err)
 {
 	char *state = NULL, size[19] = "";
-	int end = 0, rc = store_setting_get(s, STATE_KEY, &state, err);
+	int end = 0, rc = store_state_get(s, STORE_OF_WORKER, STATE_KEY, &state, err);
 
 	if (rc <= 0)
 		return rc;
@@ -91,8 +94,8 @@ static bool is_free(const struct repair *r, const char *name)
 	return faccessat(r->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
 }
 
-/* Under a name that no reader of archives takes. */
-static int keep_aside(struct repair *r, const char *open_name, struct err *err)
+/* Rename the file so that no reader takes it for an archive. */
+static int set_aside(struct repair *r, const char *open_name, struct err *err)
 {
 	int stem = (int)(strlen(open_name) - OPEN_SIZE), rc;
 	char aside[NAME_SIZE + 32];
@@ -113,7 +116,7 @@ static int keep_aside(struct repair *r, const char *open_name, struct err *err)
 	               open_name, ASIDE_MAX);
 }
 
-/* Cut the known file back to its known size; 1: it is there, 0: it is not. */
+/* Cut the file back to the size that the store knows.  1: done; 0: there is no such file. */
 static int cut_back(const struct repair *r, const char *name, struct err *err)
 {
 	int fd = openat(r->fd, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -140,7 +143,7 @@ static int cut_back(const struct repair *r, const char *name, struct err *err)
 	return rc;
 }
 
-/* A file that was being written to. */
+/* Finish a file that was open when the program ended. */
 static int end_file(struct repair *r, const char *open_name, struct err *err)
 {
 	size_t n = strlen(open_name) - OPEN_SIZE;
@@ -148,9 +151,9 @@ static int end_file(struct repair *r, const char *open_name, struct err *err)
 	int rc;
 
 	if (fstatat(r->fd, open_name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
-		return 0;               /* none of ours */
+		return 0;               /* not made by us */
 	if (n != strlen(r->name) || memcmp(open_name, r->name, n) || !is_free(r, r->name))
-		return keep_aside(r, open_name, err);
+		return set_aside(r, open_name, err);
 	rc = cut_back(r, open_name, err);
 	return rc <= 0 ? rc : rename_to(r, open_name, r->name, err);
 }
@@ -166,7 +169,7 @@ static int repair_folder(struct repair *r, struct err *err)
 		close(r->fd);
 		return rc;
 	}
-	if (*r->name)                   /* finished, but not committed to the end */
+	if (*r->name)                   /* its last records may be uncommitted */
 		rc = cut_back(r, r->name, err);
 	while (rc >= 0 && (e = readdir(d))) {
 		size_t n = strlen(e->d_name);
@@ -183,9 +186,9 @@ int crawl_repair(struct store *s, const char *folder, struct crawl_report *repor
                  struct err *err)
 {
 	struct repair r = { .folder = folder, .report = report };
-	int rc = load_state(&r, s, err);
+	int rc = rewrite_repair(s, folder, err);
 
-	if (rc < 0)
+	if (rc < 0 || (rc = load_state(&r, s, err)) < 0)
 		return rc;
 	r.fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return r.fd < 0 ? err_errno(err, E_IO, "%s", folder) : repair_folder(&r, err);

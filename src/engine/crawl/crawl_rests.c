@@ -2,7 +2,7 @@
 /*
  * crawl_rests.c - hosts that asked to be left alone, from one start to the next.
  *
- * The setting state.rests, written with each batch, has a line for each host that
+ * The state `rests`, written with each batch, has a line for each host that
  * rests: its name and until when, by the real clock.  Trials, whose clock is not the
  * servers', neither read nor write it.  (Pages and hosts that fail are left alone by the
  * engine, in its own time and for days: engine/cycle/retry.h.)
@@ -12,14 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STATE_KEY "state.rests"
+#define STATE_KEY "rests"
 #define RESTS_SIZE_MAX (1 << 20)
 
 int crawl_rests_load(struct crawl *c, struct err *err)
 {
 	char *text = NULL, *line, *save = NULL;
-	int64_t now = (int64_t)time(NULL);
-	int rc = c->opts->now ? 0 : store_setting_get(c->store, STATE_KEY, &text, err);
+	int64_t now = crawl_now(c);
+	int rc = c->opts->now ? 0 :
+		store_state_get(c->store, STORE_OF_SHARD, STATE_KEY, &text, err);
 
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
@@ -35,26 +36,29 @@ int crawl_rests_load(struct crawl *c, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+struct rests { struct buf text; int64_t now; };
+
 static void add_rest(void *arg, const char *host, double seconds)
 {
-	struct buf *b = arg;
+	struct rests *r = arg;
 
 	if (seconds >= 1)
-		buf_printf(b, "%s %lld\n", host, (long long)time(NULL) + (long long)seconds + 1);
+		buf_printf(&r->text, "%s %lld\n", host, (long long)r->now + (long long)seconds + 1);
 }
 
 int crawl_rests_save(struct crawl *c, struct err *err)
 {
-	struct buf text;
+	struct rests r = { .now = crawl_now(c) };
 	int rc = 0;
 
 	if (c->opts->now || !c->fetch)
 		return 0;
-	buf_init(&text, RESTS_SIZE_MAX);
-	fetch_rests(c->fetch, add_rest, &text);
-	if (text.size || c->rests)
-		rc = store_setting_put(c->store, STATE_KEY, text.size ? buf_text(&text) : NULL, err);
-	c->rests = text.size > 0;
-	buf_release(&text);
+	buf_init(&r.text, RESTS_SIZE_MAX);
+	fetch_rests(c->fetch, add_rest, &r);
+	if (r.text.size || c->rests)
+		rc = store_state_put(c->store, STORE_OF_SHARD, STATE_KEY,
+		                     r.text.size ? buf_text(&r.text) : NULL, err);
+	c->rests = r.text.size > 0;
+	buf_release(&r.text);
 	return rc;
 }

@@ -19,6 +19,7 @@
 #include "engine/crawl/crawl_inner.h"
 
 #include "base/io/squeeze.h"
+#include "engine/book/robots_copy.h"
 #include "web/rules/robots.h"
 
 #define KEPT_MAX (64 << 20)     /* bytes, of all origins */
@@ -26,7 +27,7 @@
 
 static int64_t engine_now(const struct crawl *c)
 {
-	return c->opts->now ? c->opts->now : (int64_t)time(NULL);
+	return c->opts->now ? c->opts->now : crawl_now(c);
 }
 
 static void note_failure(struct crawl *c, int rc, const struct err *err)
@@ -44,17 +45,12 @@ bool crawl_robots_load(void *arg, const char *origin, size_t size,
 	int64_t now = engine_now(c);
 	struct store_robots r;
 	struct err err;
-	int rc = store_robots_get(c->store, (struct text){ origin, size }, &r, &err);
+	int rc = robots_copy_get(c->store, (struct text){ origin, size }, now, &r,
+	                         &c->robots.text, &err);
 
 	note_failure(c, rc, &err);
-	/* of a time to come: another clock made it */
-	if (rc <= 0 || r.time > now || r.tried > now || r.failing > now)
+	if (rc <= 0)
 		return false;
-	if (!c->robots.text.max)
-		buf_init(&c->robots.text, ROBOTS_SIZE_MAX);
-	buf_clear(&c->robots.text);
-	if (r.body.s && squeeze_undo(&c->robots.text, r.body.s, r.body.size, &err))
-		return false;           /* damaged: as if there were none */
 	*ret = (struct fetch_robots_copy){
 		.status = r.time ? r.status : 0, .age = (double)(now - r.time),
 		.body = buf_text(&c->robots.text), .size = c->robots.text.size, .cut = r.cut,
@@ -64,14 +60,15 @@ bool crawl_robots_load(void *arg, const char *origin, size_t size,
 	return true;
 }
 
-/* May so many bytes more be kept?  Then they are counted. */
+/* Is there room for so many bytes more?  If so, they are counted. */
 static bool has_room(struct crawl *c, const struct fetch_robots_copy *copy, size_t size)
 {
 	uint64_t most = c->opts->robots_kept ? c->opts->robots_kept : KEPT_MAX;
 	struct err err;
-	int rc = c->robots.size ? 0 : store_robots_size(c->store, &c->robots.size, &err);
+	int rc = c->robots.is_counted ? 0 : store_robots_size(c->store, &c->robots.size, &err);
 
 	note_failure(c, rc, &err);
+	c->robots.is_counted = rc == 0;
 	if (copy->passing)
 		most /= 4;
 	if (rc < 0 || (c->robots.size + size > most && (copy->passing || size > KEPT_ALWAYS)))
@@ -95,7 +92,7 @@ void crawl_robots_save(void *arg, const char *origin, size_t size,
 	if (copy->failed) {
 		rc = store_robots_get(c->store, name, &r, &err);
 		if (rc == 0 && !copy->status)
-			return;         /* the next start may find a better network */
+			return;         /* not stored: the next start asks again */
 		if (!r.failing || r.failing > now)
 			r.failing = now;
 	} else {
@@ -109,10 +106,11 @@ void crawl_robots_save(void *arg, const char *origin, size_t size,
 			return;
 		}
 	}
+	r.origin = name;
 	if (copy->status)
 		r.tried = now;
 	if (rc >= 0)
-		rc = store_robots_put(c->store, name, &r, &err);
+		rc = store_robots_put(c->store, &r, 1, &err);
 	note_failure(c, rc, &err);
 	buf_release(&body);
 }

@@ -19,8 +19,8 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "engine/book/keep.h"
-#include "engine/crawl/live_inner.h"
+#include "engine/book/visit.h"
+#include "engine/crawl/life_inner.h"
 
 static struct store_sent crawl_sent_row(const struct crawl *c, uint32_t lease, bool read)
 {
@@ -36,14 +36,19 @@ void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
 
 	if (c->apart || c->sent.rc < 0)
 		return;
+	for (size_t i = 0; i < c->sent.read.n; i++)     /* one write for both */
+		vec_push(&sent, c->sent.read.v[i]);
+	c->sent.read.n = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t lease = c->live ? live_lease(c->live, &requests[i]) : requests[i].site;
+		uint32_t lease = c->life ? life_lease(c->life, &requests[i]) : requests[i].site;
 
 		if (lease)
 			vec_push(&sent, crawl_sent_row(c, lease, false));
 	}
 	if (sent.n)
 		c->sent.rc = store_sent_add(c->store, sent.v, sent.n, &c->sent.err);
+	if (c->sent.rc < 0 && c->opts->fleet)
+		atomic_store(c->opts->fleet->send_until, 0);    /* they do not go out */
 	vec_release(&sent);
 }
 
@@ -52,8 +57,13 @@ void crawl_sent_read(struct crawl *c, uint32_t lease)
 	vec_push(&c->sent.read, crawl_sent_row(c, lease, true));
 }
 
-void crawl_sent_flush(struct crawl *c)
+void crawl_sent_flush(struct crawl *c, bool now)
 {
+	if (!now && !c->sent.late) {
+		c->sent.late = c->sent.read.n > 0;
+		return;
+	}
+	c->sent.late = false;
 	if (c->sent.read.n && c->sent.rc == 0)
 		c->sent.rc = store_sent_add(c->store, c->sent.read.v, c->sent.read.n, &c->sent.err);
 	c->sent.read.n = 0;
@@ -70,9 +80,9 @@ struct lapse { struct store_sent sent; uint32_t requests; };
 
 struct lapsing {
 	VEC(struct lapse) pages;        /* in the order asked; requests 0: it has a visit */
-	struct map at;                  /* by page: where in it */
+	struct map at;                  /* by page: its index in pages */
 	uint32_t cycle, n_pages;
-	bool before;                    /* of one page: its last visit lapsed, too */
+	bool before;                    /* the last visit of the page at hand lapsed, too */
 };
 
 static int see_sent(void *arg, const struct store_sent *s, struct err *err)
@@ -82,7 +92,7 @@ static int see_sent(void *arg, const struct store_sent *s, struct err *err)
 
 	if (s->cycle != l->cycle)
 		return 0;
-	if (s->reason >= N_REASONS || !s->order)
+	if (s->reason >= N_REASONS || !s->place)
 		return err_set(err, E_STORE, "a request for page %u makes no sense", s->page);
 	if (at != MAP_NONE) {
 		l->pages.v[at].requests += !s->read;
@@ -118,9 +128,9 @@ static int see_last(void *arg, const struct store_visit *v, struct err *err)
 static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
                  uint32_t requests, struct store_cycle *row, struct err *err)
 {
-	int64_t now = c->opts->now ? row->time : (int64_t)time(NULL);
-	struct kept_visit v = {
-		.page = s->page, .cycle = s->cycle, .place = s->order, .reason = s->reason,
+	int64_t now = c->opts->now ? row->time : crawl_now(c);
+	struct new_visit v = {
+		.page = s->page, .cycle = s->cycle, .place = s->place, .reason = s->reason,
 		.time = now > row->time ? now : row->time, .outcome = OUTCOME_BLOCKED,
 		.score = NAN, .probability = NAN, .cause = CAUSE_LAPSED,
 	};
@@ -128,12 +138,12 @@ static int lapse(struct crawl *c, struct lapsing *l, const struct store_sent *s,
 	int rc;
 
 	l->before = false;
-	rc = store_visits(c->store, s->page, 1, UINT32_MAX, see_last, l, err);
+	rc = store_visits_of(c->store, &s->page, 1, 1, UINT32_MAX, see_last, l, err);
 	if (l->before && !s->read && row->goal != GOAL_ALIVE)
 		v.outcome = OUTCOME_FAILED;
 	v.extra = requests - (v.outcome == OUTCOME_FAILED);
 	if (rc == 0)
-		rc = keep_visit(c->store, &v, c->opts->confirmations, &kept, err);
+		rc = visit_write(c->store, &v, c->opts->confirmations, &kept, err);
 	row->failed += v.outcome == OUTCOME_FAILED;
 	row->blocked += v.outcome == OUTCOME_BLOCKED;
 	return rc;
@@ -148,7 +158,7 @@ int crawl_sent_lapse(struct crawl *c, struct store_cycle *row, uint32_t *ret_n,
 
 	*ret_n = 0;
 	if (rc == 0)
-		rc = store_visits(c->store, STORE_NONE, row->number, row->number + 1, see_visit,
+		rc = store_visits(c->store, row->number, row->number + 1, see_visit,
 		                  &l, err);
 	for (size_t i = 0; i < l.pages.n && rc == 0; i++) {
 		if (!l.pages.v[i].requests || (row->goal == GOAL_ALIVE && l.pages.v[i].sent.read))

@@ -64,7 +64,7 @@ int crawl_validators_check(struct crawl *c, uint32_t page, const struct crawl_an
 	const struct crawl_copy *copy = a->copy;
 	const struct text etag = a->record.etag, date = a->record.modified;
 	enum validator_verdict verdict;
-	struct store_hint h;
+	struct store_hint h, was;
 	struct text name;
 	uint32_t *doubt, before;
 	int rc;
@@ -86,6 +86,7 @@ int crawl_validators_check(struct crawl *c, uint32_t page, const struct crawl_an
 	if (*doubt == before)
 		return 0;
 	rc = get_row(c, c->resumed->has.loaded.pages.site[page], &name, &h, err);
+	was = h;
 	h.doubt = *doubt;
-	return rc < 0 ? rc : store_hint_put(c->store, name, &h, err);
+	return rc < 0 ? rc : store_hint_update(c->store, name, &was, &h, err);
 }

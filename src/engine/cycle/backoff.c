@@ -20,8 +20,8 @@ enum { DRAW_PAGE = RNG_USER, DRAW_HOST };
 int64_t backoff_length(int64_t cycle_seconds, enum failure kind, uint32_t f, double draw)
 {
 	double base = (double)(cycle_seconds > DAY ? cycle_seconds : DAY);
-	double factor = kind == FAILURE_FORBIDDEN || kind == FAILURE_DNS ? 4 :
-	                kind == FAILURE_RESET ? 0.5 : 1;
+	double factor = kind == FAILURE_FORBIDDEN || kind == FAILURE_UNWANTED ||
+	                kind == FAILURE_DNS ? 4 : kind == FAILURE_RESET ? 0.5 : 1;
 	uint32_t doublings = f < 1 ? 0 : f - 1 < DOUBLINGS_MOST ? f - 1 : DOUBLINGS_MOST;
 	double length = ldexp(base * factor, (int)doublings) * (0.75 + 0.5 * draw);
 
@@ -137,7 +137,8 @@ static void count(struct backoff *b, uint32_t page, uint32_t host, enum failure 
 	struct backoff_host *h = make_host(b, host);
 	struct backoff_page *p;
 
-	note_page(h, page);
+	if (kind != FAILURE_UNWANTED)
+		note_page(h, page);
 	if (kind >= FAILURE_CONNECT) {
 		if (h->counted != b->cycle)
 			rest_host(b, h, kind);
@@ -147,7 +148,8 @@ static void count(struct backoff *b, uint32_t page, uint32_t host, enum failure 
 	p = make_page(b, page);
 	p->fails++;
 	p->until = rest_until(b, page, DRAW_PAGE, kind, p->fails);
-	if (h->streak >= BACKOFF_STREAK && h->n_pages >= BACKOFF_PAGES && h->until <= b->now)
+	if (kind != FAILURE_UNWANTED && h->streak >= BACKOFF_STREAK &&
+	    h->n_pages >= BACKOFF_PAGES && h->until <= b->now)
 		rest_host(b, h, FAILURE_ANSWER);
 }
 

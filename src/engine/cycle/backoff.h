@@ -43,6 +43,7 @@ enum failure {
 	FAILURE_NO,             /* no failure: the page is there, or its server says it is gone */
 	FAILURE_ANSWER,         /* the server answered, but not with the page */
 	FAILURE_FORBIDDEN,      /* the answer was 401, 403 or 451 */
+	FAILURE_UNWANTED,       /* a page of a type that the user does not want: the host is well */
 	FAILURE_RESET,          /* the connection broke; this and the next three: no answer */
 	FAILURE_TIMEOUT,
 	FAILURE_CONNECT,

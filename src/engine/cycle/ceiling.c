@@ -29,7 +29,10 @@ static void find_owners(struct ceiling *c, const struct view *v)
 	buf_init(&name, BUF_NO_LIMIT);
 	for (uint32_t i = 0; i < n; i++) {
 		buf_clear(&name);
-		name_owner(v, i, &name);
+		if (c->budgets.group && c->budgets.group[i] != UINT32_MAX)
+			buf_printf(&name, "/%u", c->budgets.group[i]);  /* no domain has a slash */
+		else
+			name_owner(v, i, &name);
 		c->owner[i] = strtab_intern(&names, buf_text(&name), name.size, NULL);
 	}
 	c->n_owners = names.n;
@@ -66,7 +69,7 @@ static void forget_cycle(struct ceiling *c)
 	free(c->sent);
 	free(c->excess);
 	c->most = c->had = c->sent = c->excess = NULL;
-	c->n_excess = c->worst = 0;
+	c->n_excess = c->worst = c->n_opened = 0;
 }
 
 void ceiling_release(struct ceiling *c)
@@ -75,43 +78,22 @@ void ceiling_release(struct ceiling *c)
 	free(c->owner);
 	free(c->first);
 	free(c->sites);
-	*c = (struct ceiling){ .share = c->share, .usual = c->usual };
+	*c = (struct ceiling){ .share = c->share, .usual = c->usual, .budgets = c->budgets,
+	                       .fleet = c->fleet };
+}
+
+/* The budget of an owner's own, or UINT32_MAX. */
+static uint32_t own_budget(const struct ceiling *c, uint32_t owner)
+{
+	uint32_t group = c->budgets.group ? c->budgets.group[c->sites[c->first[owner]]] : UINT32_MAX;
+
+	return group == UINT32_MAX ? UINT32_MAX : c->budgets.most[group];
 }
 
 /* The ceiling as a share of the budget; w: the owner's share of the pages. */
 static double ceiling_share(double share, double w)
 {
 	return share > 0 ? fmax(share, w) : w + (1 - w) * CEILING_PERCENT / 100;
-}
-
-void ceiling_begin(struct ceiling *c, const struct view *v, uint8_t *state)
-{
-	double share = c->share.percent ? c->share.value / 100 : c->share.value / v->budget;
-	uint32_t here = 0;
-
-	forget_cycle(c);
-	if (!(share > 0 ? share < 1 : c->usual) || v->tree->n_sites < 2)
-		return;
-	if (!c->owner)
-		find_owners(c, v);
-	if (c->n_owners < 2)
-		return;
-	c->most = mem_zalloc(c->n_owners, sizeof *c->most);
-	c->had = mem_zalloc(c->n_owners, sizeof *c->had);
-	c->sent = mem_zalloc(c->n_owners, sizeof *c->sent);
-	c->excess = mem_zalloc(c->n_owners, sizeof *c->excess);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		if (state[i] != PAGE_HERE)
-			continue;
-		c->most[owner_of(c, v, i)]++;
-		here++;
-	}
-	for (uint32_t i = 0; i < c->n_owners; i++) {
-		double w = here ? (double)c->most[i] / here : 0;
-
-		/* rounded up; 1e-6 hides rounding errors of the product */
-		c->most[i] = (uint32_t)ceil(v->budget * ceiling_share(share, w) - 1e-6);
-	}
 }
 
 /* Close the pages of an owner, or open them again. */
@@ -136,6 +118,46 @@ static bool is_full(const struct ceiling *c, uint32_t owner)
 	return c->had[owner] >= c->most[owner];
 }
 
+void ceiling_begin(struct ceiling *c, const struct view *v, uint8_t *state)
+{
+	uint32_t budget = c->fleet.budget ? c->fleet.budget : v->budget, here = 0;
+	double share = c->share.percent ? c->share.value / 100 : c->share.value / budget;
+
+	forget_cycle(c);
+	bool shares = (share > 0 ? share < 1 : c->usual) &&
+	              (v->tree->n_sites > 1 || c->fleet.pages);
+
+	if (!shares && !c->budgets.group)
+		return;
+	if (!c->owner)
+		find_owners(c, v);
+	if (c->n_owners < 2 && !c->budgets.group && !c->fleet.pages)
+		return;
+	c->most = mem_zalloc(c->n_owners, sizeof *c->most);
+	c->had = mem_zalloc(c->n_owners, sizeof *c->had);
+	c->sent = mem_zalloc(c->n_owners, sizeof *c->sent);
+	c->excess = mem_zalloc(c->n_owners, sizeof *c->excess);
+	for (uint32_t i = 0; i < v->n_pages; i++) {
+		if (state[i] != PAGE_HERE)
+			continue;
+		c->most[owner_of(c, v, i)]++;
+		here++;
+	}
+	if (c->fleet.pages > here)
+		here = c->fleet.pages;
+	for (uint32_t i = 0; i < c->n_owners; i++) {
+		double w = here ? (double)c->most[i] / here : 0;
+
+		/* rounded up; 1e-6 hides rounding errors of the product */
+		c->most[i] = shares ? (uint32_t)ceil(budget * ceiling_share(share, w) - 1e-6) :
+		             UINT32_MAX;
+		if (own_budget(c, i) < c->most[i])
+			c->most[i] = own_budget(c, i);
+		if (is_full(c, i))
+			mark(c, v, state, i, true);
+	}
+}
+
 static void set_had(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t owner,
                     uint32_t had)
 {
@@ -144,6 +166,7 @@ static void set_had(struct ceiling *c, const struct view *v, uint8_t *state, uin
 	c->had[owner] = had;
 	if (is_full(c, owner) != was)
 		mark(c, v, state, owner, !was);
+	c->n_opened += was && !is_full(c, owner);
 }
 
 static void promise(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t page)
@@ -222,12 +245,17 @@ bool ceiling_lift(struct ceiling *c, const struct view *v, uint8_t *state)
 {
 	bool any = false;
 
+	if (c->fleet.pages)
+		return false;
 	for (uint32_t i = 0; c->most && !(c->share.value > 0) && i < c->n_owners; i++) {
-		any = any || is_full(c, i);
-		c->most[i] = UINT32_MAX;
+		any = any || (is_full(c, i) && c->most[i] < own_budget(c, i));
+		c->most[i] = own_budget(c, i);
 	}
 	if (any)
 		ceiling_end(c, v, state);
+	for (uint32_t i = 0; any && i < c->n_owners; i++)
+		if (is_full(c, i))
+			mark(c, v, state, i, true);
 	return any;
 }
 

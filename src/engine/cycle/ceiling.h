@@ -24,6 +24,12 @@
  * known when it is planned.  So a plan counts one request for each page, and a source
  * whose pages can cost more asks before each request (ceiling_left()).
  *
+ * A shard of a fleet counts with the budget and the pages of the whole fleet (ceiling_fleet), and
+ * lifts no ceiling: other shards have pages of other owners.
+ *
+ * A site for which the user has set a budget is, with its subdomains, an owner of its own.  Its
+ * ceiling is that budget, if it is lower, and is never lifted.
+ *
  * Pages of the guarantee of age are counted, but never left out.
  * Cost.  O(pages) when a cycle begins, O(pages of the owner) when an owner becomes full.
  */
@@ -39,7 +45,19 @@
 
 #define CEILING_PERCENT 50      /* the usual ceiling: percent of the other owners' share */
 
+/* Sites with a budget of their own: those of a group share it. */
+struct ceiling_budgets {
+	const uint32_t *group;  /* by site; UINT32_MAX: it has none.  NULL: no site has one */
+	const uint32_t *most;   /* requests of a cycle, by group */
+};
+
+/* A shard's ceilings are parts of the fleet's budget; all pages of an owner are in one shard.
+ * Zeroed: these are all pages there are. */
+struct ceiling_fleet { uint32_t budget, pages; };
+
 struct ceiling {                /* zeroed: no ceiling */
+	struct ceiling_budgets budgets;
+	struct ceiling_fleet fleet;
 	struct share share;     /* of the budget; 100 %: no ceiling */
 	bool usual;             /* with share.value 0: true the usual ceiling, false none */
 	/* owners, computed once */
@@ -51,6 +69,7 @@ struct ceiling {                /* zeroed: no ceiling */
 	uint32_t *had;          /* of planned pages: one each, then the real cost */
 	uint32_t *sent;         /* counted by ceiling_spent() */
 	uint32_t *excess;       /* pages left out because of the ceiling */
+	uint32_t n_opened;      /* times that pages were opened again */
 	uint32_t n_excess;      /* sum of excess */
 	uint32_t worst;         /* the owner with the largest excess */
 };

@@ -35,7 +35,9 @@ void engine_release(struct engine *e)
 	sample_release(&e->sample);
 	vec_release(&e->cycle.leases);
 	vec_release(&e->cycle.planned_after);
+	vec_release(&e->cycle.planned_with);
 	map_release(&e->cycle.by_page);
+	map_release(&e->out);
 	free(e->cycle.seen);
 }
 
@@ -55,13 +57,14 @@ void engine_begin(struct engine *e, int64_t now, uint32_t budget)
 	double from = engine_seconds();
 
 	*c = (struct cycle){ .seen = last.seen, .cap_seen = last.cap_seen, .leases = last.leases,
-	                     .planned_after = last.planned_after, .by_page = last.by_page };
-	c->leases.n = c->planned_after.n = 0;
+	                     .planned_after = last.planned_after,
+	                     .planned_with = last.planned_with, .by_page = last.by_page };
+	c->leases.n = c->planned_after.n = c->planned_with.n = 0;
 	map_clear(&c->by_page);
 	e->view.now = now;
 	e->view.cycle++;
 	e->view.round = 0;
-	e->view.budget = e->view.room = budget;
+	e->view.budget = e->view.room = budget;         /* of a metered cycle: expected */
 	sample_draw(&e->sample, &e->view);
 	retry_begin(&e->retry, &e->view, e->visits.state);
 	ceiling_begin(&e->ceiling, &e->view, e->visits.state);
@@ -115,6 +118,7 @@ static void note_visit(struct engine *e, const struct offer *o, uint32_t round,
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, o->page, requests);
 	retry_told(&e->retry, &e->view, e->visits.state, o->page,
 	           d->outcome < OUTCOME_FAILED ? FAILURE_NO : d->failure, requests);
+	c->n_first += d->first;
 	if (!d->first)
 		policy_tell(e->policy, &e->view, &seen);
 	if (!seen.known)
@@ -192,7 +196,8 @@ bool engine_give_back(struct engine *e, uint32_t lease)
 	if (l->state != LEASE_OFFERED)
 		return false;
 	engine_return(e, lease, l->requests);
-	close_lease(e, l, LEASE_RELEASED);
+	close_lease(e, l, LEASE_GIVEN_BACK);
+	e->cycle.n_given_back++;
 	if (l->sampled)
 		sample_told(&e->sample, NULL);
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, 0);
@@ -207,14 +212,21 @@ bool engine_drop(struct engine *e, uint32_t lease)
 
 	if (l->state != LEASE_OFFERED)
 		return false;
-	close_lease(e, l, LEASE_TOLD);
+	close_lease(e, l, LEASE_DROPPED);
 	if (l->sampled)
 		sample_told(&e->sample, NULL);
-	e->cycle.n_events--;
 	e->cycle.n_spent += l->requests;
 	ceiling_told(&e->ceiling, &e->view, e->visits.state, l->offer.page, l->requests);
 	retry_undo(&e->retry, e->visits.state, l->offer.page);
 	return true;
+}
+
+bool engine_put_off(struct engine *e, uint32_t lease)
+{
+	bool done = engine_drop(e, lease);
+
+	e->cycle.n_events -= done;
+	return done;
 }
 
 bool engine_lapse(struct engine *e, uint32_t lease)
@@ -237,7 +249,7 @@ uint32_t engine_left(const struct engine *e)
 {
 	uint64_t used = (uint64_t)e->cycle.n_spent + e->cycle.n_granted;
 
-	return used < e->view.budget ? e->view.budget - (uint32_t)used : 0;
+	return used < engine_budget(e) ? engine_budget(e) - (uint32_t)used : 0;
 }
 
 /* May one more page be offered?  Each waiting page keeps its first request.  If pages may
@@ -289,7 +301,10 @@ static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
 			continue;
 		c->n_queued--;
 		offer_page(e, l);
-		ret[n++] = at;
+		if (map_get(&e->out, l->offer.page) == 1)
+			engine_drop(e, at);
+		else
+			ret[n++] = at;
 	}
 	return n;
 }
@@ -306,6 +321,17 @@ static bool is_due(const struct engine *e, const struct asking *a)
 	return a->impatient || !c->plan_open || c->plan_open <= may_miss * c->plan_size;
 }
 
+/* A plan came out empty.  It can come out otherwise when pages have opened since: they were
+ * given back, or their owner or host was opened.  Without filling up, it is the policy that
+ * asked for nothing, and any event may change its mind. */
+static uint64_t could_open(const struct engine *e)
+{
+	const struct cycle *c = &e->cycle;
+
+	return e->rules.no_fill ? c->n_events :
+	       (uint64_t)c->n_given_back + e->ceiling.n_opened + e->retry.n_opened;
+}
+
 enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, size_t *ret_n)
 {
 	struct cycle *c = &e->cycle;
@@ -314,15 +340,16 @@ enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, siz
 		bool under_way = c->n_offered > 0, planned = false;
 
 		if (!a->queue_only && may_offer(e, a) && is_due(e, a) &&
-		    (c->phase != PHASE_DRY || c->dry_since != c->n_events)) {
+		    (c->phase != PHASE_DRY || c->dry_since != could_open(e))) {
 			double from = engine_seconds();
 
 			planned = cycle_plan(e);
-			c->dry_since = c->n_events;
+			c->dry_since = could_open(e);
 			c->plan_seconds += engine_seconds() - from;
 		}
 		if (!planned)
-			return under_way || (c->n_queued && engine_left(e)) ? ASK_WAIT : ASK_DONE;
+			return under_way || (c->n_queued && engine_left(e)) ? ASK_WAIT :
+			       e->rules.metered && !cycle_room(e) ? ASK_GRANT : ASK_DONE;
 	}
 	return ASK_OFFERS;
 }
@@ -338,17 +365,25 @@ bool engine_may_spend(const struct engine *e, uint32_t lease)
 		 ceiling_left(&e->ceiling, &e->view, l->offer.page));
 }
 
-bool engine_spend(struct engine *e, uint32_t lease)
+void engine_hold(struct engine *e, uint32_t lease, uint32_t n)
 {
 	struct lease *l = &e->cycle.leases.v[lease - 1];
 
-	if (!engine_may_spend(e, lease))
-		return false;
-	ceiling_spent(&e->ceiling, &e->view, l->offer.page, 1);
+	if (l->state != LEASE_OFFERED || !n)
+		return;
+	ceiling_spent(&e->ceiling, &e->view, l->offer.page, n);
 	e->cycle.n_waiting -= !l->requests;
-	e->cycle.n_granted++;
-	l->requests++;
-	return true;
+	e->cycle.n_granted += n;
+	l->requests += n;
+}
+
+bool engine_spend(struct engine *e, uint32_t lease)
+{
+	bool may = engine_may_spend(e, lease);
+
+	if (may)
+		engine_hold(e, lease, 1);
+	return may;
 }
 
 uint32_t engine_find(struct engine *e, uint32_t page)
@@ -368,7 +403,8 @@ uint32_t engine_adopt(struct engine *e, const struct offer *o)
 	uint32_t at = engine_find(e, o->page);
 	struct lease l = { .offer = *o, .round = e->view.round };
 
-	if (at && c->leases.v[at - 1].state != LEASE_RELEASED) {
+	if (at && c->leases.v[at - 1].state != LEASE_GIVEN_BACK &&
+	    c->leases.v[at - 1].state != LEASE_DROPPED) {
 		if (c->leases.v[at - 1].state == LEASE_QUEUED) {
 			c->n_queued--;
 			offer_page(e, &c->leases.v[at - 1]);
@@ -384,9 +420,9 @@ uint32_t engine_adopt(struct engine *e, const struct offer *o)
 
 /* ---- whole cycles ---- */
 
-int engine_finish(struct engine *e, struct err *err)
+int engine_work(struct engine *e, enum ask *ret_why, struct err *err)
 {
-	size_t most = e->view.budget < ANSWERS_AT_ONCE ? e->view.budget : ANSWERS_AT_ONCE, n;
+	size_t most = engine_budget(e) < ANSWERS_AT_ONCE ? engine_budget(e) : ANSWERS_AT_ONCE, n;
 	struct asking a = { .want = most };
 	uint32_t *leases = mem_array(most + 1, sizeof *leases);
 	struct delivery *deliveries = mem_array(most + 1, sizeof *deliveries);
@@ -394,8 +430,9 @@ int engine_finish(struct engine *e, struct err *err)
 	double from = engine_seconds() - e->cycle.plan_seconds, fetching = 0;
 	int rc = 0;
 
+	*ret_why = ASK_DONE;
 	while (rc == 0 && !(e->source.enough && e->source.enough(e->source.self)) &&
-	       engine_ask(e, &a, leases, &n) == ASK_OFFERS) {
+	       (*ret_why = engine_ask(e, &a, leases, &n)) == ASK_OFFERS) {
 		double before = engine_seconds();
 
 		for (size_t i = 0; i < n; i++)
@@ -406,11 +443,19 @@ int engine_finish(struct engine *e, struct err *err)
 		for (size_t i = 0; i < n && rc == 0; i++)
 			engine_tell(e, leases[i], &deliveries[i]);
 	}
-	engine_end(e);
 	e->cycle.plan_seconds = engine_seconds() - from - fetching;
 	free(leases);
 	free(deliveries);
 	free(offers);
+	return rc;
+}
+
+int engine_finish(struct engine *e, struct err *err)
+{
+	enum ask why;
+	int rc = engine_work(e, &why, err);
+
+	engine_end(e);
 	return rc;
 }
 
@@ -458,9 +503,12 @@ static void plan_again(struct engine *e, const uint32_t *planned_after, size_t n
 	struct cycle *c = &e->cycle;
 
 	if (n_plans) {
-		while (c->n_plans < n_plans && planned_after[c->n_plans] <= c->n_events &&
-		       cycle_plan(e))
-			;
+		while (c->n_plans < n_plans && planned_after[c->n_plans] <= c->n_events) {
+			if (e->rules.planned_with)
+				c->granted = e->rules.planned_with[c->n_plans];
+			if (!cycle_plan(e))
+				break;
+		}
 		return;
 	}
 	while (next && !c->n_queued && !engine_find(e, next->offer.page) && cycle_plan(e))
@@ -482,9 +530,10 @@ void engine_continue(struct engine *e, int64_t now, uint32_t budget,
 		lease = engine_adopt(e, &events[i].offer);
 		if (events[i].kind == EVENT_TOLD)
 			engine_tell(e, lease, &events[i].delivery);
-		else if (events[i].kind == EVENT_RELEASED)
+		else if (events[i].kind == EVENT_GIVEN_BACK)
 			engine_give_back(e, lease);
-		else if (engine_lapse(e, lease)) {
+		else if (events[i].kind == EVENT_DROPPED ? engine_drop(e, lease) :
+		         engine_lapse(e, lease)) {
 			e->cycle.n_spent += events[i].delivery.extra;
 			ceiling_spent(&e->ceiling, &e->view, events[i].offer.page,
 			              events[i].delivery.extra);

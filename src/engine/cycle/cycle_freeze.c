@@ -35,9 +35,9 @@ void engine_freeze(struct engine *e, struct frozen *f)
 	uint32_t n = e->view.n_pages;
 
 	frozen_value(f, &e->view.cycle);
-	frozen_bytes(f, e->visits.state, n * sizeof *e->visits.state);
-	frozen_bytes(f, e->visits.last_cycle, n * sizeof *e->visits.last_cycle);
-	frozen_bytes(f, e->visits.last_visit, n * sizeof *e->visits.last_visit);
+	frozen_rows(f, e->visits.state, n, sizeof *e->visits.state);
+	frozen_rows(f, e->visits.last_cycle, n, sizeof *e->visits.last_cycle);
+	frozen_rows(f, e->visits.last_visit, n, sizeof *e->visits.last_visit);
 	for (uint32_t i = 0; f->thaw && i < n; i++)
 		frozen_check(f, e->visits.last_cycle[i] <= e->view.cycle &&
 		             e->visits.state[i] <= PAGE_HERE);

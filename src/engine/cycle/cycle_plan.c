@@ -13,34 +13,60 @@
 
 #include "base/math/rng.h"
 
+/* Grants of a metered cycle come in parts, so its first phases may take several plans. */
 static void plan_reserved(struct engine *e)
 {
 	const struct engine_rules *r = &e->rules;
 
-	plan_limit(&e->plan, r->reserved_most);
+	plan_limit(&e->plan, r->reserved_most - e->cycle.n_reserved);
 	for (size_t i = 0; i < r->n_reserved && plan_room(&e->plan); i++) {
 		const struct offer *o = &r->reserved[i];
 
 		plan_take(&e->plan, o->page, o->score, o->probability, o->reason);
 	}
 	plan_finish(&e->plan);
+	e->cycle.n_reserved += (uint32_t)e->plan.n_taken;
 }
 
 /* Pages that rest, and pages back from a rest, are not part of the guarantee. */
+static struct guarantee guarantee_in(const struct engine *e)
+{
+	return (struct guarantee){ e->rules.max_age, e->rules.site_max_age };
+}
+
 static void plan_guarantee(struct engine *e)
 {
+	struct guarantee g = guarantee_in(e);
 	struct cycle *c = &e->cycle;
-	uint32_t need;
+	uint32_t need, now;
 
 	retry_hide(&e->retry, &e->view, e->visits.state);
-	need = guarantee_need(&e->view, e->rules.max_age);
-	c->guarantee_broken = need > e->view.room;
-	c->n_guaranteed = need > e->view.room ? e->view.room : need;
-	plan_limit(&e->plan, c->n_guaranteed);
-	for (uint32_t i = 0; i < e->view.n_pages && c->n_guaranteed; i++)
-		plan_offer(&e->plan, i, (double)view_age(&e->view, i), 1, REASON_GUARANTEE);
+	need = c->guarantee_left ? c->guarantee_left : guarantee_need(&e->view, &g);
+	now = need > e->view.room ? e->view.room : need;
+	c->n_guaranteed += now;
+	c->guarantee_left = need - now;
+	c->guarantee_broken = c->guarantee_left > 0;    /* unless more is granted */
+	plan_limit(&e->plan, now);
+	for (uint32_t i = 0; i < e->view.n_pages && now; i++)
+		if (guarantee_of(&g, &e->view, i))
+			plan_offer(&e->plan, i, guarantee_score(&e->view, &g, i), 1, REASON_GUARANTEE);
 	plan_finish(&e->plan);
 	retry_show(&e->retry, &e->view, e->visits.state);
+}
+
+uint32_t cycle_guarantee(struct engine *e)
+{
+	struct guarantee g = guarantee_in(e);
+	uint32_t need;
+
+	if (e->cycle.phase > PHASE_GUARANTEE || !guarantee_is_on(&g, &e->view))
+		return 0;
+	if (e->cycle.guarantee_left)
+		return e->cycle.guarantee_left;
+	retry_hide(&e->retry, &e->view, e->visits.state);
+	need = guarantee_need(&e->view, &g);
+	retry_show(&e->retry, &e->view, e->visits.state);
+	return need;
 }
 
 static void plan_fill(struct engine *e)
@@ -65,11 +91,12 @@ static void plan_policy(struct engine *e)
 /* Fill e->plan for the current phase, skipping phases without work; returns the phase. */
 static enum cycle_phase plan_phase(struct engine *e)
 {
+	struct guarantee g = guarantee_in(e);
 	enum cycle_phase phase = e->cycle.phase;
 
 	if (phase == PHASE_RESERVED && !e->rules.reserved_most)
 		phase = PHASE_GUARANTEE;
-	if (phase == PHASE_GUARANTEE && !e->rules.max_age)
+	if (phase == PHASE_GUARANTEE && !guarantee_is_on(&g, &e->view))
 		phase = PHASE_SAMPLE;
 	if (phase == PHASE_SAMPLE && sample_ended(&e->sample))
 		phase = PHASE_POLICY;
@@ -93,10 +120,14 @@ static enum cycle_phase plan_phase(struct engine *e)
 
 static enum cycle_phase next_phase(struct engine *e, enum cycle_phase phase)
 {
+	bool full = e->rules.metered && e->plan.n_taken == e->view.room;
+
 	switch (phase) {
 	case PHASE_RESERVED:
-		return PHASE_GUARANTEE;
+		return full && e->cycle.n_reserved < e->rules.reserved_most ? phase :
+		       PHASE_GUARANTEE;
 	case PHASE_GUARANTEE:
+		return full && e->cycle.guarantee_left ? phase : PHASE_SAMPLE;
 	case PHASE_SAMPLE:
 		return PHASE_SAMPLE;            /* as long as it has not ended */
 	default:
@@ -128,20 +159,26 @@ static void queue_plan(struct engine *e, enum cycle_phase phase)
 	}
 }
 
+uint32_t cycle_room(const struct engine *e)
+{
+	const struct cycle *c = &e->cycle;
+	uint32_t open = c->n_spent + c->n_queued + c->n_offered, budget = engine_budget(e);
+
+	return budget - (open < budget ? open : budget);
+}
+
 bool cycle_plan(struct engine *e)
 {
 	struct cycle *c = &e->cycle;
-	uint32_t open = c->n_spent + c->n_queued + c->n_offered;
-
+	uint32_t round = e->view.round;
 	enum cycle_phase phase;
 
 	for (;;) {
 		bool asked;
 
-		/* A page without an answer counts as one request.  Its true cost is known
-		 * when it is told; a plan must not depend on how far the fetch is just
-		 * now. */
-		e->view.room = e->view.budget - (open < e->view.budget ? open : e->view.budget);
+		/* The true cost of a page is known when it is told; a plan must not depend on
+		 * how far the fetch is just now. */
+		e->view.room = cycle_room(e);
 		if (!e->view.room)
 			return false;
 		plan_begin(&e->plan, &e->view, e->visits.state);
@@ -155,10 +192,14 @@ bool cycle_plan(struct engine *e)
 		if (e->plan.n_taken)
 			break;
 		if (c->phase == PHASE_DRY && !asked &&
-		    !ceiling_lift(&e->ceiling, &e->view, e->visits.state))
+		    !ceiling_lift(&e->ceiling, &e->view, e->visits.state)) {
+			e->view.round = round;          /* no round was: a restart knows of none */
 			return false;
+		}
 	}
 	vec_push(&c->planned_after, c->n_events);
+	if (e->rules.metered)
+		vec_push(&c->planned_with, c->granted);
 	queue_plan(e, phase);
 	return true;
 }

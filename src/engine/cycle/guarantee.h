@@ -15,8 +15,26 @@
 #include "base/err.h"
 #include "policy/view.h"
 
-/* Pages that must be visited now so that none passes max_age (in cycles; 0: no limit). */
-uint32_t guarantee_need(const struct view *v, uint32_t max_age);
+/* How old pages may become, in cycles; 0: no limit. */
+struct guarantee {
+	uint32_t max_age;               /* of all pages, */
+	const uint32_t *of_site;        /* or of those of a site, which has its own; NULL: none has */
+};
+
+static inline uint32_t guarantee_of(const struct guarantee *g, const struct view *v,
+                                    uint32_t page)
+{
+	uint32_t own = g->of_site ? g->of_site[v->site[page]] : 0;
+
+	return own ? own : g->max_age;
+}
+
+/* Is there any? */
+bool guarantee_is_on(const struct guarantee *g, const struct view *v);
+/* Pages that must be visited now so that none becomes too old. */
+uint32_t guarantee_need(const struct view *v, const struct guarantee *g);
+/* Those whose time is nearest come first; a NAN: it may become as old as it likes. */
+double guarantee_score(const struct view *v, const struct guarantee *g, uint32_t page);
 
 /* --max-age in cycles; 0: none was asked for. */
 MUST_CHECK int guarantee_cycles(int64_t max_age, int64_t cycle_seconds, uint32_t *ret,

@@ -36,6 +36,8 @@ enum failure retry_judge(enum outcome o, enum cause cause, int32_t status)
 	case CAUSE_NONE:                /* an old visit, or another crawler gave no cause */
 	case CAUSE_TIMEOUT:
 		return status ? judge_status(status) : FAILURE_TIMEOUT;
+	case CAUSE_TYPE:
+		return FAILURE_UNWANTED;
 	case CAUSE_BUDGET:
 	case CAUSE_STOPPED:
 		return FAILURE_UNKNOWN;
@@ -91,7 +93,7 @@ void retry_begin(struct retry *r, const struct view *v, uint8_t *state)
 {
 	double share = r->share.value > 0 ? r->share.value : RETRY_PERCENT;
 
-	r->had = r->under_way = r->n_resting = r->n_tried = 0;
+	r->had = r->under_way = r->n_resting = r->n_tried = r->n_opened = 0;
 	r->full = false;
 	r->closed.n = 0;
 	if (!is_on(v))
@@ -193,6 +195,7 @@ void retry_told(struct retry *r, const struct view *v, uint8_t *state, uint32_t 
 		for (uint32_t i = t->site_first[host]; i < t->site_first[host + 1]; i++)
 			set_page(r, v, state, t->site_pages[i]);
 	}
+	r->n_opened += (uint32_t)r->backoff.moved.n;
 	r->backoff.moved.n = 0;
 }
 

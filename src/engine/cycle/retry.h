@@ -29,6 +29,7 @@ struct retry {                  /* zeroed: the usual share, nothing fails */
 	/* of the last cycle */
 	uint32_t most, had;             /* requests for pages back from a rest: limit, used */
 	uint32_t under_way;             /* such pages planned and not told: a request each */
+	uint32_t n_opened;              /* times that the pages of a host were looked at again */
 	bool full;                      /* the limit was reached: such pages are closed */
 	uint32_t n_resting;             /* pages of the repository that rested at its start */
 	uint32_t n_tried;               /* visits to pages back from a rest */

@@ -3,7 +3,7 @@
  * discover.c - known pages and new pages; see discover.h.
  *
  * A cycle resumed after a crash must rank as before.  So only captures that existed at
- * its start are read.  The setting state.discover has the last id of these, and the
+ * its start are read.  The state `discover` has the last id of these, and the
  * numbers to report.
  *
  * Cost.  A pass over pages and one over captures with their links, before each cycle
@@ -16,17 +16,17 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "engine/book/keep.h"
 #include "engine/discover/discover_inner.h"
 #include "policy/plan.h"
 #include "web/rules/lastmod.h"
 #include "web/url/url.h"
 
-#define STATE_KEY "state.discover"
+#define STATE_KEY "discover"
 
 const char *refusal_name(unsigned refusal)
 {
-	static const char *const own[] = { "robots", "directory-full", "site-full", "too-many" };
+	static const char *const own[] = { "robots", "directory-full", "site-full", "too-many",
+	                                   "scope" };
 
 	return refusal < N_TRAPS ? trap_name((enum trap)refusal) :
 	       refusal < N_REFUSALS ? own[refusal - N_TRAPS] : "?";
@@ -89,7 +89,7 @@ static int see_page(void *arg, const struct store_page *p, struct err *err)
 	url_split(p->url.s, p->url.size, &parts);
 	strtab_intern(&d->origins, p->url.s, parts.path, NULL);
 	map_put(&d->known, discover_key(p->url.s, p->url.size), i);
-	d->state[i] = p->state == STORE_PAGE_HERE;
+	d->state[i] = p->state == STORE_PAGE_HERE && !p->care;
 	d->n_here += d->state[i];
 	d->last_visit[i] = p->last_visit;
 	d->hint[i] = p->hint;
@@ -115,7 +115,7 @@ int discover_new(struct discover **ret, struct store *s, const struct discover_o
 	d->row = *row;
 	buf_init(&d->url, URL_SIZE_MAX);
 	buf_init(&d->name, URL_SIZE_MAX);
-	rc = store_pages(s, see_page, d, err);
+	rc = store_pages(s, 0, see_page, d, err);
 	if (rc < 0) {
 		discover_free(d);
 		return rc;
@@ -167,16 +167,17 @@ static int put_pages(struct discover *d, struct err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < d->chosen.n && rc >= 0; i++) {
-		uint32_t k = d->chosen.v[i], number;
-		struct text url = { strtab_get(&d->urls, k), strtab_size(&d->urls, k) };
-		struct store_page p;
+		uint32_t k = d->chosen.v[i];
+		struct store_page p = {
+			.url = { strtab_get(&d->urls, k), strtab_size(&d->urls, k) },
+			.added = d->row.time, .found = d->row.number, .weight = 1,
+		};
+		bool fresh = false;
 
-		rc = store_page_add(d->store, url, d->row.time, &number, err);
-		if (rc != 1 || (rc = store_page_get(d->store, number, &p, err)) <= 0)
+		rc = store_pages_add(d->store, &p, 1, &fresh, err);
+		if (!fresh)
 			continue;
-		p.found = d->row.number;
-		rc = store_page_update(d->store, &p, err);
-		vec_push(&d->pending, number);
+		vec_push(&d->pending, p.number);
 		d->report->added++;
 	}
 	return rc < 0 ? rc : 0;
@@ -188,24 +189,22 @@ static int put_dates(struct discover *d, struct err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < d->dates.n && rc >= 0; i++) {
-		struct store_page p;
+		struct store_page p, was;
 
 		rc = store_page_get(d->store, d->dates.v[i].page, &p, err);
 		if (rc <= 0)
 			continue;
+		was = p;
 		p.hint = d->hint[p.number] = d->dates.v[i].lastmod;
 		p.hint_seen = d->row.time;
-		rc = store_page_update(d->store, &p, err);
+		rc = store_page_update(d->store, &was, &p, err);
 	}
 	for (size_t i = 0; i < d->sites_read.n && rc >= 0; i++) {
 		uint32_t k = d->sites_read.v[i];
 		struct text site = { strtab_get(&d->sites, k), strtab_size(&d->sites, k) };
-		struct store_hint h = { 0 };
+		struct store_hint_change h = { .site = site, .read = d->row.time };
 
-		rc = store_hint_get(d->store, site, &h, err);
-		h.read = d->row.time;
-		if (rc >= 0)
-			rc = store_hint_put(d->store, site, &h, err);
+		rc = store_hints_change(d->store, &h, 1, err);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -223,7 +222,7 @@ static int put_state(struct discover *d, struct err *err)
 	for (int i = 0; i < N_REFUSALS; i++)
 		buf_printf(&text, " %u", r->refused[i]);
 	buf_printf(&text, " %u", r->nofollow);
-	rc = store_setting_put(d->store, STATE_KEY, buf_text(&text), err);
+	rc = store_state_put(d->store, STORE_OF_SHARD, STATE_KEY, buf_text(&text), err);
 	buf_release(&text);
 	return rc;
 }
@@ -281,7 +280,7 @@ int discover_recall(struct discover *d, struct discovery *ret, struct err *err)
 	char *text = NULL, *s;
 	uint32_t number = 0, *const into[] = { &ret->share, &ret->found, &ret->added, &ret->waiting,
 		&ret->outside, &ret->sitemaps, &ret->sitemap_requests, &ret->dates };
-	int rc = store_setting_get(d->store, STATE_KEY, &text, err);
+	int rc = store_state_get(d->store, STORE_OF_SHARD, STATE_KEY, &text, err);
 
 	*ret = (struct discovery){ .on = true };
 	d->report = ret;

@@ -34,17 +34,20 @@
 #define DISCOVER_SITEMAPS_MAX 50        /* files of a site and cycle */
 #define DISCOVER_SITEMAP_AGE 86400      /* seconds until a site's are read again */
 
+struct care_rules;
 struct fetch;
 
 struct discover_opts {
 	struct share share;             /* of the budget; value 0: no discovery */
 	uint32_t per_directory, per_site;
 	bool follow_all;                /* follow links with rel=nofollow, too */
+	struct care_rules *care;        /* what is in scope, which sites are paused; NULL: all */
 };
 
 /* Why a URL is not added: enum trap, and these. */
 enum refusal {
-	REFUSED_ROBOTS = N_TRAPS, REFUSED_DIRECTORY, REFUSED_SITE, REFUSED_MANY, N_REFUSALS
+	REFUSED_ROBOTS = N_TRAPS, REFUSED_DIRECTORY, REFUSED_SITE, REFUSED_MANY,
+	REFUSED_SCOPE, N_REFUSALS
 };
 const char *refusal_name(unsigned refusal);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "engine/book/care.h"
 #include "engine/discover/discover_inner.h"
 #include "web/rules/robots_tag.h"
 #include "web/url/url.h"
@@ -53,6 +54,8 @@ void discover_see(struct discover *d, const char *url, size_t size, uint32_t pag
 		c.shape = discover_shape(d, url, size);
 		c.top = top_key(url, size);
 		c.refusal = (uint8_t)trap_find(url, size, d->row.time);
+		if (!c.refusal && d->opts.care && care_rules_say(d->opts.care, url, size))
+			c.refusal = REFUSED_SCOPE;
 		number = strtab_intern(&d->urls, url, size, NULL);
 		map_put(&d->by_key, key, number);
 		vec_push(&d->candidates, c);
@@ -229,7 +232,7 @@ int discover_links(struct discover *d, bool gather, struct err *err)
 	buf_init(&l.base, BUF_NO_LIMIT);
 	buf_init(&l.home, BUF_NO_LIMIT);
 	buf_init(&l.target, URL_SIZE_MAX);
-	rc = store_captures(d->store, STORE_NONE, see_capture, &l, err);
+	rc = store_captures(d->store, NULL, 0, see_capture, &l, err);
 	if (rc == 0)
 		end_page(&l);
 	vec_release(&l.links);

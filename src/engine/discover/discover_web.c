@@ -156,7 +156,7 @@ static int work(struct reading *r, const volatile sig_atomic_t *stop, struct err
 		for (; r->next < r->tasks.n && fetch_pending(r->f) < WINDOW; r->next++)
 			fetch_add(r->f, &(struct fetch_request){ .page = (uint32_t)r->next,
 				.url = r->tasks.v[r->next].url,
-				.only_robots = !r->tasks.v[r->next].is_sitemap });
+				.only_robots = !r->tasks.v[r->next].is_sitemap, .any_type = true });
 		if (stop && *stop)
 			return err_set(err, E_STOP, "stopped before the cycle had begun");
 		if (!fetch_pending(r->f))

@@ -21,6 +21,8 @@ static void add_visit(struct failing *f, const struct store_visit *v)
 	if (!f->times++)
 		f->since = v->time;
 	f->last = v->time;
+	f->alike = f->outcome == v->outcome && f->cause == (enum cause)v->cause &&
+		f->status == v->status ? f->alike + 1 : 1;
 	f->outcome = v->outcome == OUTCOME_FAILED ? OUTCOME_FAILED : OUTCOME_BLOCKED;
 	f->cause = (enum cause)v->cause;
 	f->status = v->status;
@@ -42,7 +44,7 @@ int failing_page(struct store *s, uint32_t page, struct failing *ret, struct err
 	struct reading r = { ret, page, 1 };
 
 	*ret = (struct failing){ 0 };
-	return store_visits(s, page, 0, UINT32_MAX, read_visit, &r, err);
+	return store_visits_of(s, &page, 1, 0, UINT32_MAX, read_visit, &r, err);
 }
 
 int failing_pages(struct store *s, const struct loaded *l, struct failing **ret,
@@ -50,7 +52,7 @@ int failing_pages(struct store *s, const struct loaded *l, struct failing **ret,
 {
 	uint32_t n = l->pages.n;
 	struct reading r = { mem_zalloc(n + 1ul, sizeof *r.rows), 0, n };
-	int rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, &r, err);
+	int rc = store_visits(s, 0, UINT32_MAX, read_visit, &r, err);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (!(l->visits.state[i] & PAGE_HERE))

@@ -16,6 +16,7 @@
 struct failing {
 	uint32_t failed, blocked;       /* visits of the page, ever */
 	uint32_t times;                 /* in a row until now; 0: the page does not fail */
+	uint32_t alike;                 /* the last of them that ended as the last did */
 	int64_t since, last;            /* the first and the last of them; and of the last */
 	enum outcome outcome;           /* FAILED or BLOCKED, */
 	enum cause cause;               /* the cause, */

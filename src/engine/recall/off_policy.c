@@ -8,6 +8,7 @@
 
 #include "base/math/stat.h"
 #include "base/mem.h"
+#include "engine/archive/judge.h"
 #include "engine/recall/dry.h"
 
 #define FEW 10          /* hits or misses from which their own spread is believed */
@@ -107,10 +108,8 @@ struct logged { uint32_t cycle, page; float probability; uint8_t outcome; bool f
 struct log {
 	VEC(struct logged) visits;      /* of own cycles, in order */
 	VEC(int64_t) times;             /* by own cycle, from 1 */
-	int64_t *added;                 /* by page */
 	uint8_t *known;                 /* by page: we had a copy */
 	uint32_t n_pages;
-	size_t cap_added;
 	float *share;                   /* by page: of the plans of one cycle */
 };
 
@@ -120,8 +119,7 @@ static int read_page(void *arg, const struct store_page *p, struct err *err)
 
 	if (p->number != l->n_pages)
 		return err_set(err, E_STORE, "page %u is missing from the store", l->n_pages);
-	mem_grow((void **)&l->added, &l->cap_added, (size_t)l->n_pages + 1, sizeof *l->added);
-	l->added[l->n_pages++] = p->added;
+	l->n_pages++;
 	return 0;
 }
 
@@ -145,7 +143,7 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 		               "cycle %u; restore a backup", v->page, v->cycle);
 	if (v->goal != GOAL_CHANGED)
 		return 0;
-	if (!l->known[v->page] && v->outcome < OUTCOME_FAILED && v->capture) {
+	if (judge_first((enum outcome)v->outcome, l->known[v->page]) && v->capture) {
 		l->known[v->page] = 1;
 		x.first = true;
 	}
@@ -156,35 +154,21 @@ static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 
 static int log_read(struct log *l, struct store *s, struct err *err)
 {
-	int rc = store_pages(s, read_page, l, err);
+	int rc = store_pages(s, 0, read_page, l, err);
 
 	l->known = mem_zalloc(l->n_pages, 1);
 	l->share = mem_zalloc(l->n_pages, sizeof *l->share);
 	if (rc == 0)
-		rc = store_cycles(s, read_cycle, l, err);
-	return rc == 0 ? store_visits(s, STORE_NONE, 0, UINT32_MAX, read_visit, l, err) : rc;
+		rc = store_cycles(s, 0, read_cycle, l, err);
+	return rc == 0 ? store_visits(s, 0, UINT32_MAX, read_visit, l, err) : rc;
 }
 
 static void log_release(struct log *l)
 {
 	vec_release(&l->visits);
 	vec_release(&l->times);
-	free(l->added);
 	free(l->known);
 	free(l->share);
-}
-
-/* Who was there when the cycle began: pages that went later were, pages that came
- * later were not. */
-static void restore_states(struct resumed *r, const struct log *l, size_t from, int64_t now)
-{
-	uint8_t *state = r->engine.visits.state;
-
-	for (size_t i = from; i < l->visits.n; i++)
-		state[l->visits.v[i].page] = PAGE_HERE;
-	for (uint32_t i = 0; i < l->n_pages; i++)
-		if (l->added[i] > now)
-			state[i] = 0;
 }
 
 /* Add one plan of the cycle to the shares.  1: it asks in rounds. */
@@ -197,14 +181,13 @@ static int plan_once(struct log *l, struct store *s, const struct off_policy_opt
 	struct resume_opts ro = {
 		.policy = o->policy, .seed = o->seed + seed, .cycle_seconds = o->cycle_seconds,
 		.goal = GOAL_CHANGED, .site_by_domain = o->site_by_domain, .before_cycle = cycle,
+		.states_then = true,
 	};
 	struct resumed r;
 	int rc = resume(&r, s, &ro, err);
 
-	if (rc == 0) {
-		restore_states(&r, l, from, now);
+	if (rc == 0)
 		rc = dry_cycle(&r, now, budget, err);
-	}
 	for (size_t i = 0; rc == 0 && i < r.engine.cycle.n_seen; i++) {
 		const struct seen *x = &r.engine.cycle.seen[i];
 
@@ -235,7 +218,7 @@ static int add_cycle(struct off_policy_run *run, struct log *l, struct store *s,
 
 		off_policy_add(&run->sums, (double)l->share[x->page], (double)x->probability,
 		               x->outcome < OUTCOME_FAILED && !x->first,
-		               x->outcome == OUTCOME_CHANGED || x->outcome == OUTCOME_GONE);
+		               judge_hit((enum outcome)x->outcome, x->first));
 	}
 	run->n_cycles++;
 	return rc;

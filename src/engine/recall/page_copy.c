@@ -8,6 +8,11 @@
 
 #define TYPE_SIZE_MAX 256
 
+bool page_copy_is_there(const struct store_capture *c)
+{
+	return c->file.s && c->offset >= 0 && !c->revisit && c->status >= 200 && c->status <= 299;
+}
+
 int page_copy_load(struct page_copy *c, struct content *content,
                    const struct store_capture *capture, struct text url, struct err *err)
 {
@@ -17,15 +22,17 @@ int page_copy_load(struct page_copy *c, struct content *content,
 	if (rc < 0)
 		return rc;
 	page_copy_release(c);
-	buf_init(&c->body, EXTRACT_SIZE_MAX);
+	buf_init(&c->body, w->body_max);
 	buf_init(&c->type, TYPE_SIZE_MAX);
 	c->time = capture->time;
+	c->cut = w->body_cut;
 	if (w->is_http && w->http.content_type)
 		buf_add(&c->type, w->http.content_type->value, w->http.content_type->value_size);
 	if (w->is_http && w->http.content_encoding && w->body.size) {
 		rc = http_decode(&c->body, w->http.content_encoding->value,
 		                 w->http.content_encoding->value_size, w->body.data, w->body.size,
 		                 err);
+		c->cut |= rc == E_LIMIT;
 		return rc == E_LIMIT ? 0 : rc;
 	}
 	buf_add(&c->body, buf_text(&w->body), w->body.size);
@@ -75,8 +82,7 @@ static int count_capture(void *arg, const struct store_capture *capture, struct 
 	struct text text = { url, pages_url_size(c->pages, capture->page) };
 	struct page_copy swap;
 
-	if (!capture->file.s || capture->offset < 0 || capture->revisit ||
-	    capture->status < 200 || capture->status > 299 ||
+	if (!page_copy_is_there(capture) ||
 	    page_copy_load(&c->now, &c->content, capture, text, err) < 0)
 		return 0;
 	if (c->page == capture->page && concerns_access(c, url))
@@ -95,7 +101,7 @@ int access_count(struct store *s, const char *folder, const struct pages *pages,
 	int rc;
 
 	content_init(&c.content, folder, EXTRACT_SIZE_MAX);
-	rc = store_captures(s, STORE_NONE, count_capture, &c, err);
+	rc = store_captures(s, NULL, 0, count_capture, &c, err);
 	content_release(&c.content);
 	page_copy_release(&c.before);
 	page_copy_release(&c.now);

@@ -6,9 +6,17 @@
 #include "engine/archive/content.h"
 #include "web/page/extract.h"
 
-struct page_copy { struct buf body, type; int64_t time; };      /* zeroed, it is empty */
+struct page_copy {              /* zeroed, it is empty */
+	struct buf body, type;
+	int64_t time;
+	bool cut;                       /* the page is longer than body */
+};
 
-/* Read a capture's page back from the file it lies in. */
+/* Does the capture hold the content of a page that was there?  (Whether its file still
+ * does is seen when it is read.) */
+bool page_copy_is_there(const struct store_capture *c);
+/* Read a capture's page back from the file it lies in, as much of it as content_init() of
+ * `content` allows. */
 MUST_CHECK int page_copy_load(struct page_copy *c, struct content *content,
                               const struct store_capture *capture, struct text url,
                               struct err *err);

@@ -38,12 +38,12 @@ int planning_make(struct planning *p, struct err *err)
 void planning_release(struct planning *p)
 {
 	resume_release(&p->r);
-	arena_release(&p->keep);
+	arena_release(&p->texts);
 }
 
-static const char *keep_text(struct arena *keep, const char *s)
+static const char *copy_text(struct arena *a, const char *s)
 {
-	return s ? arena_strndup(keep, s, strlen(s)) : NULL;
+	return s ? arena_strndup(a, s, strlen(s)) : NULL;
 }
 
 static void find_page(struct explanation *x, const struct engine *e)
@@ -65,7 +65,7 @@ static int plan_all(struct planning *p, struct err *err)
 	uint32_t max_age = p->r.engine.rules.max_age;
 	int rc;
 
-	ro.policy = keep_text(&p->keep, policy_chosen(p->r.policy));
+	ro.policy = copy_text(&p->texts, policy_chosen(p->r.policy));
 	resume_release(&p->r);
 	rc = resume(&p->r, p->store, &ro, err);
 	if (rc < 0)
@@ -82,11 +82,16 @@ int planning_explain(struct planning *p, struct explanation *ret, struct err *er
 
 	if (rc == 0)
 		x.failing.until = failing_rest(&p->r, x.page.number, p->opts.now);
+	if (rc == 0 && x.page.care) {           /* no plan has it */
+		x.probability = (double)NAN;
+		*ret = x;
+		return 0;
+	}
 	if (rc == 0)
 		rc = planning_make(p, err);
 	if (rc < 0)
 		return rc;
-	x.why = keep_text(&p->keep, policy_explain(p->r.policy));
+	x.why = copy_text(&p->texts, policy_explain(p->r.policy));
 	find_page(&x, &p->r.engine);
 	if (!x.seen) {
 		rc = plan_all(p, err);

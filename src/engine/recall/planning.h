@@ -23,7 +23,7 @@ struct planning {
 	struct planning_opts opts;      /* its texts must outlive this */
 	struct store *store;
 	struct resumed r;
-	struct arena keep;
+	struct arena texts;
 	uint32_t budget;                /* pages */
 };
 

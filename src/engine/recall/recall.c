@@ -8,12 +8,22 @@
  */
 #include "engine/recall/recall.h"
 
+#include "base/io/output.h"
+#include "engine/archive/judge.h"
+#include "engine/recall/recall_care.h"
 #include "engine/recall/snapshot.h"
+#include "engine/view/cachefile.h"
 
 struct told { int64_t time; uint32_t page; float score, probability;
               uint8_t outcome, reason, failure; bool copied, hit; int32_t status; };
 
-struct past_cycle { int64_t time; uint32_t budget; uint8_t goal; };
+struct past_cycle {
+	int64_t time;
+	uint32_t budget;
+	uint32_t pages;                 /* when it began; 0: not known */
+	uint32_t most;                  /* pages: no more than these can have been here */
+	uint8_t goal;
+};
 
 struct recalling {
 	struct engine *e;
@@ -22,13 +32,15 @@ struct recalling {
 	const struct recall_opts *opts;
 	struct recalled *ret;
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
+	struct past_cycle next;         /* the one of opts->before_cycle */
 	VEC(struct told) told;          /* visits held, */
 	VEC(struct seen) seen;          /* those of the cycle being told, */
 	uint32_t n_first;               /* of them first copies */
-	uint8_t *known;                 /* by page: the copy we began with is there */
+	struct recall_care care;        /* who was under care; and marks of pages */
 	uint32_t n_added, n_asked;      /* pages that were here by now; see set_asked() */
-	uint64_t base_key;              /* of snapshots, before any own cycle */
-	bool thawed;                    /* imported visits, and some cycles, are known */
+	uint32_t most;                  /* pages when the next cycle began; 0: not known */
+	bool thawed;                    /* imported visits, and some cycles, are known, */
+	uint64_t told_before;           /* so many visits */
 };
 
 static struct told to_told(const struct store_visit *v)
@@ -46,14 +58,30 @@ static int read_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	struct recalling *r = arg;
 
 	(void)err;
-	if (r->opts->before_cycle && c->number >= r->opts->before_cycle)
+	if (r->opts->before_cycle && c->number >= r->opts->before_cycle) {
+		if (c->number == r->opts->before_cycle)
+			r->next = (struct past_cycle){ .time = c->time, .pages = c->pages };
+		r->most = r->most ? r->most : c->pages;
 		return 0;
+	}
 	while (r->cycles.n < c->number) {
-		struct past_cycle past = { c->time, c->budget, c->goal };
+		struct past_cycle past = { .time = c->time, .budget = c->budget, .goal = c->goal,
+		                           .pages = c->pages };
 
 		vec_push(&r->cycles, past);
 	}
 	return 0;
+}
+
+/* Pages are never fewer than before, so the next row that knows bounds those that do not. */
+static void find_most(struct recalling *r)
+{
+	uint32_t most = r->most && r->most < r->loaded->pages.n ? r->most : r->loaded->pages.n;
+
+	r->next.most = most;
+	for (size_t i = r->cycles.n; i-- > 0; r->cycles.v[i].most = most)
+		if (r->cycles.v[i].pages && r->cycles.v[i].pages < most)
+			most = r->cycles.v[i].pages;
 }
 
 enum outcome recall_life(enum outcome o, int32_t status)
@@ -89,43 +117,47 @@ static void push_seen(struct recalling *r, const struct told *t, bool first)
  * Who was here when a past cycle began.  Policies look at it (how many share the budget,
  * where to sample), and must see again what they saw: in imported history a page is here
  * from its first copy on, else from when it was put under care, until it is found gone; and
- * who was asked for was here.
+ * who was asked for was here.  Pages are numbered as they come, so the cycle's row says who
+ * was under care.  Rows of older programs do not: there it goes by time.
  */
-static void set_asked(struct recalling *r, int64_t now)
+static void set_asked(struct recalling *r, const struct past_cycle *past)
 {
 	uint8_t *state = r->e->visits.state;
-	uint32_t n_pages = r->loaded->pages.n;
 
 	for (size_t i = 0; i < r->told.n; i++) {
 		uint32_t page = r->told.v[i].page;
 
 		state[page] |= PAGE_HERE;
-		/* pages are numbered as they come, and the clock of a trial is not the one
-		 * by which they were added */
+		/* the clock of a trial is not the one by which pages were added */
 		r->n_asked = page < r->n_asked ? r->n_asked : page + 1;
 	}
-	for (; r->n_added < n_pages && (r->n_added < r->n_asked ||
-	                                r->loaded->added[r->n_added] <= now); r->n_added++)
-		if (!r->known[r->n_added])
-			state[r->n_added] |= PAGE_HERE;
+	for (; r->n_added < past->most && (past->pages || r->n_added < r->n_asked ||
+	                                   r->loaded->added[r->n_added] <= past->time);
+	     r->n_added++)
+		if (!(r->care.marks[r->n_added] & MARK_KNOWN))
+			recall_care_here(&r->care, r->n_added);
 }
 
-static void set_found(struct engine *e, const struct told *v, size_t n)
+static void set_found(struct recalling *r, const struct told *v, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	uint8_t *state = r->e->visits.state;
+
+	for (size_t i = 0; i < n; i++) {
 		if (v[i].outcome == OUTCOME_GONE)
-			e->visits.state[v[i].page] &= (uint8_t)~PAGE_HERE;
-		else if (v[i].outcome < OUTCOME_GONE && e->view.goal == GOAL_CHANGED)
-			e->visits.state[v[i].page] |= PAGE_HERE;
+			state[v[i].page] &= (uint8_t)~PAGE_HERE;
+		else if (v[i].outcome < OUTCOME_GONE && r->e->view.goal == GOAL_CHANGED)
+			state[v[i].page] |= PAGE_HERE;
+		recall_care_told(&r->care, v[i].page);
+	}
 }
 
 /* The first capture of a page is the copy we began with, not a visit to learn
  * from; cycles that made nothing but such copies came before the first cycle. */
 static bool is_first(struct recalling *r, const struct told *t, uint32_t cycle)
 {
-	if (r->known[t->page] || t->outcome >= OUTCOME_FAILED || !t->copied)
+	if (!judge_first((enum outcome)t->outcome, r->care.marks[t->page] & MARK_KNOWN) || !t->copied)
 		return false;
-	r->known[t->page] = 1;
+	r->care.marks[t->page] |= MARK_KNOWN;
 	r->e->visits.last_cycle[t->page] = cycle;
 	r->e->visits.last_visit[t->page] = t->time;
 	return true;
@@ -215,7 +247,7 @@ static int tell_part(struct importing *m, struct err *err)
 	int rc = 0;
 
 	qsort(r->told.v, n, sizeof *r->told.v, compare_told);
-	for (size_t i = 0, from; i < n && rc == 0; set_found(e, v + from, i - from)) {
+	for (size_t i = 0, from; i < n && rc == 0; set_found(r, v + from, i - from)) {
 		uint32_t cycle = cycle_of(m, v[i].time), told;
 
 		r->seen.n = r->n_first = 0;
@@ -241,7 +273,7 @@ static int tell_part(struct importing *m, struct err *err)
 /* More than may be held: so many cycles at a time as fit. */
 static int tell_in_parts(struct importing *m, struct err *err)
 {
-	int rc = store_visits(m->r->store, STORE_NONE, 0, 1, count_cycles, m, err);
+	int rc = store_visits(m->r->store, 0, 1, count_cycles, m, err);
 
 	while (rc == 0 && m->to <= RECALL_CYCLES_MAX) {
 		uint64_t sum = m->count[m->from = m->to++];
@@ -249,7 +281,7 @@ static int tell_in_parts(struct importing *m, struct err *err)
 		while (m->to <= RECALL_CYCLES_MAX && sum + m->count[m->to] <= m->held)
 			sum += m->count[m->to++];
 		m->r->told.n = 0;
-		if (sum && (rc = store_visits(m->r->store, STORE_NONE, 0, 1, read_part, m, err)) == 0)
+		if (sum && (rc = store_visits(m->r->store, 0, 1, read_part, m, err)) == 0)
 			rc = tell_part(m, err);
 	}
 	return rc;
@@ -259,7 +291,7 @@ static int tell_imported(struct recalling *r, struct err *err)
 {
 	struct importing m = { .r = r, .held = r->opts->held ? r->opts->held : RECALL_HELD };
 	int64_t asked = r->e->view.cycle_seconds, span;
-	int rc = store_visits(r->store, STORE_NONE, 0, 1, read_all, &m, err);
+	int rc = store_visits(r->store, 0, 1, read_all, &m, err);
 
 	if (rc < 0 || !m.n)
 		return rc;
@@ -295,7 +327,7 @@ static void tell_cycle(struct recalling *r, const struct past_cycle *past)
 		push_seen(r, &r->told.v[i], past->goal != GOAL_ALIVE &&
 		          is_first(r, &r->told.v[i], e->view.cycle + 1));
 	told = (uint32_t)r->seen.n - r->n_first;
-	set_asked(r, past->time);
+	set_asked(r, past);
 	if (same && r->told.n && !told && !e->view.cycle) {
 		for (size_t i = 0; i < r->told.n; i++)
 			e->visits.last_cycle[r->told.v[i].page] = 0;
@@ -303,7 +335,7 @@ static void tell_cycle(struct recalling *r, const struct past_cycle *past)
 		engine_recall(e, past->time, past->budget, r->seen.v, r->seen.n);
 		r->ret->n_told += told;
 	}
-	set_found(e, r->told.v, r->told.n);
+	set_found(r, r->told.v, r->told.n);
 }
 
 static int tell_own(struct recalling *r, struct err *err)
@@ -313,7 +345,9 @@ static int tell_own(struct recalling *r, struct err *err)
 	start(r->opts->progress, "cycles", r->cycles.n);
 	for (uint32_t cycle = r->ret->n_thawed + 1; cycle <= r->cycles.n && rc == 0; cycle++) {
 		r->told.n = 0;
-		rc = store_visits(r->store, STORE_NONE, cycle, cycle + 1, read_visit, r, err);
+		rc = recall_care_until(&r->care, cycle, err);
+		if (rc == 0)
+			rc = store_visits(r->store, cycle, cycle + 1, read_visit, r, err);
 		if (rc == 0)
 			tell_cycle(r, &r->cycles.v[cycle - 1]);
 		if (rc == 0)
@@ -323,77 +357,137 @@ static int tell_own(struct recalling *r, struct err *err)
 	return rc;
 }
 
+/* The pages that were here when the cycle of opts->before_cycle began. */
+static int set_states_then(struct recalling *r, struct err *err)
+{
+	uint32_t cycle = r->opts->before_cycle;
+	int rc;
+
+	r->told.n = 0;
+	rc = recall_care_until(&r->care, cycle, err);
+	if (rc == 0)
+		rc = store_visits(r->store, cycle, cycle + 1, read_visit, r, err);
+	set_asked(r, &r->next);
+	return rc;
+}
+
+/* The pages that are here now: the store says.  But who is under care is, for an open cycle,
+ * as it was when the cycle began. */
+static int set_states_now(struct recalling *r, struct err *err)
+{
+	const uint8_t *here = r->loaded->visits.state;
+	struct visits *v = &r->e->visits;
+	bool alive = r->e->view.goal == GOAL_ALIVE;
+	uint32_t open = alive ? 0 : r->opts->before_cycle;
+	int rc = open ? recall_care_until(&r->care, open, err) : 0;
+
+	for (uint32_t i = 0; i < r->loaded->pages.n; i++) {
+		bool is = open ? here[i] && !(r->care.marks[i] & MARK_OUT) : here[i] == PAGE_HERE;
+
+		v->state[i] = is && !(alive && v->last_cycle[i]) ? PAGE_HERE : 0;
+	}
+	return rc == 0 && open && r->care.any ? recall_out(r->e, r->store, open, err) : rc;
+}
+
 /* ---- snapshots ---- */
+
+/* A snapshot is written when so much was told since the last one: writing costs, too. */
+#define WRITE_SHARE 16           /* a visit for so many pages, */
+#define WRITE_CYCLES 8           /* or so many cycles */
 
 static void freeze(struct recalling *r, struct frozen *f)
 {
+	uint32_t n = r->loaded->pages.n;
+
 	frozen_value(f, &r->ret->n_imported_cycles);
 	frozen_value(f, &r->ret->n_told);
 	frozen_value(f, &r->n_added);
 	frozen_value(f, &r->n_asked);
-	frozen_bytes(f, r->known, r->loaded->pages.n);
-	frozen_check(f, r->n_added <= r->loaded->pages.n && r->n_asked <= r->loaded->pages.n);
+	frozen_rows(f, r->care.marks, n, sizeof *r->care.marks);
+	frozen_check(f, r->n_added <= n && r->n_asked <= n);
 	engine_freeze(r->e, f);
 }
 
-/* Of the first so many own cycles, and of what was imported. */
-static uint64_t key_of(const struct recalling *r, uint32_t cycles)
+/* Of the first so many own cycles and pages, of who was under care when these cycles began,
+ * and of what was imported. */
+static int find_key(const struct recalling *r, uint32_t cycles, uint32_t pages,
+                    uint64_t *ret, struct err *err)
 {
-	uint64_t h = r->base_key;
+	uint64_t h;
+	int rc = store_past(r->store, &h, err);
 
+	if (rc < 0)
+		return rc;
+	h = hash_bytes(r->loaded->added, pages * sizeof *r->loaded->added, h);
+	h = snapshot_key(r->e, pages, h);
 	for (uint32_t i = 0; i < cycles; i++) {
 		const struct past_cycle *c = &r->cycles.v[i];
-		int64_t numbers[] = { c->time, c->budget, c->goal };
+		int64_t numbers[] = { c->time, c->budget, c->goal, c->pages };
 
 		h = hash_bytes(numbers, sizeof numbers, h);
 	}
-	return h;
+	*ret = h;
+	return recall_care_hash(&r->care, cycles, ret, err);
 }
 
-static int find_key(struct recalling *r, struct err *err)
+/* Are all pages in it that can have been here in the cycles told? */
+static bool has_all(const struct recalling *r, const struct snapshot *about)
 {
-	uint64_t past;
-	int rc = store_past(r->store, &past, err);
-
-	if (rc == 0)
-		r->base_key = snapshot_key(r->e, hash_bytes(r->loaded->added, r->loaded->pages.n *
-		                                            sizeof *r->loaded->added, past));
-	return rc;
+	for (uint32_t i = 0; i < about->cycles; i++)
+		if (r->cycles.v[i].most > about->pages)
+			return false;
+	return true;
 }
 
 /* 1: it was damaged. */
-static int thaw(struct recalling *r)
+static int thaw(struct recalling *r, struct err *err)
 {
+	struct snapshot about;
 	struct frozen f;
-	uint32_t cycles;
 	uint64_t key;
-	bool fits;
+	int rc = 0;
 
-	if (!snapshot_open(&f, store_file(r->store), &cycles, &key))
+	if (!cachefile_open(&f, store_file(r->store), SNAPSHOT_END, &about, sizeof about))
 		return 0;
-	fits = cycles <= r->cycles.n && key == key_of(r, cycles);
-	if (fits) {
-		freeze(r, &f);
-		r->ret->n_thawed = cycles;
-		r->thawed = true;
+	if (about.cycles > r->cycles.n || about.pages > r->loaded->pages.n ||
+	    !has_all(r, &about) ||
+	    (rc = find_key(r, about.cycles, about.pages, &key, err)) < 0 || key != about.key) {
+		cachefile_leave(&f);
+		return rc;
 	}
-	return !snapshot_close(&f) && fits;
+	freeze(r, &f);
+	r->ret->n_thawed = r->care.from = about.cycles;
+	r->thawed = true;
+	r->told_before = r->ret->n_told;
+	return !cachefile_close(&f);
 }
 
-static void keep(struct recalling *r)
+static bool is_worth_writing(const struct recalling *r)
 {
-	uint32_t cycles = (uint32_t)r->cycles.n;
+	uint64_t told = r->ret->n_told - r->told_before;
+
+	return !r->thawed || r->cycles.n - r->ret->n_thawed >= WRITE_CYCLES ||
+	       told * WRITE_SHARE > r->loaded->pages.n;
+}
+
+static int write_snapshot(struct recalling *r, struct err *err)
+{
+	struct snapshot about = { .cycles = (uint32_t)r->cycles.n, .pages = r->loaded->pages.n };
 	struct frozen f;
 	struct output *o;
+	int rc;
 
-	if (!r->opts->keep || !r->opts->before_cycle || !cycles ||
-	    (r->thawed && r->ret->n_thawed == cycles))
-		return;
-	o = snapshot_begin(&f, store_file(r->store), cycles, key_of(r, cycles));
+	if (!r->opts->snapshot || !r->opts->before_cycle || !about.cycles || !is_worth_writing(r))
+		return 0;
+	rc = find_key(r, about.cycles, about.pages, &about.key, err);
+	if (rc < 0)
+		return rc;
+	o = cachefile_begin(&f, store_file(r->store), SNAPSHOT_END, &about, sizeof about);
 	if (!o)
-		return;
+		return 0;
 	freeze(r, &f);
-	snapshot_end(&f, o);
+	cachefile_end(&f, o);
+	return 0;
 }
 
 int recall(struct engine *e, const struct loaded *l, struct store *s,
@@ -404,22 +498,23 @@ int recall(struct engine *e, const struct loaded *l, struct store *s,
 	int rc;
 
 	*ret = (struct recalled){ 0 };
-	r.known = mem_zalloc(l->pages.n, 1);
-	rc = store_cycles(s, read_cycle, &r, err);
-	if (rc == 0 && can_freeze && (rc = find_key(&r, err)) == 0 && !opts->no_snapshot)
-		rc = thaw(&r);
+	rc = recall_care_begin(&r.care, s, e->visits.state, l->pages.n, err);
+	if (rc == 0)
+		rc = store_cycles(s, 0, read_cycle, &r, err);
+	find_most(&r);
+	if (rc == 0 && can_freeze && !opts->no_snapshot)
+		rc = thaw(&r, err);
 	if (rc == 0 && !r.thawed && e->view.goal != GOAL_ALIVE)
 		rc = tell_imported(&r, err);
 	if (rc == 0)
 		rc = tell_own(&r, err);
 	if (rc == 0 && can_freeze)
-		keep(&r);
+		rc = write_snapshot(&r, err);
 	if (opts->progress)
 		progress_end(opts->progress);
-	for (uint32_t i = 0; i < l->pages.n; i++)
-		e->visits.state[i] = e->view.goal == GOAL_ALIVE && e->visits.last_cycle[i] ? 0 :
-			l->visits.state[i];
-	free(r.known);
+	if (rc == 0)
+		rc = opts->states_then ? set_states_then(&r, err) : set_states_now(&r, err);
+	recall_care_release(&r.care);
 	vec_release(&r.cycles);
 	vec_release(&r.told);
 	vec_release(&r.seen);

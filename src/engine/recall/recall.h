@@ -8,6 +8,9 @@
  * goal are told: that a page is alive says nothing of its changes, and that an archive had
  * it once says nothing of its life now.
  *
+ * The user may take pages out of care and put them back: each cycle is told with the pages
+ * that were under care when it began (store_care_log()).
+ *
  * Memory.  One cycle's visits are held at a time, and of imported visits at most
  * RECALL_HELD (or those of one of their cycles, if these are more).
  */
@@ -23,9 +26,10 @@
 
 struct recall_opts {
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
+	bool states_then;               /* pages have the state they had when it began */
 	size_t held;                    /* imported visits at a time; 0: RECALL_HELD */
 	bool no_snapshot;               /* tell everything, whatever is kept */
-	bool keep;                      /* write a snapshot; only with before_cycle */
+	bool snapshot;                  /* write a snapshot; only with before_cycle */
 	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
 };
 
@@ -37,14 +41,20 @@ struct recalled {
 };
 
 /* The engine is fresh, its view set up.  Afterwards the state of each page is the one in
- * `l`, as the store has it, not the one recalled; under goal alive a page that was visited
- * is done with.
+ * `l`, as the store has it now, unless `states_then` is set; under goal alive a page that
+ * was visited is done with.  With before_cycle, who is under care is as when that cycle
+ * began.
  *
  * What a snapshot (snapshot.h) holds is not told again, and the rest of the cycles is; the
  * outcome is the same.  1: the snapshot was damaged, and the engine is spoilt: begin again
  * with a fresh one and `no_snapshot`. */
 MUST_CHECK int recall(struct engine *e, const struct loaded *l, struct store *s,
                       const struct recall_opts *opts, struct recalled *ret, struct err *err);
+
+/* Pages that the user took out after this own cycle began go into e->out.  A program whose
+ * cycle goes on calls it now and then. */
+MUST_CHECK int recall_out(struct engine *e, struct store *s, uint32_t from_cycle,
+                          struct err *err);
 
 /* The outcome of a stored visit under goal alive: what gave no answer, or a bad one,
  * is dead to the policy, though the repository keeps it; a host that asked us to

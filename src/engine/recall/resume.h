@@ -7,6 +7,7 @@
 #define ENGINE_RECALL_RESUME_H
 
 #include "engine/recall/recall.h"
+#include "engine/recall/site_rules.h"
 #include "engine/view/inventory.h"
 
 struct resumed {
@@ -14,6 +15,9 @@ struct resumed {
 	struct policy *policy;
 	struct engine engine;
 	struct recalled recalled;
+	struct site_rules sites;
+	uint32_t next;                  /* see resume_ended(); 0: not for another cycle */
+	uint64_t others, past;          /* of the store, when it was read */
 };
 
 struct resume_opts {
@@ -23,14 +27,29 @@ struct resume_opts {
 	enum goal goal;
 	enum aim aim;
 	enum weight_by weight;
+	uint32_t n_shards;              /* of the fleet that the store is a shard of; 0: of none */
 	bool site_by_domain;
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */
-	bool keep;                      /* write a snapshot: the next start is faster */
+	bool states_then;               /* pages have the state they had when it began */
+	bool snapshot;                  /* write caches: the next start is faster */
 	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
+	/* Or NULL: true leaves a page out, this time only. */
+	bool (*leave_out)(void *arg, const char *url, size_t size);
+	void *leave_arg;
 };
 
 MUST_CHECK int resume(struct resumed *r, struct store *s, const struct resume_opts *opts,
                       struct err *err);
 void resume_release(struct resumed *r);
+
+/* For a process that makes cycle after cycle.  The engine made this own cycle, from begin to
+ * end, and every visit of it is in the store: it knows what a fresh one would recall.  (But
+ * for first copies, whose time it does not know as the store has it.) */
+void resume_ended(struct resumed *r, uint32_t cycle);
+/* As resume(), into what may have been resumed before: that is used again if it has ended
+ * the cycle before, the options and the epoch are the same, and nothing but that cycle was
+ * written since.  1: it was. */
+MUST_CHECK int resume_again(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                            struct err *err);
 
 #endif

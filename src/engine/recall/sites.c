@@ -14,6 +14,7 @@ struct counting {
 	int64_t *last;                  /* by page: its visit before, 0: none */
 	double *exposure;               /* by site, days between visits */
 	uint64_t *n, *x;                /* by site: visits with one before; changes */
+	uint32_t *answered, *hits;      /* by page: visits; those that found a change */
 };
 
 static int count_visit(void *arg, const struct store_visit *v, struct err *err)
@@ -30,6 +31,8 @@ static int count_visit(void *arg, const struct store_visit *v, struct err *err)
 		return 0;
 	row->answered++;
 	row->updates += v->hit;
+	c->answered[v->page]++;
+	c->hits[v->page] += v->hit;
 	if (v->time > row->last_visit)
 		row->last_visit = v->time;
 	if (c->last[v->page] && v->time > c->last[v->page]) {
@@ -58,6 +61,47 @@ static void estimate_rate(struct site_status *row, double n, double x, double ex
 	row->rate = to_rate((x + 0.5) / (n + 1), interval);
 	row->rate_low = to_rate(fmax(0, middle - half), interval);
 	row->rate_high = to_rate(fmin(1, middle + half), interval);
+}
+
+double sites_page_rate(const struct site_status *site, double visits, double changes)
+{
+	double expected = site->answered ?
+		visits * (double)site->updates / (double)site->answered : 0;
+
+	return isnan(site->rate) ? 0 :
+	       site->rate * (changes + SITES_PRIOR) / (expected + SITES_PRIOR);
+}
+
+/* The row's rate is known. */
+static void estimate_fresh(struct site_status *row, const struct counting *c,
+                           const struct loaded *l, int64_t now)
+{
+	const struct tree *t = &c->pages->tree;
+	double sum = 0;
+
+	for (uint32_t i = t->site_first[row->site]; i < t->site_first[row->site + 1]; i++) {
+		uint32_t page = t->site_pages[i];
+		double age = (double)(now - c->last[page]) / DAY_SECONDS;
+
+		if (!c->last[page] || !l->visits.state[page])
+			continue;
+		row->copies++;
+		sum += exp(-fmax(0, age) * sites_page_rate(row, c->answered[page], c->hits[page]));
+	}
+	row->fresh = row->copies && !isnan(row->rate) ? sum / row->copies : NAN;
+}
+
+double sites_fresh(const struct site_status *rows, uint32_t n)
+{
+	double sum = 0, copies = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		if (isnan(rows[k].fresh))
+			continue;
+		sum += rows[k].fresh * rows[k].copies;
+		copies += rows[k].copies;
+	}
+	return copies > 0 ? sum / copies : NAN;
 }
 
 static void estimate_next(struct site_status *row, double chance_none, int64_t cycle_seconds)
@@ -102,7 +146,8 @@ static double chance_of(struct resumed *r, uint32_t page)
 }
 
 int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
-                 int64_t cycle_seconds, struct site_status **ret, struct err *err)
+                 int64_t cycle_seconds, int64_t now, struct site_status **ret,
+                 struct err *err)
 {
 	const struct pages *p = &l->pages;
 	uint32_t n = p->tree.n_sites;
@@ -111,10 +156,12 @@ int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
 
 	c.rows = mem_zalloc(n, sizeof *c.rows);
 	c.last = mem_zalloc(p->n, sizeof *c.last);
+	c.answered = mem_zalloc(p->n, sizeof *c.answered);
+	c.hits = mem_zalloc(p->n, sizeof *c.hits);
 	c.exposure = mem_zalloc(n, sizeof *c.exposure);
 	c.n = mem_zalloc(n, sizeof *c.n);
 	c.x = mem_zalloc(n, sizeof *c.x);
-	rc = store_visits(s, STORE_NONE, 0, UINT32_MAX, count_visit, &c, err);
+	rc = store_visits(s, 0, UINT32_MAX, count_visit, &c, err);
 	for (uint32_t k = 0; k < n && rc == 0; k++) {
 		struct site_status *row = &c.rows[k];
 		double sum = 0, known = 0, none = 1;
@@ -125,7 +172,8 @@ int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
 			uint32_t page = p->tree.site_pages[i];
 			double chance = chance_of(says, page);
 
-			row->gone += l->visits.state[page] != PAGE_HERE;
+			row->gone += !l->visits.state[page];
+			row->out += l->visits.state[page] == PAGE_OUT;
 			if (isnan(chance))
 				continue;
 			sum += chance;
@@ -134,10 +182,13 @@ int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
 		}
 		row->probability = known > 0 ? sum / known : NAN;
 		estimate_rate(row, (double)c.n[k], (double)c.x[k], c.exposure[k]);
+		estimate_fresh(row, &c, l, now);
 		if (known > 0)
 			estimate_next(row, none, cycle_seconds);
 	}
 	free(c.last);
+	free(c.answered);
+	free(c.hits);
 	free(c.exposure);
 	free(c.n);
 	free(c.x);

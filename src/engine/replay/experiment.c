@@ -29,13 +29,13 @@ static bool find_range(const char *spec, const char **ret_at, size_t *ret_size, 
 	return false;
 }
 
-static int add_spec(const char *spec, size_t size, struct option_list *ret, struct arena *keep,
-                    struct err *err)
+static int add_spec(const char *spec, size_t size, struct option_list *ret,
+                    struct arena *arena, struct err *err)
 {
 	if (ret->n >= EXPERIMENT_POLICIES_MAX)
 		return err_set(err, E_LIMIT, "more than %d policies", EXPERIMENT_POLICIES_MAX);
 	mem_grow((void **)&ret->v, &ret->cap, ret->n + 1, sizeof *ret->v);
-	ret->v[ret->n++] = arena_strndup(keep, spec, size);
+	ret->v[ret->n++] = arena_strndup(arena, spec, size);
 	return 0;
 }
 
@@ -54,7 +54,7 @@ static const char *next_policy(const char *spec)
 	return NULL;
 }
 
-int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
+int policy_expand(const char *spec, struct option_list *ret, struct arena *arena,
                   struct err *err)
 {
 	const struct policy_ops *ops;
@@ -64,17 +64,17 @@ int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
 	int rc = 0;
 
 	if (next) {
-		rc = policy_expand(arena_strndup(keep, spec, (size_t)(next - 1 - spec)), ret, keep,
+		rc = policy_expand(arena_strndup(arena, spec, (size_t)(next - 1 - spec)), ret, arena,
 		                   err);
-		return rc < 0 ? rc : policy_expand(next, ret, keep, err);
+		return rc < 0 ? rc : policy_expand(next, ret, arena, err);
 	}
 	if (!strcmp(spec, "all")) {
 		for (size_t i = 0; (ops = policy_at(i)) && rc == 0; i++)
-			rc = add_spec(ops->name, strlen(ops->name), ret, keep, err);
+			rc = add_spec(ops->name, strlen(ops->name), ret, arena, err);
 		return rc;
 	}
 	if (!find_range(spec, &at, &size, &lo, &hi))
-		return add_spec(spec, strlen(spec), ret, keep, err);
+		return add_spec(spec, strlen(spec), ret, arena, err);
 	if (hi < lo || hi - lo >= EXPERIMENT_POLICIES_MAX)
 		return err_set(err, E_USAGE, "policy '%s': the range %.*s is empty or too long", spec,
 		               (int)size, at);
@@ -82,7 +82,7 @@ int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
 		char one[512];
 
 		snprintf(one, sizeof one, "%.*s%ld%s", (int)(at - spec), spec, k, at + size);
-		rc = policy_expand(one, ret, keep, err);
+		rc = policy_expand(one, ret, arena, err);
 	}
 	return rc;
 }

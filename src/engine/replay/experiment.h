@@ -14,7 +14,7 @@
 
 /* "all", or a spec in which an integer range a..b stands for each value, or several
  * of them with commas between. */
-MUST_CHECK int policy_expand(const char *spec, struct option_list *ret, struct arena *keep,
+MUST_CHECK int policy_expand(const char *spec, struct option_list *ret, struct arena *arena,
                              struct err *err);
 /* The needs of all policies of a list, or-ed; fails on a wrong spec. */
 MUST_CHECK int policy_list_needs(const struct option_list *specs, unsigned *ret,

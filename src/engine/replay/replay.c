@@ -6,6 +6,7 @@
  * Cost.  O(pages + captures + links), once.
  */
 #include "engine/replay/replay_run.h"
+#include "engine/replay/shards.h"
 
 #include <math.h>
 
@@ -13,14 +14,10 @@
 #define CYCLES_MAX 10000000
 #define SPAN_MAX (100 * 366 * (int64_t)DAY_SECONDS)     /* without --start and --end */
 
-struct kept { VEC(uint32_t) pages; };
-struct start_links { const struct replay *r; struct kept *kept; };
-
 /* The links of a copy at the start.  Those to pages that appear later count only
  * if such pages join: else they would drain PageRank. */
-static const uint32_t *links_at_start(const void *from, uint32_t page, size_t *ret_n)
+const uint32_t *replay_links_at_start(struct replay_links *l, uint32_t page, size_t *ret_n)
 {
-	const struct start_links *l = from;
 	const struct replay *r = l->r;
 	const uint32_t *all;
 	size_t n;
@@ -29,21 +26,27 @@ static const uint32_t *links_at_start(const void *from, uint32_t page, size_t *r
 	if (r->copy_at_start[page] == NEVER)
 		return NULL;
 	all = history_links(r->history, r->copy_at_start[page], &n);
-	l->kept->pages.n = 0;
+	l->pages.n = 0;
 	for (size_t i = 0; i < n; i++)
 		if (r->opts.join || r->copy_at_start[all[i]] != NEVER)
-			vec_push(&l->kept->pages, all[i]);
-	*ret_n = l->kept->pages.n;
-	return l->kept->pages.v;
+			vec_push(&l->pages, all[i]);
+	*ret_n = l->pages.n;
+	return l->pages.v;
+}
+
+static const uint32_t *links_at_start(const void *from, uint32_t page, size_t *ret_n)
+{
+	struct replay_links *const *l = from;
+
+	return replay_links_at_start(*l, page, ret_n);
 }
 
 static int prepare_all(struct replay *r, unsigned needs, struct err *err)
 {
-	struct kept kept = { 0 };
-	struct start_links l = { r, &kept };
-	int rc = prepare(&r->prepared, &r->pages, needs, links_at_start, &l, err);
+	struct replay_links l = { .r = r }, *from = &l;
+	int rc = prepare(&r->prepared, &r->pages, needs, links_at_start, &from, err);
 
-	vec_release(&kept.pages);
+	vec_release(&l.pages);
 	if (rc == 0 && (needs & NEED_SIZES)) {
 		r->prepared.size = mem_zalloc(r->pages.n, 1);
 		for (uint32_t i = 0; i < r->pages.n; i++)
@@ -181,11 +184,12 @@ int replay_open(struct replay *r, const struct history *h, const struct replay_o
 	if (rc < 0)
 		return rc;
 	find_weights(r);
-	return 0;
+	return r->opts.shards.count ? shards_open(r, needs | NEED_PAGERANK, err) : 0;
 }
 
 void replay_close(struct replay *r)
 {
+	shards_close(r);
 	pages_release(&r->pages);
 	prepare_release(&r->prepared);
 	free(r->weight);

@@ -37,6 +37,15 @@ struct replay_cycle {
 	size_t n_seen;
 };
 
+#define SHARDS_MAX 4096
+/* Replay as a fleet: engine/replay/shards.h. */
+struct shard_opts {
+	uint32_t count;                 /* 0: no shards */
+	uint32_t loaded;                /* shards that have a place at a time; 0: all */
+	bool by_domain;                 /* dealt out by domain, not by host */
+	bool fixed;                     /* no market: the budget is dealt out by pages */
+};
+
 struct replay_opts {
 	int64_t start, end;             /* 0: from the history */
 	int64_t cycle_seconds;
@@ -56,6 +65,7 @@ struct replay_opts {
 	enum replay_weights weights;
 	bool site_by_domain;
 	bool by_site;                   /* measure each site, too */
+	struct shard_opts shards;
 	/* Shared by all replays of one history with the same start; or NULL. */
 	struct grouping_share *groups;
 	/* Called after each cycle, from any thread; or NULL. */
@@ -68,6 +78,14 @@ struct replay_opts {
 
 struct replay_search;
 
+struct shard;
+
+struct shard_set {                      /* n 0: there are none */
+	struct shard *v;
+	uint32_t n;
+	uint32_t *shard_of, *local;     /* by page: its shard, its number there */
+};
+
 /* Shared by all runs; read-only after replay_open(). */
 struct replay {
 	const struct history *history;
@@ -78,6 +96,7 @@ struct replay {
 	struct prepared prepared;
 	float *weight;                  /* by page, mean 1 (or 0..10) */
 	uint32_t *copy_at_start;        /* capture, or PAGE_NONE */
+	struct shard_set shards;
 	const struct replay_search *search;     /* NULL: search is not measured */
 };
 

@@ -16,13 +16,14 @@ static double draw(const struct replay *r, unsigned level, uint32_t number, unsi
 
 /* The newest failure of the page that is not older than a cycle nor than its newest
  * state. */
-static enum failure recorded(const struct replay *r, uint32_t page, uint32_t live, int64_t now)
+static enum failure recorded(const struct replay *r, uint32_t page, uint32_t current,
+                             int64_t now)
 {
 	const struct history *h = r->history;
 	const struct history_failure *f = history_failure_at(h, page, now);
 
 	if (!f || now - f->time >= r->opts.cycle_seconds ||
-	    (live != NEVER && f->time <= h->captures.v[live].time))
+	    (current != NEVER && f->time <= h->captures.v[current].time))
 		return FAILURE_NO;
 	return retry_judge(OUTCOME_FAILED, CAUSE_STATUS, f->status);
 }
@@ -40,9 +41,10 @@ static bool fails_at(const struct replay *r, unsigned level, uint32_t number, in
 	return (double)(now - r->start) >= from && (double)(now - r->start) <= from + length;
 }
 
-enum failure replay_failing(const struct replay *r, uint32_t page, uint32_t live, int64_t now)
+enum failure replay_failing(const struct replay *r, uint32_t page, uint32_t current,
+                            int64_t now)
 {
-	enum failure f = r->history->failures.n ? recorded(r, page, live, now) : FAILURE_NO;
+	enum failure f = r->history->failures.n ? recorded(r, page, current, now) : FAILURE_NO;
 
 	if (f != FAILURE_NO || !(r->opts.fail > 0))
 		return f;

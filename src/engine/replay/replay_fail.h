@@ -20,9 +20,10 @@
 
 struct replay;
 
-/* The failure of a visit at `now`, or FAILURE_NO.  live: the page's capture at that time.
+/* The failure of a visit at `now`, or FAILURE_NO.  current: the page's capture at that time.
  * */
-enum failure replay_failing(const struct replay *r, uint32_t page, uint32_t live, int64_t now);
+enum failure replay_failing(const struct replay *r, uint32_t page, uint32_t current,
+                            int64_t now);
 /* Can any page fail? */
 bool replay_can_fail(const struct replay *r);
 

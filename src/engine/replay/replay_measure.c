@@ -7,15 +7,16 @@
  * Cost.  O(downloads) for the visits, O(pages) for the repository, a cycle.
  */
 #include "engine/replay/replay_run.h"
+#include "engine/replay/shards.h"
 
 #include <math.h>
 
-int64_t stale_since(const struct run *run, uint32_t page, uint32_t live)
+int64_t stale_since(const struct run *run, uint32_t page, uint32_t current)
 {
 	const struct history *h = run->r->history;
 	uint32_t k = run->copy[page];
 
-	for (k++; k < live; k++)
+	for (k++; k < current; k++)
 		if (!history_same(h, run->copy[page], k))
 			break;
 	return h->captures.v[k].time;
@@ -73,7 +74,7 @@ void measure_repository(struct run *run, struct cycle_measure *m)
 		} else {
 			stale++;
 			/* the nearest capture may lie ahead of the clock */
-			age += fmax(0, (double)(m->time - stale_since(run, i, run->live[i])));
+			age += fmax(0, (double)(m->time - stale_since(run, i, run->current[i])));
 		}
 	}
 	m->pages = n;
@@ -113,12 +114,15 @@ void measure_visits(struct run *run, int64_t before, struct cycle_measure *m)
 		if (failed)
 			continue;               /* our copy is what it was */
 		if (local && run->copy[s->page] != NEVER && changed_local(run, s->page))
-			m->late += stale_since(run, s->page, run->live[s->page]) <= before;
+			m->late += stale_since(run, s->page, run->current[s->page]) <= before;
 		if (run->older) {
 			run->older[s->page] = run->copy[s->page];
-			features_note(&run->features, s->page, s->hit);
+			if (run->shards)
+				shards_note(run, s->page, s->hit);
+			else
+				features_note(&run->features, s->page, s->hit);
 		}
-		run->copy[s->page] = run->live[s->page];
+		run->copy[s->page] = run->current[s->page];
 		if (run->r->search)
 			replay_search_put(&run->index, run->r, s->page, run->copy[s->page]);
 	}
@@ -156,7 +160,7 @@ void measure_search(struct run *run, uint32_t cycle, struct cycle_measure *m,
 {
 	struct search_measure s = { 0 };
 
-	replay_search_measure(&run->index, run->r, cycle, run->live, copy_is_fresh, run, &s);
+	replay_search_measure(&run->index, run->r, cycle, run->current, copy_is_fresh, run, &s);
 	m->freshness_at_k = s.freshness.mean;
 	m->map_at_k = s.map.mean;
 	m->embarrassment = s.embarrassment.mean;

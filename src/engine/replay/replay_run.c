@@ -10,6 +10,7 @@
  * 24 where pages are clustered.
  */
 #include "engine/replay/replay_run.h"
+#include "engine/replay/shards.h"
 #include "policy/catalogue/catalogue.h"
 
 #include <stdio.h>
@@ -25,23 +26,23 @@ static bool is_hit(const struct run *run, uint32_t page)
 	return changed_local(run, page);
 }
 
+void replay_answer(const struct run *run, uint32_t page, struct delivery *ret)
+{
+	ret->hit = is_hit(run, page);
+	ret->failure = failing(run, page);
+	if (ret->failure != FAILURE_NO)         /* under goal alive a failing page is dead */
+		ret->outcome = run->r->opts.goal == GOAL_ALIVE ? OUTCOME_GONE : OUTCOME_FAILED;
+	else
+		ret->outcome = is_gone(run, run->current[page]) ? OUTCOME_GONE :
+		               changed_local(run, page) ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
 static int replay_deliver(void *self, const struct offer *offers, size_t n,
                           struct delivery *ret, struct err *err)
 {
-	struct run *run = self;
-
 	(void)err;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t page = offers[i].page;
-
-		ret[i].hit = is_hit(run, page);
-		ret[i].failure = failing(run, page);
-		if (ret[i].failure != FAILURE_NO)       /* under goal alive a failing page is dead */
-			ret[i].outcome = run->r->opts.goal == GOAL_ALIVE ? OUTCOME_GONE : OUTCOME_FAILED;
-		else
-			ret[i].outcome = is_gone(run, run->live[page]) ? OUTCOME_GONE :
-			                 changed_local(run, page) ? OUTCOME_CHANGED : OUTCOME_SAME;
-	}
+	for (size_t i = 0; i < n; i++)
+		replay_answer(self, offers[i].page, &ret[i]);
 	return 0;
 }
 
@@ -53,7 +54,7 @@ static void move_clock(struct run *run, int64_t t)
 
 	run->now = t;
 	for (uint32_t i = 0; i < h->n_pages; i++) {
-		uint32_t at = run->live[i];
+		uint32_t at = run->current[i];
 
 		run->before[i] = at;
 		if (r->opts.nearest) {
@@ -66,7 +67,7 @@ static void move_clock(struct run *run, int64_t t)
 			while (next < h->first[i + 1] && h->captures.v[next].time <= t)
 				at = (uint32_t)next++;
 		}
-		run->live[i] = at;
+		run->current[i] = at;
 	}
 }
 
@@ -77,20 +78,22 @@ static void join_pages(struct run *run, int64_t t)
 	struct visits *visits = &run->engine.visits;
 
 	for (uint32_t i = 0; i < run->r->pages.n; i++) {
-		if ((visits->state[i] & PAGE_HERE) || run->live[i] == run->before[i] ||
-		    is_gone(run, run->live[i]) ||
-		    run->r->history->captures.v[run->live[i]].moved)
+		if ((visits->state[i] & PAGE_HERE) || run->current[i] == run->before[i] ||
+		    is_gone(run, run->current[i]) ||
+		    run->r->history->captures.v[run->current[i]].moved)
 			continue;
 		visits->state[i] |= PAGE_HERE;
 		visits->last_cycle[i] = run->engine.view.cycle;
 		visits->last_visit[i] = t;
-		run->copy[i] = run->live[i];
+		run->copy[i] = run->current[i];
+		if (run->shards)
+			shards_join(run, i);
 		if (run->r->search)
 			replay_search_put(&run->index, run->r, i, run->copy[i]);
 	}
 }
 
-static bool copy_facts(const void *self, uint32_t page, bool older, struct page_facts *ret)
+bool replay_copy_facts(const void *self, uint32_t page, bool older, struct page_facts *ret)
 {
 	const struct run *run = self;
 	const struct history *h = run->r->history;
@@ -99,7 +102,7 @@ static bool copy_facts(const void *self, uint32_t page, bool older, struct page_
 	return capture != NEVER && facts_get(&h->facts, h->captures.v[capture].facts, ret);
 }
 
-static const uint32_t *copy_links(const void *self, uint32_t page, size_t *ret_n)
+const uint32_t *replay_copy_links(const void *self, uint32_t page, size_t *ret_n)
 {
 	const struct run *run = self;
 
@@ -110,11 +113,13 @@ static const uint32_t *copy_links(const void *self, uint32_t page, size_t *ret_n
 
 static void offer_features(struct run *run)
 {
-	struct feature_source source = { run, copy_facts, copy_links };
+	struct feature_source source = { run, replay_copy_facts, replay_copy_links };
 
-	features_init(&run->features, &run->r->pages, &source);
 	run->older = mem_array(run->r->pages.n, sizeof *run->older);
 	memset(run->older, 0xff, run->r->pages.n * sizeof *run->older);
+	if (run->r->shards.n)                           /* each has its own */
+		return;
+	features_init(&run->features, &run->r->pages, &source);
 	run->engine.view.features = &run->features.maker;
 }
 
@@ -143,7 +148,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	run->can_fail = replay_can_fail(r);
 	run->engine.source = (struct source){ .self = run, .deliver = replay_deliver };
 	run->copy = mem_array(n, sizeof *run->copy);
-	run->live = mem_array(n, sizeof *run->live);
+	run->current = mem_array(n, sizeof *run->current);
 	run->before = mem_array(n, sizeof *run->before);
 	run->truth = mem_zalloc(n, sizeof *run->truth);
 	if (policy_needs(policy) & NEED_TRUTH)
@@ -158,7 +163,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 		int64_t at = history_at(r->history, i, r->start, r->opts.nearest);
 
 		run->copy[i] = r->copy_at_start[i];
-		run->live[i] = at < 0 ? NEVER : (uint32_t)at;
+		run->current[i] = at < 0 ? NEVER : (uint32_t)at;
 		if (run->copy[i] != NEVER)
 			run->engine.visits.state[i] = PAGE_HERE;
 	}
@@ -168,23 +173,24 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 
 static void run_release(struct run *run)
 {
-	engine_release(&run->engine);
+	shards_end(run);
 	free(run->copy);
-	free(run->live);
+	free(run->current);
 	free(run->before);
 	free(run->truth);
 	free(run->stale_since);
 	free(run->next_change);
-	if (run->older)
+	if (run->engine.view.features)
 		features_release(&run->features);
 	free(run->older);
 	search_index_release(&run->index);
+	engine_release(&run->engine);
 }
 
 static void tell_cycle(const struct run *run, uint32_t cycle, int64_t time)
 {
 	const struct engine *e = &run->engine;
-	struct replay_cycle c = { .policy = e->policy->spec, .seed = e->view.seed, .cycle = cycle,
+	struct replay_cycle c = { .policy = run->policy, .seed = e->view.seed, .cycle = cycle,
 		.time = time, .pages = &run->r->pages, .seen = e->cycle.seen, .n_seen = e->cycle.n_seen };
 
 	run->r->opts.each_cycle(run->r->opts.each_arg, &c);
@@ -212,7 +218,8 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 				run->n_alive += run->engine.visits.state[i] & PAGE_HERE &&
 				                is_alive(run, i);
 		measure_before(run, m);
-		rc = engine_cycle(&run->engine, m->time, r->budget, err);
+		rc = run->shards ? shards_cycle(run, m->time, err) :
+		     engine_cycle(&run->engine, m->time, r->budget, err);
 		if (rc < 0)
 			return rc;
 		if (r->opts.each_cycle)
@@ -253,9 +260,13 @@ void replay_run(const struct replay *r, const char *policy, uint64_t seed,
 		ret->sites = mem_zalloc(r->pages.tree.n_sites, sizeof *ret->sites);
 	run_init(&run, r, p, seed);
 	run.sites = ret->sites;
+	run.policy = p->spec;
+	if (r->shards.n)
+		shards_begin(&run);
 	ret->code = run_cycles(&run, ret, &ret->err);
-	if (policy_explain(p))
-		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(p));
+	if (policy_explain(run.shards ? shards_policy(&run) : p))
+		snprintf(ret->explain, sizeof ret->explain, "%s",
+		         policy_explain(run.shards ? shards_policy(&run) : p));
 	run_release(&run);
 	policy_free(p);
 }

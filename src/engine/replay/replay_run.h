@@ -13,10 +13,17 @@
 
 #define NEVER PAGE_NONE         /* no capture */
 
+/* The links of copies at the start; pages: scratch. */
+struct replay_links { const struct replay *r; VEC(uint32_t) pages; };
+const uint32_t *replay_links_at_start(struct replay_links *l, uint32_t page, size_t *ret_n);
+
+struct shards_run;
+
 struct run {                    /* one policy, one seed */
 	const struct replay *r;
+	const char *policy;             /* its spec */
 	struct engine engine;
-	uint32_t *copy, *live, *before;         /* captures, or NEVER */
+	uint32_t *copy, *current, *before;         /* captures, or NEVER */
 	uint8_t *truth;
 	int64_t *stale_since, *next_change;     /* only for a policy that knows the future */
 	struct time_sums { double copies, fresh, age, weight, weight_fresh, weight_age; } time;
@@ -29,6 +36,7 @@ struct run {                    /* one policy, one seed */
 	uint64_t n_probes, n_found;
 	int n_alphas;                           /* reached so far */
 	struct site_measure *sites;             /* by site, or NULL */
+	struct shards_run *shards;              /* or NULL; the engine then only holds what they did */
 	uint32_t n_there;                       /* pages that a visit in this cycle would find
 	                                           changed (or alive, if that is the goal) */
 };
@@ -47,16 +55,16 @@ static inline bool is_gone(const struct run *run, uint32_t capture)
 
 static inline bool changed_local(const struct run *run, uint32_t page)
 {
-	return differs(run, run->copy[page], run->live[page]);
+	return differs(run, run->copy[page], run->current[page]);
 }
 
 static inline bool changed_cycle(const struct run *run, uint32_t page)
 {
-	return differs(run, run->before[page], run->live[page]);
+	return differs(run, run->before[page], run->current[page]);
 }
 
-/* When our copy became stale; `live` differs from our copy. */
-int64_t stale_since(const struct run *run, uint32_t page, uint32_t live);
+/* When our copy became stale; `current` differs from our copy. */
+int64_t stale_since(const struct run *run, uint32_t page, uint32_t current);
 
 /* replay_time.c: measure at all moments S + k days in [from, to).  The clock was moved
  * from `from` to `to`, and no copy was taken since. */
@@ -66,14 +74,21 @@ struct replay_time measured_time(const struct run *run);
 void find_future(struct run *run);
 static inline enum failure failing(const struct run *run, uint32_t page)
 {
-	return run->can_fail ? replay_failing(run->r, page, run->live[page], run->now) :
+	return run->can_fail ? replay_failing(run->r, page, run->current[page], run->now) :
 	       FAILURE_NO;
 }
 
 static inline bool is_alive(const struct run *run, uint32_t page)
 {
-	return !is_gone(run, run->live[page]) && failing(run, page) == FAILURE_NO;
+	return !is_gone(run, run->current[page]) && failing(run, page) == FAILURE_NO;
 }
+
+/* What a visit to a page would find now. */
+void replay_answer(const struct run *run, uint32_t page, struct delivery *ret);
+
+/* A feature_source of our copies; self is the run. */
+bool replay_copy_facts(const void *self, uint32_t page, bool older, struct page_facts *ret);
+const uint32_t *replay_copy_links(const void *self, uint32_t page, size_t *ret_n);
 
 /* Before the visits of a cycle: count what can be found. */
 void measure_before(struct run *run, struct cycle_measure *m);

@@ -108,7 +108,7 @@ void replay_search_close(struct replay_search *s)
 	search_ideal_release(&s->ideal);
 }
 
-struct truth { const struct replay *r; const uint32_t *live; const void *arg;
+struct truth { const struct replay *r; const uint32_t *current; const void *arg;
                bool (*fresh)(const void *arg, uint32_t page); };
 
 static bool copy_fresh(const void *arg, uint32_t page)
@@ -118,11 +118,11 @@ static bool copy_fresh(const void *arg, uint32_t page)
 	return t->fresh(t->arg, page);
 }
 
-static bool live_alive(const void *arg, uint32_t page)
+static bool life_alive(const void *arg, uint32_t page)
 {
 	const struct truth *t = arg;
 
-	return t->live[page] != PAGE_NONE && !t->r->history->captures.v[t->live[page]].gone;
+	return t->current[page] != PAGE_NONE && !t->r->history->captures.v[t->current[page]].gone;
 }
 
 static bool live_matches(const void *arg, uint32_t query, uint32_t page)
@@ -133,7 +133,7 @@ static bool live_matches(const void *arg, uint32_t query, uint32_t page)
 	const struct history *h = t->r->history;
 	struct page_facts f;
 
-	if (!facts_get(&h->facts, h->captures.v[t->live[page]].facts, &f))
+	if (!facts_get(&h->facts, h->captures.v[t->current[page]].facts, &f))
 		return false;
 	for (uint32_t i = 0; i < f.n_terms; i++)
 		for (uint32_t k = 0; k < q->n; k++)
@@ -143,12 +143,12 @@ static bool live_matches(const void *arg, uint32_t query, uint32_t page)
 }
 
 void replay_search_measure(struct search_index *x, const struct replay *r, uint32_t cycle,
-                           const uint32_t *live,
+                           const uint32_t *current,
                            bool (*fresh)(const void *arg, uint32_t page), const void *arg,
                            struct search_measure *m)
 {
-	struct truth t = { r, live, arg, fresh };
-	struct search_truth truth = { copy_fresh, live_alive, live_matches, &t };
+	struct truth t = { r, current, arg, fresh };
+	struct search_truth truth = { copy_fresh, life_alive, live_matches, &t };
 
 	search_measure(x, &r->search->ideal, cycle, &truth, m);
 }

@@ -24,9 +24,9 @@ void replay_search_put(struct search_index *x, const struct replay *r, uint32_t 
                        uint32_t capture);
 void replay_search_begin(struct search_index *x, const struct replay *r,
                          const uint32_t *copy);
-/* live: the capture that is current, by page. */
+/* current: the capture that is current, by page. */
 void replay_search_measure(struct search_index *x, const struct replay *r, uint32_t cycle,
-                           const uint32_t *live,
+                           const uint32_t *current,
                            bool (*fresh)(const void *arg, uint32_t page), const void *arg,
                            struct search_measure *m);
 

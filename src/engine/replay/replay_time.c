@@ -24,8 +24,8 @@ static struct moments moments_of(int64_t start, int64_t from, int64_t to)
 	return (struct moments){ start + k * DAY_SECONDS, end > k ? (uint32_t)(end - k) : 0 };
 }
 
-/* What one page adds while it stays at the capture `live`, for n moments from t on. */
-static void add_stay(struct run *run, uint32_t page, uint32_t live, int64_t t, uint32_t n)
+/* What one page adds while it stays at the capture `current`, for n moments from t on. */
+static void add_stay(struct run *run, uint32_t page, uint32_t current, int64_t t, uint32_t n)
 {
 	struct time_sums *s = &run->time;
 	double w = (double)run->r->weight[page], age;
@@ -34,13 +34,13 @@ static void add_stay(struct run *run, uint32_t page, uint32_t live, int64_t t, u
 		return;
 	s->copies += n;
 	s->weight += n * w;
-	if (!differs(run, run->copy[page], live)) {
+	if (!differs(run, run->copy[page], current)) {
 		s->fresh += n;
 		s->weight_fresh += n * w;
 		return;
 	}
-	age = live == NEVER ? 0 :
-	      (double)(t - stale_since(run, page, live)) + (n - 1) / 2.0 * DAY_SECONDS;
+	age = current == NEVER ? 0 :
+	      (double)(t - stale_since(run, page, current)) + (n - 1) / 2.0 * DAY_SECONDS;
 	age = fmax(0, age) * n / DAY_SECONDS;   /* the nearest capture may lie ahead */
 	s->age += age;
 	s->weight_age += age * w;
@@ -88,8 +88,8 @@ void measure_time(struct run *run, int64_t from, int64_t to)
 	for (uint32_t i = 0; i < run->r->pages.n && m.n; i++) {
 		if (!(run->engine.visits.state[i] & PAGE_HERE))
 			continue;
-		if (run->before[i] == run->live[i])
-			add_stay(run, i, run->live[i], m.first, m.n);
+		if (run->before[i] == run->current[i])
+			add_stay(run, i, run->current[i], m.first, m.n);
 		else
 			follow(run, i, m);
 	}
@@ -112,13 +112,13 @@ void find_future(struct run *run)
 	const struct history *h = run->r->history;
 
 	for (uint32_t i = 0; i < run->r->pages.n; i++) {
-		uint32_t live = run->live[i];
-		uint64_t k = live == NEVER ? h->first[i] : (uint64_t)live + 1;
+		uint32_t current = run->current[i];
+		uint64_t k = current == NEVER ? h->first[i] : (uint64_t)current + 1;
 
 		run->stale_since[i] = run->copy[i] == NEVER || !changed_local(run, i) ||
 		                      failing(run, i) != FAILURE_NO ? INT64_MAX :
-		                      live == NEVER ? run->r->start : stale_since(run, i, live);
-		while (live != NEVER && k < h->first[i + 1] && history_same(h, live, k))
+		                      current == NEVER ? run->r->start : stale_since(run, i, current);
+		while (current != NEVER && k < h->first[i + 1] && history_same(h, current, k))
 			k++;
 		run->next_change[i] = k < h->first[i + 1] && h->captures.v[k].time < run->r->end ?
 		                      h->captures.v[k].time : run->r->end;

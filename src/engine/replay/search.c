@@ -86,8 +86,8 @@ static double scaled(struct range r, double v)
 }
 
 /* Insert into the k best, kept in order. */
-static uint32_t keep_best(uint32_t *page, double *score, uint32_t n, uint32_t k, uint32_t p,
-                          double s)
+static uint32_t insert_best(uint32_t *page, double *score, uint32_t n, uint32_t k, uint32_t p,
+                            double s)
 {
 	uint32_t at;
 
@@ -125,9 +125,9 @@ uint32_t search_rank(struct search_index *x, uint32_t query, uint32_t k, uint32_
 		double pr = s->pagerank ? s->pagerank[p] : 0;
 
 		if (x->score[p] > 0)
-			n = keep_best(ret, best, n, k, p, s->opts.weight_text *
-			              scaled(text, (double)x->score[p]) +
-			              s->opts.weight_rank * scaled(rank, pr));
+			n = insert_best(ret, best, n, k, p, s->opts.weight_text *
+			                scaled(text, (double)x->score[p]) +
+			                s->opts.weight_rank * scaled(rank, pr));
 	}
 	return n;
 }

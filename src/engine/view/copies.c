@@ -120,11 +120,11 @@ int copies_from_store(struct copies *c, struct store *s, const struct pages *pag
 	c->facts = &c->own;
 	c->links = links;
 	c->until = until;
-	rc = store_captures(s, STORE_NONE, read_capture, c, err);
+	rc = store_captures(s, NULL, 0, read_capture, c, err);
 	if (rc == 0)
-		rc = store_pages(s, read_page, c, err);
+		rc = store_pages(s, 0, read_page, c, err);
 	if (rc == 0 && before)
-		rc = store_visits(s, STORE_NONE, before, UINT32_MAX, uncount_visit, c, err);
+		rc = store_visits(s, before, UINT32_MAX, uncount_visit, c, err);
 	return rc;
 }
 

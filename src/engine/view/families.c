@@ -99,10 +99,8 @@ void families_number(const struct pages *pages, uint32_t *family[N_FAMILIES],
 	for (uint32_t i = 0; i < pages->n; i++) {
 		const struct tree *t = &pages->tree;
 		uint32_t d = pages->dir[i];
-		bool alone = t->dir_first[d + 1] - t->dir_first[d] == 1 &&
-		             t->child_first[d + 1] == t->child_first[d];
 
-		families_of(pages_url(pages, i), pages_url_size(pages, i), alone, &f);
+		families_of(pages_url(pages, i), pages_url_size(pages, i), t->dir_alone[d], &f);
 		for (int k = 0; k < N_FAMILIES; k++) {
 			uint64_t key = hash_bytes(f.part[k], f.size[k], pages->site[i]);
 			bool fresh;

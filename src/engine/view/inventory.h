@@ -11,6 +11,7 @@
 
 #include "base/io/progress.h"
 #include "engine/view/copies.h"
+#include "engine/view/epoch.h"
 #include "engine/view/load.h"
 #include "engine/view/prepare.h"
 
@@ -19,7 +20,10 @@ struct inventory_opts {
 	enum goal goal;                 /* GOAL_ALIVE: links to pages without a copy count, too */
 	enum weight_by weight;
 	bool site_by_domain;
+	bool as_planned;                /* links of the epoch (epoch.h), as policies see them; else
+	                                 * those of the newest copies */
 	uint32_t before_cycle;          /* the state when this own cycle began; 0: the present one */
+	bool cache;                     /* what took long is kept beside the store (kept_links.h) */
 	struct progress *progress;      /* to show; may be NULL */
 };
 
@@ -39,10 +43,9 @@ void inventory_release(struct inventory *v);
 /* Point a view, already set up by pages_view(), at it. */
 void inventory_view(const struct inventory *v, struct view *ret);
 
-/* In inventory_links.c: prepare links and sizes.  Captures from *ret_until on are
- * ignored. */
+/* In inventory_links.c: prepare links and sizes. */
 MUST_CHECK int inventory_links(struct inventory *v, struct store *s,
                                const struct inventory_opts *opts, unsigned needs,
-                               int64_t *ret_until, struct err *err);
+                               const struct epoch *epoch, struct err *err);
 
 #endif

@@ -3,22 +3,20 @@
  * inventory_links.c - the links between the pages of a repository; see inventory.h.
  *
  * Cost.  One pass over all captures, and a hash of every URL; meanwhile 18 bytes a page
- * and 4 a link besides the graph.
+ * and 4 a link besides the graph.  So they are kept for the rest of the epoch
+ * (kept_links.h), and then read in one piece.
  */
 #include "engine/view/inventory.h"
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "engine/view/kept_links.h"
 #include "web/url/url.h"
 
 /*
- * The links of each page as page numbers.  They are read again every LINKS_EPOCH own
- * cycles: from each page's newest capture before the epoch, or from its first if that
- * came later.  So a policy that recalls its history sees the same links as then, and
- * plans as if it had never stopped.  (In replay, links are those at the start.)
+ * The links of each settled page as page numbers: from its newest capture before links were
+ * renewed, or from its first if that came later.  (In replay, links are those at the start.)
  */
-#define LINKS_EPOCH 26
-
 struct linking {
 	const struct pages *pages;
 	struct map by_url;
@@ -29,8 +27,7 @@ struct linking {
 	uint32_t *count;
 	uint8_t *copied;                /* by page: we have a copy */
 	uint8_t *linked;                /* its links are read */
-	int64_t epoch;                  /* captures from here on do not replace earlier ones */
-	int64_t until;                  /* captures from here on are ignored */
+	const struct epoch *epoch;
 	uint32_t page;                  /* page of the last links in the list, or STORE_NONE */
 	struct buf raw, base, url;
 };
@@ -68,13 +65,13 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 	if (l->progress && progress_set(l->progress, c->page))
 		return err_set(err, E_STOP, "the reading of links was stopped");
 	if ((c->status >= 300 && c->status != 304) ||   /* the target of a redirect is no link */
-	    c->time >= l->until)
+	    c->time >= l->epoch->until || c->page >= l->pages->n_settled)
 		return 0;
 	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
-	    (!l->size[c->page] || c->time < l->epoch))
+	    (!l->size[c->page] || c->time < l->epoch->renewed))
 		l->size[c->page] = size_class(c->words, c->length);
 	l->copied[c->page] = 1;
-	if (!c->links.s || (l->linked[c->page] && c->time >= l->epoch))
+	if (!c->links.s || (l->linked[c->page] && c->time >= l->epoch->renewed))
 		return 0;
 	l->linked[c->page] = 1;
 	l->page = c->page;
@@ -91,7 +88,7 @@ static int read_links(void *arg, const struct store_capture *c, struct err *err)
 /* Remove links to pages without a copy. */
 static void drop_uncopied(struct linking *l)
 {
-	for (uint32_t i = 0; i < l->pages->n; i++) {
+	for (uint32_t i = 0; i < l->pages->n_settled; i++) {
 		uint32_t *to = l->targets.v + l->first[i], kept = 0;
 
 		for (uint32_t k = 0; k < l->count[i]; k++)
@@ -99,46 +96,6 @@ static void drop_uncopied(struct linking *l)
 				to[kept++] = to[k];
 		l->count[i] = kept;
 	}
-}
-
-struct epochs { uint32_t links, next; struct linking *linking; };
-
-static int find_epochs(void *arg, const struct store_cycle *c, struct err *err)
-{
-	struct epochs *e = arg;
-
-	(void)err;
-	if (c->number == e->links)
-		e->linking->epoch = c->time;
-	if (c->number == e->next)
-		e->linking->until = c->time;
-	return 0;
-}
-
-static int last_number(void *arg, const struct store_cycle *c, struct err *err)
-{
-	(void)err;
-	*(uint32_t *)arg = c->number;
-	return 0;
-}
-
-/* The epoch of the next cycle's links.  A cycle that is resumed, or looked back at, must
- * not see captures that it made itself. */
-static int find_times(struct linking *l, struct store *s, const struct inventory_opts *o,
-                      struct err *err)
-{
-	struct epochs e = { .next = o->before_cycle, .linking = l };
-	int rc = 0;
-
-	l->epoch = l->until = INT64_MAX;
-	if (o->goal != GOAL_CHANGED)
-		return 0;
-	if (!e.next) {
-		rc = store_cycles(s, last_number, &e.next, err);
-		e.next++;
-	}
-	e.links = (e.next - 1) / LINKS_EPOCH * LINKS_EPOCH + 1;
-	return rc < 0 ? rc : store_cycles(s, find_epochs, &e, err);
 }
 
 static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
@@ -161,7 +118,7 @@ static void linking_init(struct linking *l, unsigned needs)
 	buf_init(&l->raw, BUF_NO_LIMIT);
 	buf_init(&l->base, URL_SIZE_MAX);
 	buf_init(&l->url, URL_SIZE_MAX);
-	for (uint32_t i = 0; i < p->n; i++)
+	for (uint32_t i = 0; i < p->n_settled; i++)
 		map_put(&l->by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
 }
 
@@ -178,28 +135,51 @@ static void linking_release(struct linking *l)
 	buf_release(&l->url);
 }
 
-int inventory_links(struct inventory *v, struct store *s, const struct inventory_opts *o,
-                    unsigned needs, int64_t *ret_until, struct err *err)
+static int read_all(struct inventory *v, struct store *s, const struct inventory_opts *o,
+                    unsigned needs, const struct epoch *epoch, struct err *err)
 {
 	const struct pages *p = &v->loaded.pages;
-	struct linking l = { .pages = p, .page = STORE_NONE, .progress = o->progress };
-	int rc = find_times(&l, s, o, err);
+	struct linking l = { .pages = p, .page = STORE_NONE, .progress = o->progress,
+	                     .epoch = epoch };
+	int rc;
 
-	if (rc == 0 && needs & (NEED_LINKS | NEED_PAGERANK | NEED_SIZES)) {
-		linking_init(&l, needs);
-		if (o->progress)
-			progress_start(o->progress, "reading links", "pages", p->n);
-		rc = store_captures(s, STORE_NONE, read_links, &l, err);
-		resolve_links(&l);
-		if (o->progress)
-			progress_end(o->progress);
-		if (rc == 0 && o->goal == GOAL_CHANGED)
-			drop_uncopied(&l);
-	}
+	linking_init(&l, needs);
+	if (o->progress)
+		progress_start(o->progress, "reading links", "pages", p->n);
+	rc = store_captures(s, NULL, 0, read_links, &l, err);
+	resolve_links(&l);
+	if (o->progress)
+		progress_end(o->progress);
+	if (rc == 0 && o->goal == GOAL_CHANGED)
+		drop_uncopied(&l);
 	if (rc == 0)
 		rc = prepare(&v->prepared, p, needs, links_of, &l, err);
 	v->prepared.size = l.size;
-	*ret_until = l.until;
 	linking_release(&l);
+	return rc;
+}
+
+int inventory_links(struct inventory *v, struct store *s, const struct inventory_opts *o,
+                    unsigned needs, const struct epoch *epoch, struct err *err)
+{
+	const struct pages *p = &v->loaded.pages;
+	bool kept = o->as_planned && o->goal == GOAL_CHANGED && p->n_settled, found = false;
+	unsigned all = needs | (kept && o->cache ? KEPT_NEEDS : 0);
+	uint64_t key;
+	int rc = 0;
+
+	if (!(needs & KEPT_NEEDS))
+		return prepare(&v->prepared, p, needs, NULL, NULL, err);
+	if (kept && (rc = kept_links_key(&key, p, s, epoch, err)) == 0)
+		found = kept_links_read(&v->prepared, p, store_file(s), key);
+	if (found)
+		return prepare(&v->prepared, p, needs, NULL, NULL, err);
+	if (rc == 0)
+		rc = read_all(v, s, o, all, epoch, err);
+	if (rc == 0 && kept && o->cache) {
+		kept_links_write(&v->prepared, p, store_file(s), key);
+		/* what other policies may need is not shown to this one */
+		v->prepared.have = needs | (needs & NEED_PAGERANK ? NEED_LINKS : 0u);
+	}
 	return rc;
 }

@@ -16,6 +16,7 @@ struct loader {
 	size_t last_cap, added_cap;
 	float *weight;
 	size_t weight_cap;
+	uint32_t n_removed;
 };
 
 static int add_page(void *arg, const struct store_page *p, struct err *err)
@@ -34,7 +35,8 @@ static int add_page(void *arg, const struct store_page *p, struct err *err)
 	l->offset[l->n] = l->pool_size;
 	l->pool_size += p->url.size + 1;
 	l->offset[l->n + 1] = l->pool_size;
-	l->state[l->n] = p->state == STORE_PAGE_HERE ? PAGE_HERE : 0;
+	l->state[l->n] = p->state != STORE_PAGE_HERE ? 0 : p->care ? PAGE_OUT : PAGE_HERE;
+	l->n_removed += (p->care & CARE_REMOVED) != 0;
 	l->last_visit[l->n] = p->last_visit;
 	l->added[l->n] = p->added;
 	l->weight[l->n] = (float)p->weight;
@@ -46,7 +48,7 @@ int load_pages(struct loaded *ret, struct store *s, const struct pages_opts *opt
                struct err *err)
 {
 	struct loader l = { 0 };
-	int rc = store_pages(s, add_page, &l, err);
+	int rc = store_pages(s, 0, add_page, &l, err);
 
 	if (rc < 0) {
 		free(l.pool);
@@ -59,7 +61,7 @@ int load_pages(struct loaded *ret, struct store *s, const struct pages_opts *opt
 	}
 	if (!l.offset)
 		l.offset = mem_zalloc(1, sizeof *l.offset);
-	*ret = (struct loaded){ 0 };
+	*ret = (struct loaded){ .n_removed = l.n_removed };
 	/* free the unused end of the buffer */
 	l.pool = mem_resize(l.pool, l.pool_size, 1);
 	l.offset = mem_resize(l.offset, (size_t)l.n + 1, sizeof *l.offset);

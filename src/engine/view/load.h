@@ -13,10 +13,10 @@
 
 struct loaded {
 	struct pages pages;
-	struct visits visits;           /* last visits; gone pages are not HERE */
+	struct visits visits;           /* last visits; the state is HERE, OUT, or 0: gone */
 	int64_t *added;                 /* by page: when it came under care */
 	float *weight;                  /* by page, as given */
-	uint32_t n_here;
+	uint32_t n_here, n_removed;
 };
 
 MUST_CHECK int load_pages(struct loaded *l, struct store *s, const struct pages_opts *opts,

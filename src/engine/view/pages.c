@@ -103,6 +103,21 @@ static void group(const uint32_t *of, uint32_t n, uint32_t n_groups, uint32_t **
 	*ret_items = items;
 }
 
+/* Directories with one settled page and none below: n_dirs of them were made by these. */
+static uint8_t *find_alone(const struct pages *p, const struct builder *b, size_t n_dirs)
+{
+	uint8_t *alone = mem_zalloc(b->parent.n, sizeof *alone);
+
+	for (uint32_t i = 0; i < p->n_settled; i++)
+		alone[p->dir[i]] = alone[p->dir[i]] ? 2 : 1;
+	for (size_t d = 0; d < n_dirs; d++)
+		if (b->parent.v[d] != DIR_NONE)
+			alone[b->parent.v[d]] = 2;
+	for (size_t d = 0; d < b->parent.n; d++)
+		alone[d] = alone[d] == 1;
+	return alone;
+}
+
 static void finish_tree(struct builder *b)
 {
 	struct pages *p = b->p;
@@ -129,14 +144,19 @@ void pages_init(struct pages *p, char *pool, uint64_t *offset, uint32_t n,
                 const struct pages_opts *opts)
 {
 	struct builder b = { .p = p, .opts = opts };
+	uint32_t settled = opts->n_settled && opts->n_settled < n ? opts->n_settled : n;
+	size_t n_dirs = 0;
 
-	*p = (struct pages){ .n = n, .pool = pool, .offset = offset,
+	*p = (struct pages){ .n = n, .n_settled = settled, .pool = pool, .offset = offset,
 	                     .borrowed = opts->borrow };
 	p->site = mem_array(n, sizeof *p->site);
 	p->dir = mem_array(n, sizeof *p->dir);
 	buf_init(&b.name, BUF_NO_LIMIT);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		place_page(&b, i);
+		n_dirs = i < settled ? b.parent.n : n_dirs;
+	}
+	p->tree.dir_alone = find_alone(p, &b, n_dirs);
 	finish_tree(&b);
 	map_release(&b.by_hash);
 	buf_release(&b.name);
@@ -152,6 +172,7 @@ void pages_release(struct pages *p)
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		free((void *)(uintptr_t)all[i]);
+	free((void *)(uintptr_t)t->dir_alone);
 	if (!p->borrowed) {
 		free(p->pool);
 		free(p->offset);
@@ -165,7 +186,7 @@ size_t pages_memory(const struct pages *p)
 {
 	const struct tree *t = &p->tree;
 
-	return (size_t)p->n * (8 + 4 + 4 + 4 + 4) + (size_t)t->n_dirs * 6 * 4 +
+	return (size_t)p->n * (8 + 4 + 4 + 4 + 4) + (size_t)t->n_dirs * (6 * 4 + 1) +
 	       (size_t)t->n_sites * 4 + p->site_names.pool_cap;
 }
 
@@ -189,6 +210,7 @@ void visits_release(struct visits *v)
 void pages_view(const struct pages *p, const struct visits *visits, struct view *v)
 {
 	v->n_pages = p->n;
+	v->n_settled = p->n_settled;
 	v->state = visits->state;
 	v->last_cycle = visits->last_cycle;
 	v->last_visit = visits->last_visit;

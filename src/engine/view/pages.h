@@ -14,6 +14,7 @@
 
 struct pages {
 	uint32_t n;
+	uint32_t n_settled;             /* the first so many: see engine/view/epoch.h */
 	char *pool;                     /* URLs, each ending with a NUL byte */
 	uint64_t *offset;               /* n + 1 */
 	uint32_t *site, *dir;
@@ -27,6 +28,7 @@ struct pages_opts {
 	bool site_by_domain;            /* registrable domain instead of host */
 	bool dir_names;
 	bool borrow;                    /* pool and offset stay the caller's */
+	uint32_t n_settled;             /* 0: all */
 };
 
 /* Takes over pool and offset (from malloc), or borrows them. */

@@ -15,7 +15,7 @@ static int prepare_graph(struct prepared *p, const struct pages *pages, prepare_
 	struct graph_builder *b = graph_builder_new(&opts);
 	int rc = 0;
 
-	for (uint32_t i = 0; i < pages->n && rc == 0; i++) {
+	for (uint32_t i = 0; i < pages->n_settled && rc == 0; i++) {
 		size_t n;
 		const uint32_t *to = links(from, i, &n);
 
@@ -26,11 +26,7 @@ static int prepare_graph(struct prepared *p, const struct pages *pages, prepare_
 		graph_builder_free(b);
 		return rc;
 	}
-	rc = graph_builder_finish(b, pages->n, &p->links, err);
-	if (rc < 0)
-		return rc;
-	graph_transpose(&p->links, &p->links_in);
-	return 0;
+	return graph_builder_finish(b, pages->n_settled, &p->links, err);
 }
 
 void pagerank_to_ten(const double *rank, uint32_t n, uint8_t *ret)
@@ -49,19 +45,32 @@ void pagerank_to_ten(const double *rank, uint32_t n, uint8_t *ret)
 	}
 }
 
-static int prepare_pagerank(struct prepared *p, uint32_t n, struct err *err)
+static int prepare_pagerank(struct prepared *p, const struct pages *pages, struct err *err)
 {
 	struct pagerank_opts opts = PAGERANK_DEFAULTS;
 	struct pagerank_result result;
-	int rc;
 
-	p->pagerank = mem_array(n, sizeof *p->pagerank);
-	p->pagerank10 = mem_array(n, sizeof *p->pagerank10);
-	rc = pagerank(&p->links, &opts, p->pagerank, &result, err);
-	if (rc < 0)
-		return rc;
-	pagerank_to_ten(p->pagerank, n, p->pagerank10);
-	return 0;
+	p->pagerank = mem_array(pages->n, sizeof *p->pagerank);
+	return pagerank(&p->links, &opts, p->pagerank, &result, err);
+}
+
+/* What follows from the links and the PageRank of settled pages. */
+static void complete(struct prepared *p, const struct pages *pages, unsigned needs)
+{
+	double least = 1;
+
+	if (needs & NEED_LINKS) {
+		graph_pad(&p->links, pages->n);
+		graph_transpose(&p->links, &p->links_in);
+	}
+	if (!(needs & NEED_PAGERANK))
+		return;
+	for (uint32_t i = 0; i < pages->n_settled; i++)
+		least = fmin(least, p->pagerank[i]);
+	for (uint32_t i = pages->n_settled; i < pages->n; i++)
+		p->pagerank[i] = least;
+	p->pagerank10 = mem_array(pages->n, sizeof *p->pagerank10);
+	pagerank_to_ten(p->pagerank, pages->n, p->pagerank10);
 }
 
 int prepare(struct prepared *p, const struct pages *pages, unsigned needs,
@@ -72,10 +81,12 @@ int prepare(struct prepared *p, const struct pages *pages, unsigned needs,
 	if (needs & NEED_PAGERANK)
 		needs |= NEED_LINKS;
 	needs &= ~p->have;
-	if (needs & NEED_LINKS)
+	if (needs & ~p->found & NEED_LINKS)
 		rc = prepare_graph(p, pages, links, from, err);
-	if (rc == 0 && (needs & NEED_PAGERANK))
-		rc = prepare_pagerank(p, pages->n, err);
+	if (rc == 0 && (needs & ~p->found & NEED_PAGERANK))
+		rc = prepare_pagerank(p, pages, err);
+	if (rc == 0)
+		complete(p, pages, needs);
 	if (rc == 0 && (needs & NEED_FAMILIES))
 		families_number(pages, p->family, p->n_family);
 	if (rc == 0)
@@ -99,9 +110,9 @@ void prepare_view(const struct prepared *p, struct view *v)
 {
 	v->links = p->have & NEED_LINKS ? &p->links : NULL;
 	v->links_in = p->have & NEED_LINKS ? &p->links_in : NULL;
-	v->pagerank = p->pagerank;
-	v->pagerank10 = p->pagerank10;
-	v->size = p->size;
+	v->pagerank = p->have & NEED_PAGERANK ? p->pagerank : NULL;
+	v->pagerank10 = p->have & NEED_PAGERANK ? p->pagerank10 : NULL;
+	v->size = p->have & NEED_SIZES ? p->size : NULL;
 	for (int k = 0; k < N_FAMILIES; k++) {
 		v->family[k] = p->family[k];
 		v->n_family[k] = p->n_family[k];

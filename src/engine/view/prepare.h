@@ -12,15 +12,16 @@
 
 struct prepared {
 	unsigned have;                  /* enum policy_needs, or-ed */
-	struct graph links, links_in;
-	double *pagerank;
+	unsigned found;                 /* the same: of settled pages it is there already */
+	struct graph links, links_in;   /* between settled pages; the others have none */
+	double *pagerank;               /* of settled pages; the others have the least of them */
 	uint8_t *pagerank10;
-	uint8_t *size;                  /* NEED_SIZES: filled by the caller */
+	uint8_t *size;                  /* NEED_SIZES: filled in by the caller */
 	uint32_t *family[N_FAMILIES];
 	uint32_t n_family[N_FAMILIES];
 };
 
-/* links: the out-links of a page, for NEED_LINKS and NEED_PAGERANK. */
+/* links: the out-links of a settled page to others, for NEED_LINKS and NEED_PAGERANK. */
 typedef const uint32_t *prepare_links(const void *from, uint32_t page, size_t *ret_n);
 
 MUST_CHECK int prepare(struct prepared *p, const struct pages *pages, unsigned needs,

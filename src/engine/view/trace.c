@@ -16,11 +16,16 @@
 #include "base/io/input.h"
 #include "base/status.h"
 #include "engine/archive/archive.h"
+#include "engine/archive/site_detect.h"
 #include "policy/policy.h"
+#include "repo/place.h"
 #include "repo/store.h"
 
 #define PROGRESS_RECORDS 1024   /* records between two calls of progress() */
 #define REPORTS_MAX 20          /* unreadable records reported; the rest is counted */
+
+/* out: the user keeps the page out, it is not replayed. */
+struct url_at { size_t at; uint32_t size; bool out; };
 
 struct loader {
 	struct history *h;
@@ -29,8 +34,10 @@ struct loader {
 	struct store *store;
 	const struct archive_reader *reader;
 	uint64_t n_reports, done, total;        /* bytes of the files read, and of all */
-	uint32_t page;                  /* whose URL is below */
-	struct buf url;
+	struct buf urls;                /* of the repository's pages, */
+	VEC(struct url_at) pages;       /* where they are, by page */
+	bool pruned;                    /* captures may be missing: */
+	struct map there;               /* ids of those that are there, to 0 */
 };
 
 static int add_record(void *arg, const struct record *r, struct err *err)
@@ -60,32 +67,38 @@ static uint64_t file_size(const char *path)
 	return stat(path, &st) ? 0 : (uint64_t)st.st_size;
 }
 
-static int turn_to(struct loader *l, uint32_t page, struct err *err)
+static int add_url(void *arg, const struct store_page *p, struct err *err)
 {
-	struct store_page p;
-	int rc;
+	struct loader *l = arg;
 
-	if (page == l->page)
-		return 0;
-	rc = store_page_get(l->store, page, &p, err);
-	if (rc <= 0)
-		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", page);
-	buf_clear(&l->url);
-	buf_add(&l->url, p.url.s, p.url.size);
-	l->page = page;
+	(void)err;
+	vec_push(&l->pages, ((struct url_at){ l->urls.size, (uint32_t)p->url.size, p->care != 0 }));
+	buf_add(&l->urls, p->url.s, p->url.size);
 	return 0;
+}
+
+/* The URL of a page: 1, or 0 if it is kept out. */
+static int find_url(struct loader *l, uint32_t page, struct text *ret, struct err *err)
+{
+	if (page >= l->pages.n)
+		return err_set(err, E_STORE, "no page %u", page);
+	*ret = (struct text){ l->urls.data + l->pages.v[page].at, l->pages.v[page].size };
+	return !l->pages.v[page].out;
 }
 
 static int add_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct loader *l = arg;
 	struct record r;
-	int rc = turn_to(l, c->page, err);
+	struct text url;
+	int rc = find_url(l, c->page, &url, err);
 
-	if (rc < 0)
+	if (l->pruned)
+		map_put(&l->there, c->id, 0);
+	if (rc <= 0)
 		return rc;
 	record_from_capture(c, &r);
-	r.url = (struct text){ l->url.data, l->url.size };
+	r.url = url;
 	l->stats->n_records++;
 	return history_add(l->h, &r, err);
 }
@@ -105,14 +118,15 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 	char unlike[48];
 	int rc;
 
-	if (v->capture || (v->outcome > OUTCOME_GONE && !is_failure(v)))
+	if (v->capture && (!l->pruned || map_get(&l->there, v->capture) != MAP_NONE))
+		return 0;               /* the capture was added */
+	if ((v->outcome > OUTCOME_GONE && !is_failure(v)) || (!v->cycle && !v->capture))
 		return 0;
 	if (v->goal == GOAL_ALIVE && v->outcome != OUTCOME_GONE)
 		return 0;               /* a test of life: changes were not looked for */
-	rc = turn_to(l, v->page, err);
-	if (rc < 0)
+	rc = find_url(l, v->page, &r.url, err);
+	if (rc <= 0)
 		return rc;
-	r.url = (struct text){ l->url.data, l->url.size };
 	r.revisit = v->outcome == OUTCOME_SAME;
 	r.status = r.revisit ? 304 : v->outcome == OUTCOME_GONE ? 404 :
 	           v->outcome == OUTCOME_FAILED ? v->status : 200;
@@ -123,15 +137,6 @@ static int add_visit(void *arg, const struct store_visit *v, struct err *err)
 	}
 	l->stats->n_records++;
 	return history_add(l->h, &r, err);
-}
-
-static bool is_repository(const char *path, char *ret_store, size_t size)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) &&
-	       (size_t)snprintf(ret_store, size, "%s/freshet.db", path) < size &&
-	       stat(ret_store, &st) == 0;
 }
 
 static int add_weight(void *arg, const struct store_page *p, struct err *err)
@@ -145,11 +150,19 @@ static int add_weight(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
+static int open_folder(struct store **ret, const char *folder, struct err *err)
+{
+	char where[PLACE_SIZE];
+	int rc = place_find(folder, where, err);
+
+	return rc < 0 ? rc : store_open(ret, where, STORE_READ, err);
+}
+
 /* Load the weights of pages; the history must have its final page numbers. */
-static int load_weights(struct history *h, const char *path, struct err *err)
+static int load_weights(struct history *h, const char *folder, struct err *err)
 {
 	struct store *s;
-	int rc = store_open(&s, path, STORE_READ, err);
+	int rc = open_folder(&s, folder, err);
 
 	if (rc < 0)
 		return rc;
@@ -158,22 +171,28 @@ static int load_weights(struct history *h, const char *path, struct err *err)
 		for (uint32_t i = 0; i < h->n_pages; i++)
 			h->weight[i] = 1;
 	}
-	rc = store_pages(s, add_weight, h, err);
+	rc = store_pages(s, 0, add_weight, h, err);
 	store_close(s);
 	return rc;
 }
 
-static int load_repository(struct loader *l, const char *path, struct err *err)
+static int load_repository(struct loader *l, const char *folder, struct err *err)
 {
-	int rc = store_open(&l->store, path, STORE_READ, err);
+	char *pruned = NULL;
+	int rc = open_folder(&l->store, folder, err);
 
 	if (rc < 0)
 		return rc;
-	l->page = STORE_NONE;
-	buf_init(&l->url, BUF_NO_LIMIT);
-	if ((rc = store_captures(l->store, STORE_NONE, add_capture, l, err)) == 0)
-		rc = store_visits(l->store, STORE_NONE, 1, UINT32_MAX, add_visit, l, err);
-	buf_release(&l->url);
+	buf_init(&l->urls, BUF_NO_LIMIT);
+	rc = store_state_get(l->store, STORE_OF_SHARD, "pruned", &pruned, err);
+	l->pruned = rc > 0;             /* then imported visits may be all that is left */
+	if (rc >= 0 && (rc = store_pages(l->store, 0, add_url, l, err)) == 0 &&
+	    (rc = store_captures(l->store, NULL, 0, add_capture, l, err)) == 0)
+		rc = store_visits(l->store, !l->pruned, UINT32_MAX, add_visit, l, err);
+	buf_release(&l->urls);
+	vec_release(&l->pages);
+	map_release(&l->there);
+	free(pruned);
 	store_close(l->store);
 	l->store = NULL;
 	return rc;
@@ -184,8 +203,7 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 {
 	struct loader l = { .h = h, .report = report };
 	struct archive_reader reader = { .record = add_record, .report = report_bad, .arg = &l,
-	                                 .detector = &h->detect };
-	char store[4096];
+	                                 .detectors = &(struct detectors){ h->detect, NULL } };
 	int rc = 0;
 
 	l.reader = &reader;
@@ -195,8 +213,8 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 	for (size_t i = 0; i < n; i++)
 		l.total += file_size(paths[i]);
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		rc = is_repository(paths[i], store, sizeof store) ?
-		     load_repository(&l, store, err) : archive_read(&reader, paths[i], err);
+		rc = place_is_repository(paths[i]) ? load_repository(&l, paths[i], err) :
+			archive_read(&reader, paths[i], err);
 		l.done += file_size(paths[i]);
 		if (rc == 0 && report->progress && report->progress(report->arg, l.done, l.total))
 			rc = err_set(err, E_STOP, "the reading was stopped");
@@ -206,7 +224,7 @@ int trace_load(struct history *h, const char *const *paths, size_t n,
 	if (rc == 0)
 		rc = history_finish(h, err);
 	for (size_t i = 0; i < n && rc == 0; i++)
-		if (is_repository(paths[i], store, sizeof store))
-			rc = load_weights(h, store, err);
+		if (place_is_repository(paths[i]))
+			rc = load_weights(h, paths[i], err);
 	return rc;
 }

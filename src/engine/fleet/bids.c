@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bids.c - a shard asks for the next part of its budget.
+ *
+ * It writes its bid into the ledger, reads those of all shards, and takes what the market
+ * (engine/market/market.h) offers it.  Two workers that do so at the same moment may both be
+ * offered the last requests: the ledger grants them once.
+ *
+ * A bid in the ledger is 266 bytes: a letter for the version and whether scores can be
+ * compared, then 32-bit numbers, lowest byte first: first, top, the counts.
+ */
+#include "engine/fleet/work_inner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/cycle/cycle.h"
+#include "engine/market/market.h"
+
+#define VERSION '1'
+#define BID_SIZE (2 + 4 * (2 + DEMAND_BUCKETS))
+#define YIELD_SECONDS 2         /* a shard below the price keeps its slot so long */
+
+static void put32(unsigned char *p, uint32_t v)
+{
+	for (int i = 0; i < 4; i++)
+		p[i] = (unsigned char)(v >> 8 * i);
+}
+
+static uint32_t get32(const unsigned char *p)
+{
+	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void write_bid(const struct demand *d, bool comparable, unsigned char out[BID_SIZE])
+{
+	out[0] = VERSION;
+	out[1] = comparable ? 'y' : 'n';
+	put32(out + 2, d->first);
+	put32(out + 6, (uint32_t)d->top);
+	for (int i = 0; i < DEMAND_BUCKETS; i++)
+		put32(out + 10 + 4 * i, d->count[i]);
+}
+
+/* A row that is no bid of this version counts as none. */
+static void read_bid(struct market_shard *m, struct text bid)
+{
+	const unsigned char *p = (const unsigned char *)bid.s;
+
+	if (bid.size != BID_SIZE || p[0] != VERSION)
+		return;
+	m->known = true;
+	m->not_comparable = p[1] != 'y';
+	m->demand.first = get32(p + 2);
+	m->demand.top = (int32_t)get32(p + 6);
+	if (m->demand.top > 1 << 16 || m->demand.top < -(1 << 16))
+		m->demand.top = 0;
+	for (int i = 0; i < DEMAND_BUCKETS; i++)
+		m->demand.count[i] = get32(p + 10 + 4 * i);
+}
+
+struct reading { VEC(struct market_shard) shards; int32_t want; uint32_t at; };
+
+static int see_bid(void *arg, const struct fleet_bid *b, struct err *err)
+{
+	struct reading *r = arg;
+	struct market_shard m = { .pages = b->pages > UINT32_MAX ? UINT32_MAX : (uint32_t)b->pages,
+	                          .last = b->last, .granted = b->granted, .done = b->done };
+
+	(void)err;
+	read_bid(&m, b->bid);
+	if (b->shard == r->want)
+		r->at = (uint32_t)r->shards.n;
+	vec_push(&r->shards, m);
+	return 0;
+}
+
+static int read_market(struct slot *s, struct reading *r, struct market *ret, struct err *err)
+{
+	int rc;
+
+	*r = (struct reading){ .want = s->lease.shard };
+	rc = fleet_bids(s->work->fleet, s->cycle.number, see_bid, r, err);
+	if (rc == 0 && r->at >= r->shards.n)
+		rc = err_set(err, E_STORE, "%s: shard %d is gone", fleet_shown(s->work->fleet),
+		             s->lease.shard);
+	if (rc < 0)
+		vec_release(&r->shards);
+	*ret = (struct market){ s->cycle.budget, (uint32_t)r->shards.n, r->shards.v };
+	return rc;
+}
+
+int bids_expect(struct slot *s, uint32_t *ret, struct err *err)
+{
+	struct reading r;
+	struct market m;
+	int rc = read_market(s, &r, &m, err);
+
+	if (rc < 0)
+		return rc;
+	*ret = market_expect(&m, r.at);
+	vec_release(&r.shards);
+	return 0;
+}
+
+/* Below the price, with nothing under way: is the slot wanted by another shard? */
+static int wait_for_turn(struct slot *s, bool idle, struct err *err)
+{
+	double now = fleet_clock();
+	bool wanted = false;
+	int rc;
+
+	if (!idle) {
+		s->waits_since = 0;
+		return CRAWL_MORE_LATER;
+	}
+	s->waits_since = s->waits_since > 0 ? s->waits_since : now;
+	slot_say(s, "waiting", -1);
+	if (now - s->waits_since < YIELD_SECONDS)
+		return CRAWL_MORE_LATER;
+	rc = fleet_waiting(s->work->fleet, s->cycle.number, &wanted, err);
+	if (rc == 0 && wanted) {
+		s->yields = true;
+		s->stop = 1;
+	}
+	return rc < 0 ? rc : CRAWL_MORE_LATER;
+}
+
+int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err)
+{
+	struct slot *s = arg;
+	unsigned char bytes[BID_SIZE];
+	struct demand demand = { 0 };
+	bool comparable = engine_demand(e, &demand);
+	uint32_t total = *granted, offer, left;
+	struct reading r;
+	struct market m;
+	double price;
+	int rc;
+
+	if (idle && comparable && !demand.first && !demand_total(&demand))
+		return CRAWL_NO_MORE;   /* there is nothing to ask for */
+	write_bid(&demand, comparable, bytes);
+	rc = fleet_bid(s->work->fleet, &s->lease, (struct text){ (char *)bytes, BID_SIZE }, err);
+	if (rc == 0)
+		rc = read_market(s, &r, &m, err);
+	if (rc < 0)
+		return rc;
+	market_bid(&m, r.at, &demand, comparable);
+	price = market_price(&m);
+	offer = market_offer(&m, r.at);
+	left = market_left(&m);
+	vec_release(&r.shards);
+	if (offer)
+		rc = fleet_grant(s->work->fleet, &s->lease, s->cycle.number, offer, &total, err);
+	if (rc == 0 && isfinite(price))
+		rc = fleet_price(s->work->fleet, s->cycle.number, price, err);
+	if (rc < 0)
+		return rc;
+	if (total > *granted) {
+		*granted = total;
+		s->waits_since = 0;
+		slot_say(s, "crawling", -1);
+		return CRAWL_MORE_LATER;
+	}
+	/* what others do not spend comes back while their part lasts; it is not waited for */
+	return left ? wait_for_turn(s, idle, err) : CRAWL_NO_MORE;
+}
