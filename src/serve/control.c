@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* control.c - see control.h. */
+#include "serve/control.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/when.h"
+#include "cli/frame/command.h"
+#include "serve/http/body.h"
+#include "serve/desk.h"
+#include "serve/jobs.h"
+
+#define URLS_MAX 1000                   /* of one request */
+#define POLICIES_MAX 16
+
+/* ---- cycles ---- */
+
+struct newest { bool clients, open; uint32_t number; };
+
+static int see_cycle(void *arg, const struct store_cycle *c, struct err *err)
+{
+	(void)err;
+	*(struct newest *)arg = (struct newest){ c->clients, c->open, c->number };
+	return 0;
+}
+
+static int check_newest(struct serve *s, struct err *err)
+{
+	struct newest n = { 0 };
+	struct store *store;
+	int rc = serve_store(s, STORE_READ, &store, err);
+
+	if (rc < 0)
+		return rc;
+	rc = store_cycles(store, STORE_NEWEST, see_cycle, &n, err);
+	store_close(store);
+	if (rc == 0 && n.open && n.clients)
+		rc = err_set(err, E_USAGE, "cycle %u is open for other crawlers: POST /v1/lease/end ends "
+		             "it, or \"new\": true", n.number);
+	return rc;
+}
+
+static char *with(struct arena *keep, const char *option, const char *value)
+{
+	size_t size = strlen(option) + strlen(value) + 4;
+	char *text = arena_alloc(keep, size);
+
+	snprintf(text, size, "--%s=%s", option, value);
+	return text;
+}
+
+int control_begin_cycle(struct serve *s, const char *budget, const char *policy, bool anew,
+                        struct err *err)
+{
+	const struct option_list *given = &s->opts.cycle_words;
+	const char *words[JOB_WORDS_MAX] = { "cycle", "--json", "--doing", "/dev/fd/3" };
+	struct arena keep = { 0 };
+	size_t n = 4;
+	uint32_t number;
+	int rc = anew ? 0 : check_newest(s, err);
+
+	for (size_t i = 0; i < given->n && i < JOB_WORDS_MAX - 8; i++)
+		words[n++] = given->v[i];
+	if (budget)                     /* of two the last holds */
+		words[n++] = with(&keep, "budget", budget);
+	if (policy)
+		words[n++] = with(&keep, "policy", policy);
+	if (anew)
+		words[n++] = "--new";
+	if (rc == 0)
+		rc = jobs_begin(s->jobs, JOB_CYCLE, words, n, "{}", &number, err);
+	arena_release(&keep);
+	return rc;
+}
+
+static void answer_conflict(struct call *c, int rc, const struct err *err)
+{
+	if (rc == E_USAGE || rc == E_BUSY)
+		http_problem(c->answer, 409, "%s", err->text);
+	else
+		answer_error(c, rc, err);
+}
+
+void route_cycle_start(struct call *c)
+{
+	struct body *b = body_parse(c->request, c->answer, "budget policy new");
+	const char *budget, *policy;
+	struct err err = { 0 };
+	bool anew;
+	int rc;
+
+	if (b && body_text(b, c->answer, "budget", &budget) &&
+	    body_text(b, c->answer, "policy", &policy) && body_flag(b, c->answer, "new", &anew)) {
+		rc = control_begin_cycle(c->serve, budget, policy, anew, &err);
+		if (rc < 0) {
+			answer_conflict(c, rc, &err);
+		} else {
+			cli_json_schema(&c->j, "started");
+			json_kbool(&c->j, "started", true);
+			json_kstr(&c->j, "look", "/v1/now");
+			cli_json_end(&c->j);
+			c->answer->status = 202;
+			answer_json(c);
+		}
+	}
+	body_free(b);
+}
+
+void route_cycle_stop(struct call *c)
+{
+	if (!jobs_stop(c->serve->jobs, JOB_CYCLE, 0)) {
+		http_problem(c->answer, 409, "no cycle of our own runs");
+		return;
+	}
+	cli_json_schema(&c->j, "stopping");
+	json_kbool(&c->j, "stopping", true);
+	cli_json_end(&c->j);
+	c->answer->status = 202;
+	answer_json(c);
+}
+
+/* ---- settings and pages ---- */
+
+static void answer_words(struct call *c, const char *command, const char **words, size_t n)
+{
+	struct err err = { 0 };
+	int rc = command_answer(c->serve, command, words, n, &c->answer->body, &err);
+
+	if (rc < 0)
+		answer_error(c, rc, &err);
+	else
+		answer_json(c);
+}
+
+/* Rules may name a file with @, which is the server's: that is for its own terminal. */
+static bool names_file(const char *const *values, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (values[i][0] == '@')
+			return true;
+	return false;
+}
+
+void route_setting_put(struct call *c)
+{
+	struct body *b = body_parse(c->request, c->answer, "key value values site");
+	struct arena *keep = &c->request->keep;
+	const char *key, *value, *site, **values, *words[URLS_MAX + 8];
+	size_t n = 0, n_values;
+
+	if (b && body_text(b, c->answer, "key", &key) && body_text(b, c->answer, "value", &value) &&
+	    body_text(b, c->answer, "site", &site) &&
+	    body_texts(b, c->answer, "values", URLS_MAX, keep, &values, &n_values)) {
+		if (!key || (value && n_values)) {
+			http_problem(c->answer, 400, "key, and one of value and values, please; without them "
+			             "it is unset");
+		} else if (names_file(&value, value != NULL) || names_file(values, n_values)) {
+			http_problem(c->answer, 400, "@FILE is for the command `freshet set`");
+		} else {
+			words[n++] = "--json";
+			if (site)
+				words[n++] = with(keep, "site", site);
+			words[n++] = "--";
+			words[n++] = key;
+			if (value)
+				words[n++] = value;
+			for (size_t i = 0; i < n_values; i++)
+				words[n++] = values[i];
+			answer_words(c, "set", words, n);
+			if (c->answer->status == 200)
+				serve_renew(c->serve);
+		}
+	}
+	body_free(b);
+}
+
+void route_page_add(struct call *c)
+{
+	struct body *b = body_parse(c->request, c->answer, "urls tag");
+	const char **urls, *tag, *words[URLS_MAX + 8];
+	size_t n = 0, n_urls;
+
+	if (b && body_texts(b, c->answer, "urls", URLS_MAX, &c->request->keep, &urls, &n_urls) &&
+	    body_text(b, c->answer, "tag", &tag)) {
+		bool standard = false;
+
+		for (size_t i = 0; i < n_urls; i++)
+			standard |= !strcmp(urls[i], "-");
+		if (!n_urls || standard) {
+			http_problem(c->answer, 400, "urls: a list of URLs, please");
+		} else {
+			words[n++] = "--json";
+			if (tag)
+				words[n++] = with(&c->request->keep, "tag", tag);
+			words[n++] = "--";
+			for (size_t i = 0; i < n_urls; i++)
+				words[n++] = urls[i];
+			answer_words(c, "add", words, n);
+		}
+	}
+	body_free(b);
+}
+
+void route_page_remove(struct call *c)
+{
+	struct store *s = call_store(c, STORE_READ);
+	const char *words[3] = { "--json", "--", NULL };
+	struct store_page page;
+	bool found = s && call_page(c, s, &page, &words[2]);
+
+	store_close(s);
+	if (found)
+		answer_words(c, "remove", words, 3);
+}
+
+/* ---- replays ---- */
+
+void route_replay_start(struct call *c)
+{
+	struct body *b = body_parse(c->request, c->answer, "policies cycle budget seeds aim");
+	struct arena *keep = &c->request->keep;
+	const char **policies, *texts[3], *words[JOB_WORDS_MAX] = { "replay", "--json", "--doing",
+	                                                            "/dev/fd/3" };
+	static const char *const keys[3] = { "cycle", "budget", "aim" };
+	size_t n = 4, n_policies;
+	struct err err = { 0 };
+	int64_t seeds;
+	uint32_t number;
+	char text[24];
+	int rc;
+
+	if (!b || !body_texts(b, c->answer, "policies", POLICIES_MAX, keep, &policies, &n_policies) ||
+	    !body_int(b, c->answer, "seeds", 3, 1, 100, &seeds)) {
+		body_free(b);
+		return;
+	}
+	for (size_t i = 0; i < n_policies; i++)
+		words[n++] = with(keep, "policy", policies[i]);
+	for (int i = 0; i < 3; i++) {
+		if (!body_text(b, c->answer, keys[i], &texts[i])) {
+			body_free(b);
+			return;
+		}
+		if (texts[i])
+			words[n++] = with(keep, keys[i], texts[i]);
+	}
+	snprintf(text, sizeof text, "%lld", (long long)seeds);
+	words[n++] = with(keep, "seeds", text);
+	words[n++] = "--";
+	words[n++] = c->serve->opts.folder;
+	rc = jobs_begin(c->serve->jobs, JOB_REPLAY, words, n,
+	                c->request->body.size ? buf_text(&c->request->body) : "{}", &number, &err);
+	body_free(b);
+	if (rc < 0) {
+		answer_conflict(c, rc, &err);
+		return;
+	}
+	cli_json_schema(&c->j, "started");
+	json_kint(&c->j, "id", number);
+	cli_json_end(&c->j);
+	c->answer->status = 202;
+	http_answer_header(c->answer, "Location", "/v1/replays/%u", number);
+	answer_json(c);
+}
+
+struct looking { struct call *c; uint32_t number; bool found, whole; };
+
+static void print_replay(struct json *j, const struct job *job, bool whole)
+{
+	char t[21];
+
+	json_kint(j, "id", job->number);
+	json_kstr(j, "state", job_state_name(job->state));
+	when_iso(job->began, t);
+	json_kstr(j, "began", t);
+	json_kint(j, "seconds", (job->ended ? job->ended : (int64_t)time(NULL)) - job->began);
+	json_key(j, "asked");
+	json_raw(j, job->note);
+	json_key(j, "doing");
+	json_raw(j, job->now.size ? buf_text(&job->now) : "null");
+	if (job->state == JOB_FAILED) {
+		json_key(j, "said");
+		json_strn(j, buf_text(&job->said), job->said.size < 2000 ? job->said.size : 2000);
+	}
+	if (whole) {
+		json_key(j, "result");
+		json_raw(j, job->state == JOB_DONE && job->output.size ? buf_text(&job->output) : "null");
+	}
+}
+
+static bool see_replay(void *arg, const struct job *job)
+{
+	struct looking *l = arg;
+
+	if (job->kind != JOB_REPLAY || (l->number && job->number != l->number))
+		return false;
+	l->found = true;
+	if (!l->whole)
+		json_object(&l->c->j);
+	print_replay(&l->c->j, job, l->whole);
+	if (!l->whole)
+		json_end_object(&l->c->j);
+	return l->whole;
+}
+
+void route_replays(struct call *c)
+{
+	struct looking l = { .c = c };
+
+	cli_json_schema(&c->j, "replays");
+	json_key(&c->j, "replays");
+	json_array(&c->j);
+	jobs_each(c->serve->jobs, see_replay, &l);
+	json_end_array(&c->j);
+	cli_json_end(&c->j);
+	answer_json(c);
+}
+
+static bool replay_number(struct call *c, uint32_t *ret)
+{
+	char *end;
+	unsigned long n = strtoul(c->args[0], &end, 10);
+
+	*ret = (uint32_t)n;
+	if (*end || !n || n > UINT32_MAX)
+		http_problem(c->answer, 404, "there is no such replay");
+	return !c->answer->status;
+}
+
+void route_replay(struct call *c)
+{
+	struct looking l = { .c = c, .whole = true };
+
+	if (!replay_number(c, &l.number))
+		return;
+	cli_json_schema(&c->j, "replay-job");
+	jobs_each(c->serve->jobs, see_replay, &l);
+	cli_json_end(&c->j);
+	if (l.found) {
+		answer_json(c);
+	} else {
+		buf_clear(&c->answer->body);
+		http_problem(c->answer, 404, "there is no such replay; the last %d are kept", JOBS_KEPT);
+	}
+}
+
+void route_replay_stop(struct call *c)
+{
+	uint32_t number;
+
+	if (!replay_number(c, &number))
+		return;
+	if (!jobs_stop(c->serve->jobs, JOB_REPLAY, number)) {
+		http_problem(c->answer, 409, "this replay does not run");
+		return;
+	}
+	cli_json_schema(&c->j, "stopping");
+	json_kbool(&c->j, "stopping", true);
+	cli_json_end(&c->j);
+	c->answer->status = 202;
+	answer_json(c);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* feed.h - changes for who asks or listens, from a cursor (engine/recall/change_feed.h). */
+#ifndef SERVE_FEED_H
+#define SERVE_FEED_H
+
+#include "engine/recall/change_feed.h"
+#include "serve/serve_inner.h"
+
+#define FEED_LIMIT_MAX 1000             /* changes of one answer */
+
+struct feed;
+
+/* Which changes, from where; text as the cursor is, NULL: from the beginning, "now": behind
+ * all that there are; last, unless it is 0: before the newest so many. */
+MUST_CHECK int feed_new(struct feed **ret, struct store *s, const char *text, int64_t last,
+                        struct err *err);
+void feed_free(struct feed *f);
+/* Append the next as server-sent events, as many as fit. */
+MUST_CHECK int feed_events(struct feed *f, struct store *s, struct buf *out, struct err *err);
+/* Append the next `most` as elements of a list; ret_n may be NULL. */
+MUST_CHECK int feed_list(struct feed *f, struct store *s, int64_t most, struct json *j,
+                         size_t *ret_n, struct err *err);
+bool feed_has_more(const struct feed *f);
+const struct change_cursor *feed_at(const struct feed *f);
+
+/* One event; data must be without a line break, but for one at its end. */
+void feed_event(struct buf *out, const char *name, const char *id, const char *data,
+                size_t size);
+
+/* hub.c: answer with a stream.  The feed is the hub's from then on. */
+void hub_listen(struct call *c, bool changes_only, struct feed *feed);
+
+#endif
