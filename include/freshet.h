@@ -210,6 +210,8 @@ struct freshet_ask_options {
 	uint32_t per_host;              /* of one host in the client's hands; 0: any number */
 	uint32_t max_requests;          /* for each page, redirects included; 0: 1 */
 	int64_t lease_seconds;          /* to tell of a page; 0: half an hour */
+	const char *agent;              /* your product token in robots.txt; NULL: the rules for
+	                                 * all robots are looked at */
 };
 
 struct freshet_offer {
@@ -224,6 +226,11 @@ struct freshet_offer {
 	int again;                      /* it was offered to this client before */
 	double score, probability;      /* NAN: unknown */
 	const char *reason;
+	const char *given;              /* url as it was added or told, byte for byte */
+	const char *robots;             /* what we know of robots.txt: "allowed", "forbidden"; NULL:
+	                                 * nothing.  Only cycles of Freshet itself read it */
+	int64_t robots_read;            /* when they did; 0: never */
+	double crawl_delay;             /* seconds that it asks for; NAN: none, or not known */
 };
 
 struct freshet_asked {
@@ -258,10 +265,13 @@ struct freshet_told {
 	const char *etag, *last_modified;       /* for the next conditional request */
 	const char *links;              /* URLs on the page, with blanks between */
 	const char *cause;              /* of a failure: dns, connect, timeout, tls, robots ... */
-	uint32_t requests;              /* that it cost; 0: one, or none if it was blocked */
+	uint32_t requests;              /* that it cost, 1000 at most; 0: one, or none if it was
+	                                 * blocked */
 	int64_t time;                   /* 0: the clock; one more than a day ahead is taken for
 	                                 * now, and warn() is told */
 	double score, probability;      /* of a page that was not offered; 0: unknown */
+	int add;                        /* put the page under care if it is not; else that is an
+	                                 * error */
 };
 
 /* What came of a page.  It is kept when the call returns.  It goes into the cycle that is open

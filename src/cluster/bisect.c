@@ -6,8 +6,8 @@
  * be found at once and kept until their turn comes: with BISECT_BEST the two new
  * nodes (whose gains must be known before the next choice), with BISECT_LARGEST
  * the next few by size, which will be divided soon in any case.  The division
- * found waits in side[], where the node's rows have their places, until it is
- * made: then the node's part of order[] is parted in two.
+ * found waits in side[], at the indexes that the node's rows have in order[].  When
+ * it is made, the node's part of order[] is divided in two.
  *
  * Memory beside the rows: 17 bytes per row, and per division under way the sums
  * over the vocabulary.
@@ -25,7 +25,7 @@
 #include "cluster/refine.h"
 #include "cluster/split.h"
 
-#define AT_ONCE 8               /* divisions looked for at the same time */
+#define AT_ONCE 8               /* divisions computed at the same time */
 
 struct node_state {
 	struct split_result found;
@@ -38,9 +38,9 @@ struct bisect {
 	struct bisect_options o;
 	struct clusters *c;
 	struct node_state *state;
-	struct heap leaves;     /* that may still be divided */
+	struct heap leaves;     /* leaves that may still be divided */
 	uint32_t n_leaves;
-	uint8_t *side;          /* by place in order */
+	uint8_t *side;          /* by index in order */
 	float *key;
 	uint32_t *scratch;
 	struct split_work *work[AT_ONCE];
@@ -70,7 +70,7 @@ static void find_division(struct bisect *b, uint32_t node, struct split_work *w)
 	split_run(w, &part, b->state[node].seed, &b->state[node].found);
 }
 
-/* The undivided nodes whose division must or may soon be known. */
+/* Leaves whose division should be computed now: it is needed next, or soon. */
 static uint32_t pick_pending(struct bisect *b, uint32_t *pending)
 {
 	uint32_t popped[AT_ONCE], n_popped = 0, n = 0;
@@ -78,7 +78,7 @@ static uint32_t pick_pending(struct bisect *b, uint32_t *pending)
 	double key[AT_ONCE];
 
 	if (b->o.choose == BISECT_BEST)
-		most = AT_ONCE;         /* unknown gains are on top: all of them */
+		most = AT_ONCE;         /* leaves of unknown gain are on top: take all of these */
 	while (n_popped < most && heap_pop(&b->leaves, &popped[n_popped], &key[n_popped])) {
 		uint32_t node = popped[n_popped];
 
@@ -86,7 +86,7 @@ static uint32_t pick_pending(struct bisect *b, uint32_t *pending)
 		if (!b->state[node].known)
 			pending[n++] = node;
 		else if (b->o.choose == BISECT_BEST || n == 0)
-			break;          /* the next to be divided is known */
+			break;          /* we know which leaf is divided next */
 	}
 	for (uint32_t i = 0; i < n_popped; i++)
 		heap_set(&b->leaves, popped[i], key[i]);
@@ -116,7 +116,7 @@ static void find_pending(struct bisect *b)
 	}
 }
 
-/* Part the node's rows by side, keeping their order. */
+/* Divide the node's rows by side, keeping their order. */
 static void divide_node(struct bisect *b, uint32_t node)
 {
 	struct cluster_node *nd = &b->c->nodes[node];
@@ -146,7 +146,7 @@ static void divide_all(struct bisect *b)
 		if (!heap_top(&b->leaves, &node, &key))
 			break;
 		if (!b->state[node].known)
-			continue;       /* the ones before it could not be divided */
+			continue;       /* its division must be computed first */
 		heap_pop(&b->leaves, &node, &key);
 		divide_node(b, node);
 	}
@@ -277,7 +277,7 @@ void clusters_at(const struct clusters *c, uint32_t k, uint32_t *ret_nodes)
 
 	assert(k > 0 && k <= c->k);
 	for (uint32_t i = 0; i < made; i++)
-		if (c->nodes[i].child[0] >= made)       /* CLUSTER_NONE is, too */
+		if (c->nodes[i].child[0] >= made)       /* also if it is CLUSTER_NONE */
 			ret_nodes[n++] = i;
 	assert(n == k);
 }

@@ -137,7 +137,7 @@ void centroid_order(const struct rows *centroids, uint32_t c, uint32_t *ret_orde
 
 	for (uint32_t i = 0; i < k; i++)
 		list[i] = (struct ranked){ (float)rows_dot(centroids, c, centroids, i), i };
-	list[c].cosine = 2;             /* before all, even its equals */
+	list[c].cosine = 2;             /* comes first, even among equal centroids */
 	qsort(list, k, sizeof *list, by_cosine);
 	for (uint32_t i = 0; i < k; i++)
 		ret_order[i] = list[i].number;
@@ -178,7 +178,7 @@ void centroid_rank_features(const struct clusters *c, uint32_t n_labels, float *
 
 	memset(ret, 0, (size_t)c->n_rows * n_labels * sizeof *ret);
 	for (uint32_t f = 0; f < n_labels && f < c->k; f++) {
-		centroid_order(&c->centroids, f, order);        /* numbered by size */
+		centroid_order(&c->centroids, f, order);        /* cluster 0 is the largest */
 		for (uint32_t i = 0; i < c->k; i++)
 			rank[order[i]] = c->k > 1 ? (float)i / (float)(c->k - 1) : 0;
 		for (uint32_t i = 0; i < c->n_rows; i++)

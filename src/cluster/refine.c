@@ -48,7 +48,7 @@ static void regroup(struct clusters *c, const uint32_t *to, const uint32_t *size
 	uint32_t *order = mem_array(c->n_members, sizeof *order);
 	uint32_t *at = mem_array(c->k, sizeof *at), next = 0;
 
-	for (uint32_t p = 0; p < c->n_members;) {       /* leaves by place */
+	for (uint32_t p = 0; p < c->n_members;) {       /* leaf by leaf, in their order */
 		uint32_t i = c->of[c->order[p]];
 
 		p += c->nodes[c->leaf[i]].size;
@@ -63,7 +63,7 @@ static void regroup(struct clusters *c, const uint32_t *to, const uint32_t *size
 		order[at[to[p]]++] = c->order[p];
 	for (uint32_t p = 0; p < c->n_members; p++)
 		c->order[p] = order[p];
-	for (uint32_t i = c->n_nodes; i-- > 0;) {       /* children behind parents */
+	for (uint32_t i = c->n_nodes; i-- > 0;) {       /* children before parents */
 		struct cluster_node *nd = &c->nodes[i];
 
 		if (nd->child[0] == CLUSTER_NONE)
@@ -83,7 +83,7 @@ static bool pass(struct clusters *c, const struct rows *rows, uint32_t *to, floa
 	for (uint32_t p = 0; p < c->n_members; p++) {
 		uint32_t now = c->of[c->order[p]];
 
-		/* an empty row, or one as near to its own: it stays */
+		/* an empty row stays, and one that is as near to its own centroid */
 		if (to[p] != now && !(cosine[p] > 0 &&
 		    rows_dot(rows, c->order[p], &c->centroids, now) < (double)cosine[p] - 1e-6))
 			to[p] = now;
@@ -101,7 +101,7 @@ static bool pass(struct clusters *c, const struct rows *rows, uint32_t *to, floa
 	return moved;
 }
 
-/* Lengths of the inner nodes' sums, which divisions told before. */
+/* Set the lengths of the inner nodes' sums: those from the divisions are no longer true. */
 static void measure_inner(struct clusters *c, const struct rows *rows)
 {
 	uint32_t *inner = mem_array(c->n_nodes, sizeof *inner), n = 0;

@@ -19,7 +19,7 @@ void rows_init_dense(struct rows *r, uint32_t n, uint32_t dim)
 	assert(dim > 0);
 	*r = (struct rows){ .n = n, .dim = dim, .stride = stride };
 	r->dense_size = (size_t)n * stride * sizeof(float);
-	r->dense = mem_big(r->dense_size);      /* comes zeroed */
+	r->dense = mem_big(r->dense_size);      /* is zero */
 }
 
 void rows_init_sparse(struct rows *r, uint32_t dim)
@@ -219,7 +219,7 @@ double rows_dot(const struct rows *a, uint32_t i, const struct rows *b, uint32_t
 	return sum;
 }
 
-/* The value at place `rank` of the sorted column; reorders v. */
+/* The value that index `rank` would have if v were sorted; reorders v. */
 static float quickselect(float *v, ptrdiff_t n, ptrdiff_t rank)
 {
 	ptrdiff_t lo = 0, hi = n - 1;

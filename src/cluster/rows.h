@@ -21,12 +21,12 @@ struct rows {                   /* zeroed, it is empty */
 	uint32_t n, dim;
 	uint32_t stride;        /* dense: dim rounded up; 0 says sparse */
 	float *dense;           /* n * stride */
-	size_t dense_size;      /* bytes, for giving them back */
+	size_t dense_size;      /* bytes, for mem_big_free() */
 	uint64_t *start;        /* sparse: n + 1 offsets into term and weight */
 	uint32_t *term;
 	float *weight;
 	size_t start_cap, term_cap, weight_cap;
-	uint64_t open;          /* pairs added, the open row's included */
+	uint64_t open;          /* pairs added, those of the open row included */
 };
 
 void rows_init_dense(struct rows *r, uint32_t n, uint32_t dim);         /* zeros */

@@ -35,31 +35,31 @@
 #include "base/mem.h"
 #include "cluster/kernel.h"
 
-#define BLOCK 512               /* rows evaluated against one v */
-#define BLOCK_LARGE 32768       /* the same, in parts shared by threads */
-#define LARGE 65536             /* rows from which a part is shared */
+#define BLOCK 512               /* rows compared with the same v */
+#define BLOCK_LARGE 32768       /* the same, if threads share the work */
+#define LARGE 65536             /* from so many rows on, threads share the work */
 #define TASK 4096               /* rows of one task */
-#define SHARES 4                /* tasks that sum up a shared part */
-#define CHUNK 128               /* rows that stay in cache from dot to sum */
+#define SHARES 4                /* tasks that compute sums of shared work */
+#define CHUNK 128               /* rows that stay in cache for dot products and sums */
 #define ALIKE 1e-6f             /* 1 - cosine below which rows are the same */
 #define SEED_DRAWS 8
-#define SLACK 4e-6f             /* covers the rounding of keys */
+#define SLACK 4e-6f             /* more than the rounding error of keys */
 
 struct split_work {
 	const struct rows *rows;
 	struct split_options o;
-	double *sum[2];         /* of the rows of each side; zero between uses */
-	double *whole;          /* of both, while trials are made on the same rows */
+	double *sum[2];         /* sums of the rows of each side; zero between uses */
+	double *whole;          /* sum of both sides, during trials on the same rows */
 	double *share[SHARES - 1];      /* sums of two sides, made when first needed */
 	float *v, *best;        /* direction from side 0 to side 1; zero between uses */
-	uint32_t *active;       /* terms that occur, when that is not all of them */
+	uint32_t *active;       /* terms that occur, unless `all` do */
 	uint32_t n_active;
 	bool all;
-	uint8_t *seen;          /* by term */
+	uint8_t *seen;          /* by term: it is in active */
 	double norm[2];
 	double drift;           /* sum of all movements of v so far */
 	float margin;
-	/* of one block, and of the sample */
+	/* memory for one block, and for the sample */
 	uint32_t *list, *place;
 	float *dots;
 	uint32_t *sample_id;
@@ -163,7 +163,7 @@ static void clear_v(struct split_work *w)
 		w->v[term_of(w, a)] = 0;
 }
 
-/* v from the sums, and how far it moved. */
+/* Compute v from the sums; add how far it moved to drift. */
 static void renew(struct split_work *w)
 {
 	double square[2] = { 0, 0 }, scale[2], moved = 0;
@@ -205,7 +205,7 @@ static uint32_t choose_sides(struct split_work *w, const struct split_part *p,
 	return ones;
 }
 
-/* Sides and sums of a range, while its rows are in cache. */
+/* Set the sides and the sums of a range of rows, while they are in cache. */
 static void divide_range(struct split_work *w, const struct split_part *p, uint32_t from,
                          uint32_t to, double *const sum[2])
 {
@@ -297,7 +297,7 @@ static void evaluate(struct split_work *w, const struct split_part *p, uint32_t 
 	}
 }
 
-/* Exact check of one row, and its move if the criterion gains. */
+/* Compute exactly if the criterion gains by moving this row; if so, move it. */
 static bool try_move(struct split_work *w, const struct split_part *p, uint32_t i)
 {
 	int from = p->side[i], to = 1 - from;
@@ -346,7 +346,7 @@ static uint32_t refine_block(struct split_work *w, const struct split_part *p,
 	return moved;
 }
 
-/* Rows per block: enough of them that renewing v costs little beside. */
+/* Rows per block: so many that computing v again costs little in comparison. */
 static uint32_t block_size(const struct split_work *w, const struct split_part *p)
 {
 	uint64_t pairs = rows_size(w->rows, p->id[0]) + 2
@@ -471,7 +471,7 @@ static void take_sample(struct split_work *w, const struct split_part *p, struct
 	*ret = (struct split_part){ w->sample_id, n, w->sample_side, w->sample_key };
 }
 
-/* Lengths of the sides and of the whole, members of each side. */
+/* Set the lengths of the sides and of the whole, and the members of each side. */
 static void measure(struct split_work *w, const struct split_part *p,
                     struct split_result *ret)
 {

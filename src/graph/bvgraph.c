@@ -21,14 +21,14 @@
 #include "base/mem.h"
 #include "graph/bits.h"
 
-#define LINKS_A_BIT 64          /* real graphs of the web have less than 10 */
+#define LINKS_A_BIT 64          /* cap, against damaged files; web graphs have below 10 */
 #define PROPS_SIZE_MAX ((size_t)1 << 20)
 #define GRAPH_SIZE_MAX ((size_t)1 << 38)
 
 struct decoder {
 	const struct bvgraph_props *props;
 	struct bits bits;
-	uint64_t *offsets;              /* of the graph being made */
+	uint64_t *offsets;              /* rows decoded so far: offsets, links */
 	uint32_t *targets;
 	VEC(uint32_t) copied, extra;
 	VEC(uint64_t) runs;             /* first, length, first, length ... */
@@ -64,7 +64,7 @@ static bool copy_blocks(struct decoder *d, uint64_t node, uint64_t back, uint64_
 	row = d->targets + d->offsets[node - back];
 	n_row = d->offsets[node - back + 1] - d->offsets[node - back];
 	n_blocks = read_code(&d->bits, d->props->block_counts, 0);
-	if (n_blocks > n_row + 1)       /* only the first may be empty */
+	if (n_blocks > n_row + 1)       /* no block but the first may be empty */
 		return false;
 	for (uint64_t i = 0; i <= n_blocks; i++) {
 		uint64_t n;
@@ -72,7 +72,7 @@ static bool copy_blocks(struct decoder *d, uint64_t node, uint64_t back, uint64_
 		if (i < n_blocks)
 			n = read_code(&d->bits, d->props->blocks, 0) + (i > 0);
 		else if (i & 1)
-			break;          /* ends with a copied block */
+			break;          /* the last block was a copied one */
 		else
 			n = n_row - at; /* the rest is copied */
 		if (n > n_row - at)
@@ -178,11 +178,11 @@ static bool merge_runs(struct decoder *d)
 	}
 	while (at < n_residuals)
 		*out++ = d->extra.v[at++];
-	d->extra.n = n_residuals + n_run_links;         /* from n_residuals on */
+	d->extra.n = n_residuals + n_run_links;         /* merged: from n_residuals on */
 	return true;
 }
 
-/* Decode the row of a node to its place; false: damaged. */
+/* Decode the row of a node, behind the rows before it; false: damaged. */
 static bool decode_row(struct decoder *d, uint64_t node)
 {
 	uint64_t degree = read_code(&d->bits, d->props->degrees, 0), left, skip;
@@ -272,7 +272,7 @@ int bvgraph_decode(const struct bvgraph_props *props, const char *name, const vo
 	if (offsets)
 		positions = (struct bits){ .data = padded(offsets, offsets_size),
 		                           .end = (uint64_t)offsets_size * 8 };
-	vec_reserve(&d.copied, 1);      /* so that neither is NULL */
+	vec_reserve(&d.copied, 1);      /* memcpy() must not get NULL */
 	vec_reserve(&d.extra, 1);
 	r = decode_rows(&d, name, offsets ? &positions : NULL, err);
 	free((void *)d.bits.data);

@@ -41,6 +41,24 @@ void graph_alloc(struct graph *g, uint32_t n_nodes, uint64_t n_links,
 	g->targets = *ret_targets = g->own_targets = mem_big(g->own_targets_size);
 }
 
+void graph_pad(struct graph *g, uint32_t n_nodes)
+{
+	size_t size = ((size_t)n_nodes + 1) * sizeof(uint64_t);
+	uint64_t *offsets;
+
+	if (n_nodes <= g->n_nodes)
+		return;
+	offsets = mem_big(size);
+	if (g->offsets)
+		memcpy(offsets, g->offsets, ((size_t)g->n_nodes + 1) * sizeof *offsets);
+	for (size_t v = (size_t)g->n_nodes + 1; v <= n_nodes; v++)
+		offsets[v] = g->n_links;
+	mem_big_free(g->own_offsets, g->own_offsets_size);
+	g->offsets = g->own_offsets = offsets;
+	g->own_offsets_size = size;
+	g->n_nodes = n_nodes;
+}
+
 void graph_in_degrees(const struct graph *g, uint32_t *ret_degrees)
 {
 	memset(ret_degrees, 0, (size_t)g->n_nodes * sizeof *ret_degrees);

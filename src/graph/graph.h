@@ -53,6 +53,8 @@ void graph_release(struct graph *g);
 /* Arrays for a graph of this size, to be filled by the caller. */
 void graph_alloc(struct graph *g, uint32_t n_nodes, uint64_t n_links,
                  uint64_t **ret_offsets, uint32_t **ret_targets);
+/* A graph of own arrays gets nodes without links behind its own. */
+void graph_pad(struct graph *g, uint32_t n_nodes);
 /* Reverse all links; rows are ascending.  Working memory: 4 bytes a node. */
 void graph_transpose(const struct graph *g, struct graph *ret);
 /* Links pointing at each node, n_nodes numbers. */

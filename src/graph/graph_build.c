@@ -30,11 +30,11 @@ struct link { uint32_t from, to; };
 struct graph_builder {
 	struct graph_build_opts opts;
 	VEC(struct link) links;
-	struct link *spare;             /* second half of the radix sort */
+	struct link *spare;             /* second buffer of the radix sort */
 	size_t links_max;
 	uint32_t *degrees;
-	size_t degrees_cap;             /* zeroed this far */
-	uint32_t highest;               /* node + 1 */
+	size_t degrees_cap;             /* all of it is zeroed */
+	uint32_t highest;               /* highest node + 1 */
 	uint64_t n_spilled;
 	int fd;
 };
@@ -219,7 +219,7 @@ static void tidy_rows(struct graph *g, uint64_t *offsets, uint32_t *targets, boo
 {
 	uint64_t kept = 0, begin = 0;
 
-	/* small ones are built inside other people's threads */
+	/* small graphs are built inside threads of others: no threads for them */
 	#pragma omp parallel for schedule(dynamic, 4096) if (g->n_nodes > 65536)
 	for (uint32_t v = 0; v < g->n_nodes; v++)
 		graph_sort_row(targets + offsets[v], offsets[v + 1] - offsets[v]);

@@ -26,9 +26,9 @@ struct graph_text_reader {
 	enum graph_text_kind kind;
 	struct strtab names;
 	VEC(uint8_t) alive;             /* by name: 0, 1 or NOT_A_PAGE; adjacency only */
-	VEC(uint32_t) pages;            /* names that are pages, as they came */
-	uint64_t n_links;               /* between numbers, */
-	uint32_t highest;               /* none of them larger */
+	VEC(uint32_t) pages;            /* names that are pages, in the order of lines */
+	uint64_t n_links;               /* links between numbers, */
+	uint32_t highest;               /* and the highest number */
 	graph_text_resolve *resolve;
 	struct buf page_name, link_name;
 };
@@ -199,7 +199,7 @@ static int add_page_line(struct graph_text_reader *r, const char *line, const ch
 	r->alive.v[page] = (uint8_t)(tab[1] - '0');
 	p = tab + 2;
 	while ((link = next_word(&p, end)).n) {
-		if (url.s == r->page_name.data) /* links of what is no URL are names, too */
+		if (url.s == r->page_name.data) /* relative links make sense only on a URL */
 			link = resolved(r, url, link, &r->link_name);
 		failed = intern(r, link, &target, err);
 		if (!failed)
@@ -228,7 +228,7 @@ int graph_text_add(struct graph_text_reader *r, struct input *in, struct err *er
 			kind = guess(line, end);
 			if (r->kind == GRAPH_TEXT_UNKNOWN)
 				r->kind = kind;
-			/* numbers are names where names came before */
+			/* in a file of names, a line of two numbers is two names */
 			if (r->kind != kind && !(r->kind == GRAPH_TEXT_NAMES &&
 			                         kind == GRAPH_TEXT_NUMBERS))
 				return err_set(err, E_PARSE, "%s: is of another kind than the files "

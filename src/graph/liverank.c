@@ -22,7 +22,7 @@
 #include "graph/liverank_order.h"
 
 #define TOLERANCE 1e-9
-#define SCORE_BITS 20           /* that the solver has right */
+#define SCORE_BITS 20           /* binary digits that the solver computes exactly */
 
 enum { ASKED = 1, ALIVE = 2, DEAD = 4, QUEUED = 8 };
 
@@ -31,15 +31,15 @@ struct liverank {
 	struct liverank_opts opts;
 	uint32_t n;
 	uint8_t *state;
-	uint32_t *place;                /* by page */
+	uint32_t *place;                /* by page: see "Ties" above */
 	uint32_t *by_place;             /* pages, best place first */
-	uint32_t *order;                /* the sample, then what is fixed behind it */
+	uint32_t *order;                /* the sample, then the fixed part of the order */
 	uint32_t n_order, at, n_sample;
-	bool ranked;                    /* what comes behind the sample is known */
+	bool ranked;                    /* the order after the sample is made */
 	VEC(uint32_t) queue;            /* BFS */
 	size_t queue_at;
 	struct heap heap;               /* AI */
-	uint32_t rest_at;               /* in by_place: BFS and AI when dry */
+	uint32_t rest_at;               /* in by_place: next page when queue or heap is empty */
 };
 
 static int check(const struct liverank_world *w, const struct liverank_opts *o,
@@ -64,8 +64,7 @@ static int check(const struct liverank_world *w, const struct liverank_opts *o,
 	return 0;
 }
 
-/* Places: see above.  dice has a random permutation of the pages; by_place is by
- * PageRank if there is one. */
+/* Fill place and by_place.  dice: a random permutation of the pages. */
 static void make_places(struct liverank *l, const uint32_t *dice)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
@@ -139,7 +138,7 @@ int liverank_new(struct liverank **ret, const struct liverank_world *world,
 		dice[i] = i;
 	rng_shuffle(&r, dice, l->n);
 	make_places(l, dice);
-	/* a second throw: the sample must not depend on how ties are broken */
+	/* shuffle again: the sample must not depend on how ties are broken */
 	rng_shuffle(&r, dice, l->n);
 	fill_static(l, dice);
 	free(dice);
@@ -203,7 +202,7 @@ static unsigned rank_from_sample(const struct liverank *l, unsigned n, double **
 		scores[k] = mem_array(l->n + 1ul, sizeof **scores);
 	if (n && pagerank_solve(l->world.matrix, &o, n, (const double *const *)teleports,
 	                        scores, results, NULL))
-		n = 0;                  /* our own vectors: cannot happen */
+		n = 0;                  /* cannot happen: the vectors are ours */
 	for (unsigned k = 0; k < n; k++)
 		free(teleports[k]);
 	return n;

@@ -77,8 +77,8 @@ bool liverank_in_sample(const struct liverank *l);
 
 /*
  * cost(alpha) of an order: tests made until the share alpha of all living pages
- * is found, over the number of pages found then: 1 is perfect, n / n_alive is
- * chance.  NAN where nothing is alive.  alphas ascending, in (0, 1].
+ * is found, over alpha times the living pages: 1 is perfect (more where alpha of them is
+ * no whole number), n / n_alive is chance.  NAN where nothing is alive.  alphas ascending, in (0, 1].
  */
 void liverank_cost(const uint32_t *order, uint32_t n, const uint8_t *alive,
                    const double *alphas, unsigned n_alphas, double *ret_costs);

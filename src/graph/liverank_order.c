@@ -116,12 +116,12 @@ uint32_t liverank_sample_sites(uint32_t *order, uint32_t n, const uint32_t *site
 		size[sites[v]]++;
 	for (uint32_t s = 0; s < n_sites; s++)
 		with_size[size[s]]++;
-	/* n_large: sites of more than t pages, those that t + 1 tests would go to.  The first
-	 * t that fits no more ends it: a larger one may fit again, once few sites are that
-	 * large, but would leave nearly all of them untested. */
+	/* n_large: sites with more than t pages; t + 1 tests each are too many for z at some
+	 * t.  Stop at the first such t.  A larger t may fit again, since few sites are that
+	 * large, but then nearly all sites would get no test. */
 	for (n_large -= with_size[0]; n_large && (uint64_t)(t + 1) * n_large <= z; )
 		n_large -= with_size[++t];
-	if (t == 0) {                   /* more sites than tests: some go without */
+	if (t == 0) {                   /* more sites than tests: some sites get none */
 		t = 1;
 	}
 	for (uint32_t s = 0; s < n_sites; s++)

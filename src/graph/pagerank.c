@@ -26,19 +26,19 @@
 #include "base/mem.h"
 #include "graph/pagerank_matrix.h"
 
-#define BLOCK 8192u             /* rows added up together, in a fixed order */
+#define BLOCK 8192u             /* rows summed in one piece, so that the order is fixed */
 #define K_MAX (PAGERANK_VECTORS_MAX + 1)
 
 struct solver {
 	const struct pagerank_matrix *m;
 	const struct pagerank_opts *opts;
 	struct pagerank_sweep sweep;
-	unsigned n_vectors;             /* asked for; sweep.n_vectors may be one more */
+	unsigned n_vectors;             /* of the caller; sweep.n_vectors may be one more */
 	double *const *ranks;
 	const double *teleports[K_MAX];
-	double *sums_of[K_MAX];         /* sum over links by node; the ranks, mostly */
+	double *sums_of[K_MAX];         /* by node: sum over its links; mostly in ranks */
 	double scale[K_MAX], core_teleport[K_MAX], estimate_factor[K_MAX];
-	double *parts;                  /* block, item */
+	double *parts;                  /* sums by block and item */
 	uint32_t n_blocks;
 };
 
@@ -74,8 +74,8 @@ static double teleport_of(const struct solver *s, unsigned k, uint32_t row)
 	return s->teleports[k] ? s->teleports[k][s->m->node[row]] : 1.0 / s->m->n;
 }
 
-/* First shares: the teleport itself, so that what it cannot reach stays 0; or
- * the caller's guess.  core_teleport: what of the teleport falls on the core. */
+/* Set the first shares: the teleport itself, so that nodes that it cannot reach stay 0; or
+ * the caller's guess.  core_teleport: the part of the teleport that is on the core. */
 static void start(struct solver *s)
 {
 	const struct pagerank_matrix *m = s->m;
@@ -90,7 +90,7 @@ static void start(struct solver *s)
 			if (s->opts->warm_start && k < s->n_vectors)
 				y = s->ranks[k][m->node[r]];
 			if (!(y >= 0 && y < INFINITY))
-				y = t;          /* a guess that is none */
+				y = t;          /* the guess is not a number */
 			share = y / m->degree[r];
 			s->sweep.shares[(size_t)r * n + k] = share;
 			s->core_teleport[k] += t;
@@ -98,7 +98,7 @@ static void start(struct solver *s)
 		}
 		s->scale[k] = s->core_teleport[k] > 0 ? s->scale[k] / s->core_teleport[k] : 0;
 		if (!(s->scale[k] > 0))
-			s->scale[k] = 1 - s->opts->damping;     /* nothing to balance */
+			s->scale[k] = 1 - s->opts->damping;     /* no mass in the core */
 		s->estimate_factor[k] = m->back_share * s->opts->damping;
 	}
 	for (uint32_t i = 0; i < m->n_snaps; i++)
@@ -210,7 +210,7 @@ static void finish(struct solver *s, struct pagerank_result *results)
 	unsigned other = s->sweep.n_vectors - 1;
 
 	pagerank_gather(&s->sweep, s->sums_of);
-	if (other == s->n_vectors) {            /* there is a uniform helper */
+	if (other == s->n_vectors) {            /* the last vector is the uniform one */
 		weigh(s, other, &other_dangling, &all);
 		other_dangling *= (1 - d) / s->scale[other];
 	}
@@ -253,7 +253,7 @@ static void run(struct solver *s, struct pagerank_result *results)
 			results[k].iterations = passes;
 			if (results[k].converged)
 				continue;
-			/* the estimate was too hopeful: learn how much */
+			/* the estimate was too low: correct its factor */
 			done = false;
 			s->estimate_factor[k] = results[k].residual / s->opts->damping /
 				(changes[k] > 0 ? changes[k] : 1);
@@ -300,7 +300,7 @@ int pagerank_solve(const struct pagerank_matrix *m, const struct pagerank_opts *
 		.m = m, .n_vectors = n, .damping = opts->damping, .teleports = s.teleports,
 		.scale = s.scale, .shares = mem_big(shares_size),
 		.sums = mem_zalloc((size_t)m->n_steps * m->n_lanes * n, sizeof *s.sweep.sums),
-		.threads = m->n_lanes == 1 ? 1 :        /* small: not worth waking any */
+		.threads = m->n_lanes == 1 ? 1 :        /* too small for threads */
 			opts->threads ? opts->threads : (unsigned)omp_get_max_threads(),
 	};
 	run(&s, results);

@@ -29,7 +29,7 @@
 
 #define LANES_MAX 8u
 #define STEPS_MAX 8u
-#define TAIL_CELLS 64u                  /* of the dangling rows */
+#define TAIL_CELLS 64u                  /* cells of the dangling rows */
 
 struct pagerank_run { uint32_t length, n_rows; };
 
@@ -43,7 +43,7 @@ struct pagerank_cell {
 struct pagerank_matrix {
 	uint32_t n, n_core, n_snaps;
 	uint32_t *node;                 /* row -> node */
-	uint32_t *degree;               /* of a core row's node: links out */
+	uint32_t *degree;               /* by core row: out-links of its node */
 	uint32_t *core_degree;          /* those of them that end in the core */
 	uint8_t *loops;                 /* bit per core row: links to itself */
 	struct pagerank_run *runs;
@@ -53,7 +53,7 @@ struct pagerank_matrix {
 	uint32_t n_steps, n_lanes, n_tails;
 	size_t n_runs, runs_cap;
 	uint64_t n_row_links;           /* in links: all but loops of the core */
-	double back_share;              /* links that a sweep sees one sweep old */
+	double back_share;              /* share of links whose value is one sweep old */
 	bool relabelled;
 };
 

@@ -19,10 +19,10 @@
 #include "base/mem.h"
 #include "graph/pagerank_matrix.h"
 
-#define WINDOW 1024u            /* rows sorted by length among themselves */
+#define WINDOW 1024u            /* rows that are sorted by length together */
 #define LENGTH_CLASSES 4096u
-#define CELL_ALIGN 256u         /* rows: a cell's border, so that a table finds it */
-#define SMALL_LINKS 65536u      /* below: one cell, no threads */
+#define CELL_ALIGN 256u         /* cells begin at multiples of so many rows */
+#define SMALL_LINKS 65536u      /* with fewer links: one cell, no threads */
 #define NEAR_SHARE 0.33
 
 struct plan {
@@ -31,7 +31,7 @@ struct plan {
 	uint32_t *row_of;               /* node -> row */
 	uint32_t *length;               /* by node: links into it, one loop left out */
 	uint64_t *slot;                 /* by row: where its next link goes */
-	uint8_t *cell_at;               /* by row / CELL_ALIGN, core only */
+	uint8_t *cell_at;               /* by row / CELL_ALIGN: its cell; core only */
 };
 
 static unsigned log2_of(uint64_t v)
@@ -332,7 +332,7 @@ static void fill_links(struct plan *p)
 {
 	struct pagerank_matrix *m = p->m;
 
-	look_at_links(p, m->degree);            /* its memory serves as snap_at first */
+	look_at_links(p, m->degree);            /* first used as snap_at */
 	m->links = mem_big((m->n_row_links + 1) * sizeof *m->links);
 	place_links(p, m->degree);
 	#pragma omp parallel for schedule(static) if (p->g->n_links >= SMALL_LINKS)

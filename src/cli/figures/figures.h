@@ -16,13 +16,14 @@
 #include "cli/rank/rank_load.h"
 #include "engine/replay/experiment.h"
 
-struct figure_line { const char *label, *spec; int first; };    /* first: of a range */
+struct figure_line { const char *label, *spec; int first; };    /* first value of a range */
 
 enum figure_axis {
-	AXIS_SETTING,           /* a place for each cycle length and budget; lines: for
-	                         * each budget, at its value */
-	AXIS_RANGE,             /* a spec's range; a series for each line and setting */
-	AXIS_CYCLES,            /* the cycles; likewise */
+	AXIS_SETTING,           /* a point for each cycle length and budget; with lines
+	                         * x is the budget */
+	AXIS_RANGE,             /* x is the parameter of a range; a series for each line
+	                         * and setting */
+	AXIS_CYCLES,            /* x is the cycle; a series for each line and setting */
 	AXIS_TEST,              /* t-values, the first lines against the last n_against */
 };
 
@@ -37,12 +38,12 @@ struct figure {
 	size_t n_lines, n_against;
 	size_t measure;                         /* offset in struct cycle_measure */
 	enum search_kind test;
-	uint32_t cycles_most;                   /* 0: all of them */
+	uint32_t cycles_most;                   /* cycles at most; 0: all */
 	enum observe observe;
 	enum replay_weights weights;
-	double base;                            /* where the axis of values starts, if it can */
+	double base;                            /* start of the y axis, if possible */
 	bool search, x_log;
-	/* instead of a replay: makes the plot by itself */
+	/* makes the plot of a figure that is no replay */
 	int (*make)(struct figures *f, const struct figure *figure, struct plot *ret,
 	            struct err *err);
 };
@@ -54,13 +55,13 @@ struct figure_paper {
 	const char *name, *title, *detect;
 	const struct figure *figures;
 	size_t n_figures;
-	bool graph;             /* reads graphs with life, not histories */
+	bool graph;             /* its data are graphs with known life, not histories */
 };
 
 extern const struct figure_paper figures_paper1, figures_paper2, figures_paper3,
                                  figures_paper4, figures_beyond;
 
-/* What the command line says; 0 or NULL where it says nothing. */
+/* Options of the command line; 0 or NULL: not given. */
 struct figure_request {
 	const char *which;              /* "paper1", or "paper1:fig5,fig6" */
 	const char *svg;                /* folder, or NULL */
@@ -87,7 +88,7 @@ struct figures {                /* one call of the command */
 	struct history history;
 	struct figure_graph graph;
 	const struct figure **chosen;
-	struct plot *plots;             /* of the chosen */
+	struct plot *plots;             /* one for each of `chosen` */
 	size_t n;
 };
 
@@ -97,12 +98,12 @@ MUST_CHECK int figures_run(struct cli *cli, const struct figure_request *ask, in
 /* Fills the plots of all chosen figures that are replays. */
 MUST_CHECK int figures_replay(struct figures *f, struct err *err);
 
-/* The whole as text, as JSON, and one drawing each into a folder. */
+/* All figures as text, as JSON, and as SVG files in a folder. */
 void figures_print(const struct figures *f, FILE *out);
 void figures_print_json(const struct figures *f);
 MUST_CHECK int figures_draw(const struct figures *f, const char *folder, struct err *err);
 
-/* Of paper 4, in figures_paper4.c. */
+/* Data of paper 4; in figures_paper4.c. */
 MUST_CHECK int figure_graph_open(struct figure_graph *g, int n_args, char **args,
                                  struct err *err);
 void figure_graph_close(struct figure_graph *g);

@@ -25,8 +25,7 @@ struct domains {
 	uint32_t order[DOMAINS_MOST];   /* most pages first */
 };
 
-/* What stands behind the last dot of the host; hosts without one, and
- * addresses, are "other". */
+/* The top-level domain of a host; hosts without a dot, and addresses, are "other". */
 static uint32_t domain_of(struct domains *d, const char *url, const char **ret_path)
 {
 	const char *host = strstr(url, "://"), *dot, *end;
@@ -50,7 +49,7 @@ static uint32_t depth_of(const char *path)
 
 	for (; *path && *path != '?' && *path != '#'; path++)
 		n += *path == '/';
-	n = n ? n - 1 : 0;              /* the first is the root */
+	n = n ? n - 1 : 0;              /* the first slash is the root */
 	return n < DEPTHS ? n : DEPTHS - 1;
 }
 

@@ -120,7 +120,7 @@ static int make_costs(struct figures *f, const struct figure *figure, struct plo
 		specs.v[specs.n++] = figure->lines[i].spec;
 	}
 	rc = rank_orders_run(&f->graph.g, f->graph.matrix, f->graph.rank, &specs, f->ask->seed,
-	                     f->ask->n_seeds, &results, &n, err);
+	                     f->ask->n_seeds, f->ask->threads, &results, &n, err);
 	free(specs.v);
 	if (rc < 0)
 		return rc;

@@ -8,9 +8,9 @@
 #include "base/io/output.h"
 #include "cli/figures/figures.h"
 
-static void cell(struct table *t, const struct plot *p, size_t series, size_t place)
+static void cell(struct table *t, const struct plot *p, size_t series, size_t point)
 {
-	double y = p->series[series].y[place], se = p->series[series].se[place];
+	double y = p->series[series].y[point], se = p->series[series].se[point];
 
 	if (isnan(y))
 		table_cell(t, "-");
@@ -20,21 +20,21 @@ static void cell(struct table *t, const struct plot *p, size_t series, size_t pl
 		table_cell(t, "%.*f ± %.*f", p->decimals, y, p->decimals, se);
 }
 
-/* The longer side runs down the page: places, or series. */
+/* Rows are the longer of the two: points, or series. */
 static void print_plot(const struct plot *p, FILE *out)
 {
-	bool by_place = p->kind == PLOT_TABLE || p->n_x > p->n_series;
-	size_t n_rows = by_place ? p->n_x : p->n_series;
-	size_t n_columns = (by_place ? p->n_series : p->n_x) + 1;
+	bool by_point = p->kind == PLOT_TABLE || p->n_x > p->n_series;
+	size_t n_rows = by_point ? p->n_x : p->n_series;
+	size_t n_columns = (by_point ? p->n_series : p->n_x) + 1;
 	const char **heads = mem_array(n_columns, sizeof *heads);
 	char (*names)[PLOT_LABEL] = mem_zalloc(n_columns, sizeof *names);
 	struct table *t;
 
-	snprintf(names[0], sizeof names[0], "<%.70s", by_place ? p->x_label : "");
+	snprintf(names[0], sizeof names[0], "<%.70s", by_point ? p->x_label : "");
 	for (size_t k = 1; k < n_columns; k++) {
 		char buf[PLOT_LABEL];
 
-		snprintf(names[k], sizeof names[k], "%s", by_place ? p->series[k - 1].label :
+		snprintf(names[k], sizeof names[k], "%s", by_point ? p->series[k - 1].label :
 		         plot_name(p, k - 1, buf));
 	}
 	for (size_t k = 0; k < n_columns; k++)
@@ -43,9 +43,9 @@ static void print_plot(const struct plot *p, FILE *out)
 	for (size_t i = 0; i < n_rows; i++) {
 		char buf[PLOT_LABEL];
 
-		table_cell(t, "%s", by_place ? plot_name(p, i, buf) : p->series[i].label);
+		table_cell(t, "%s", by_point ? plot_name(p, i, buf) : p->series[i].label);
 		for (size_t k = 1; k < n_columns; k++)
-			cell(t, p, by_place ? k - 1 : i, by_place ? i : k - 1);
+			cell(t, p, by_point ? k - 1 : i, by_point ? i : k - 1);
 	}
 	table_print(t, out);
 	table_free(t);

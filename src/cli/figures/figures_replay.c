@@ -24,14 +24,14 @@ struct setting {
 	unsigned needs;
 };
 
-/* Where a figure's numbers come from. */
-struct use { size_t figure, setting, place; };  /* place: the n-th of the figure */
+/* A setting of a figure; point: the n-th of that figure. */
+struct use { size_t figure, setting, point; };
 
 struct figure_plan {
 	VEC(struct setting) settings;
 	VEC(struct use) uses;
 	struct grouping_share *groups;
-	struct arena keep;
+	struct arena texts;
 	size_t n_runs;
 };
 
@@ -60,11 +60,11 @@ static size_t setting_add(struct figure_plan *plan, const struct setting *s)
 	return plan->settings.n - 1;
 }
 
-static int spec_add(struct setting *s, const char *spec, struct arena *keep,
+static int spec_add(struct setting *s, const char *spec, struct arena *arena,
                     struct err *err)
 {
 	struct option_list all = { 0 };
-	int rc = policy_expand(spec, &all, keep, err);
+	int rc = policy_expand(spec, &all, arena, err);
 
 	for (size_t i = 0; i < all.n && rc == 0; i++) {
 		size_t k = 0;
@@ -90,17 +90,17 @@ static int plan_figure(struct figure_plan *plan, const struct figures *f, size_t
 		.observe = f->ask->observe_given ? f->ask->observe : d->observe,
 		.nearest = f->ask->nearest, .join = f->ask->join,
 		.site_by_domain = f->ask->site_by_domain, .groups = plan->groups } };
-	size_t place = 0;
+	size_t point = 0;
 	int rc = 0;
 
 	for (const char *c = d->cycles; *c && rc == 0; c += strcspn(c, ","), c += *c == ',') {
-		const char *cycle = arena_strndup(&plan->keep, c, strcspn(c, ","));
+		const char *cycle = arena_strndup(&plan->texts, c, strcspn(c, ","));
 
 		if (!duration_parse(cycle, &s.opts.cycle_seconds))
 			return err_set(err, E_USAGE, "figure %s: cycle '%s'", d->id, cycle);
 		for (const char *b = d->budgets; *b && rc == 0; b += strcspn(b, ","), b += *b == ',') {
-			const char *budget = arena_strndup(&plan->keep, b, strcspn(b, ","));
-			struct use use = { .figure = at, .place = place++ };
+			const char *budget = arena_strndup(&plan->texts, b, strcspn(b, ","));
+			struct use use = { .figure = at, .point = point++ };
 
 			if (!share_parse(budget, &s.opts.budget))
 				return err_set(err, E_USAGE, "figure %s: budget '%s'", d->id, budget);
@@ -108,7 +108,7 @@ static int plan_figure(struct figure_plan *plan, const struct figures *f, size_t
 			vec_push(&plan->uses, use);
 			for (size_t i = 0; i < d->n_lines && rc == 0; i++)
 				rc = spec_add(&plan->settings.v[use.setting], d->lines[i].spec,
-				              &plan->keep, err);
+				              &plan->texts, err);
 		}
 	}
 	return rc;
@@ -121,10 +121,10 @@ static void figure_plan_release(struct figure_plan *plan)
 	vec_release(&plan->settings);
 	vec_release(&plan->uses);
 	grouping_share_free(plan->groups);
-	arena_release(&plan->keep);
+	arena_release(&plan->texts);
 }
 
-static size_t n_places(const struct figure_plan *plan, size_t figure)
+static size_t n_points(const struct figure_plan *plan, size_t figure)
 {
 	size_t n = 0;
 
@@ -138,11 +138,11 @@ static size_t find_spec(const struct experiment *x, const char *spec)
 	for (size_t i = 0; i < x->n_results; i++)
 		if (!strcmp(x->results[i].spec, spec))
 			return i;
-	return 0;               /* planned, so it is there */
+	return 0;               /* not reached: all specs were planned */
 }
 
 /* One number over the seeds: of one cycle, or (c < 0) the mean over all. */
-static void fill(struct plot_series *s, size_t place, const struct experiment *x,
+static void fill(struct plot_series *s, size_t point, const struct experiment *x,
                  size_t policy, size_t measure, long c)
 {
 	const struct replay_run *runs = x->results[policy].runs;
@@ -151,8 +151,8 @@ static void fill(struct plot_series *s, size_t place, const struct experiment *x
 	for (uint32_t k = 0; k < x->n_seeds; k++)
 		stat_add(&m, c < 0 ? replay_mean(&runs[k], measure) :
 		         *(const double *)((const char *)&runs[k].cycles[c] + measure));
-	s->y[place] = m.mean;
-	s->se[place] = x->n_seeds > 1 ? stat_se(&m) : NAN;
+	s->y[point] = m.mean;
+	s->se[point] = x->n_seeds > 1 ? stat_se(&m) : NAN;
 }
 
 static void setting_name(const struct replay *r, const struct figure *d,
@@ -169,18 +169,18 @@ static void setting_name(const struct replay *r, const struct figure *d,
 }
 
 static void series_name(struct plot_series *s, const struct replay *r,
-                        const struct figure *d, size_t line, size_t places)
+                        const struct figure *d, size_t line, size_t points)
 {
 	char name[PLOT_LABEL];
 
 	setting_name(r, d, name);
-	if (places > 1)
+	if (points > 1)
 		snprintf(s->label, sizeof s->label, "%.50s, %.25s", d->lines[line].label, name);
 	else
 		snprintf(s->label, sizeof s->label, "%s", d->lines[line].label);
 }
 
-/* What the reader must know beside the axes. */
+/* The caption: what the axes do not say. */
 static void describe_run(struct plot *p, const struct figure *d,
                          const struct experiment *x)
 {
@@ -205,16 +205,16 @@ static void describe_run(struct plot *p, const struct figure *d,
 
 /* The size of a plot is known when its first setting is open. */
 static void size_plot(struct plot *p, const struct figure *d, const struct experiment *x,
-                      size_t places)
+                      size_t points)
 {
 	long lo = 0, hi = 0;
 
 	if (d->axis == AXIS_SETTING) {
-		plot_init(p, d->kind, d->n_lines, places);
+		plot_init(p, d->kind, d->n_lines, points);
 	} else if (d->axis == AXIS_TEST) {
 		plot_init(p, PLOT_TABLE, d->n_against, d->n_lines - d->n_against);
 	} else if (d->axis == AXIS_CYCLES) {
-		plot_init(p, d->kind, d->n_lines * places, x->replay->n_cycles);
+		plot_init(p, d->kind, d->n_lines * points, x->replay->n_cycles);
 		for (size_t i = 0; i < p->n_x; i++)
 			p->x[i] = (double)(i + 1);
 	} else {
@@ -225,7 +225,7 @@ static void size_plot(struct plot *p, const struct figure *d, const struct exper
 			lo = !i || d->lines[i].first < lo ? d->lines[i].first : lo;
 			hi = !i || last > hi ? last : hi;
 		}
-		plot_init(p, d->kind, d->n_lines * places, (size_t)(hi - lo + 1));
+		plot_init(p, d->kind, d->n_lines * points, (size_t)(hi - lo + 1));
 		for (size_t i = 0; i < p->n_x; i++)
 			p->x[i] = (double)(lo + (long)i);
 	}
@@ -240,15 +240,15 @@ static void size_plot(struct plot *p, const struct figure *d, const struct exper
 
 static void fill_range(struct plot *p, const struct figure *d, size_t line,
                        struct plot_series *s, const struct experiment *x,
-                       struct arena *keep)
+                       struct arena *arena)
 {
 	struct option_list all = { 0 };
 	struct err err;
 	size_t at = (size_t)(d->lines[line].first - (long)p->x[0]);
 
-	if (policy_expand(d->lines[line].spec, &all, keep, &err) < 0)
-		return;                 /* was expanded before */
-	/* a policy without the parameter is a level line */
+	if (policy_expand(d->lines[line].spec, &all, arena, &err) < 0)
+		return;                 /* not reached: it was expanded before */
+	/* a policy without the parameter has the same value everywhere */
 	for (size_t i = 0; i < (all.n > 1 ? all.n : p->n_x); i++)
 		fill(s, all.n > 1 ? at + i : i, x, find_spec(x, all.v[all.n > 1 ? i : 0]),
 		     d->measure, -1);
@@ -275,32 +275,32 @@ static void fill_tests(struct plot *p, const struct figure *d, const struct expe
 
 static void fill_figure(struct figures *f, const struct figure_plan *plan,
                         const struct use *use, const struct experiment *x,
-                        struct arena *keep)
+                        struct arena *arena)
 {
 	const struct figure *d = f->chosen[use->figure];
 	struct plot *p = &f->plots[use->figure];
-	size_t places = n_places(plan, use->figure);
+	size_t points = n_points(plan, use->figure);
 
 	if (!p->n_series)
-		size_plot(p, d, x, places);
+		size_plot(p, d, x, points);
 	if (d->axis == AXIS_TEST) {
 		fill_tests(p, d, x);
 		return;
 	}
 	for (size_t i = 0; i < d->n_lines; i++) {
 		struct plot_series *s = &p->series[d->axis == AXIS_SETTING ? i :
-		                                   i * places + use->place];
+		                                   i * points + use->point];
 		size_t policy = find_spec(x, d->lines[i].spec);
 
-		series_name(s, x->replay, d, i, d->axis == AXIS_SETTING ? 1 : places);
+		series_name(s, x->replay, d, i, d->axis == AXIS_SETTING ? 1 : points);
 		if (d->axis == AXIS_SETTING) {
 			if (d->kind == PLOT_LINES)
-				p->x[use->place] = x->replay->opts.budget.value;
+				p->x[use->point] = x->replay->opts.budget.value;
 			else
-				setting_name(x->replay, d, p->names[use->place]);
-			fill(s, use->place, x, policy, d->measure, -1);
+				setting_name(x->replay, d, p->names[use->point]);
+			fill(s, use->point, x, policy, d->measure, -1);
 		} else if (d->axis == AXIS_RANGE) {
-			fill_range(p, d, i, s, x, keep);
+			fill_range(p, d, i, s, x, arena);
 		} else {
 			for (size_t c = 0; c < p->n_x && c < x->replay->n_cycles; c++)
 				fill(s, c, x, policy, d->measure, (long)c);
@@ -342,7 +342,7 @@ static int run_setting(struct figures *f, struct figure_plan *plan, size_t at,
 		                    show_done, meter, err);
 	for (size_t i = 0; i < plan->uses.n && rc == 0; i++)
 		if (plan->uses.v[i].setting == at)
-			fill_figure(f, plan, &plan->uses.v[i], &x, &plan->keep);
+			fill_figure(f, plan, &plan->uses.v[i], &x, &plan->texts);
 	meter->before += meter->runs;
 	experiment_release(&x);
 	replay_search_close(&search);

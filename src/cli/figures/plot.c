@@ -7,8 +7,9 @@
 
 #include "base/mem.h"
 
-#define ROUNDING 1e-9           /* of a step: 0.3 / 0.1 is 3 */
-#define BASE_BELOW 0.75         /* of the largest value: the axis starts at its base */
+#define ROUNDING 1e-9           /* error of a quotient of steps: 0.3 / 0.1 is 3 */
+#define BASE_BELOW 0.75         /* share of the largest value; if values go below it, the axis
+                                 * starts at the base */
 
 static double *unknown(size_t n)
 {

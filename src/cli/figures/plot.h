@@ -33,25 +33,25 @@ struct plot {
 	const char *id, *title, *x_label, *y_label;
 	enum plot_kind kind;
 	bool x_log;
-	int decimals;                   /* of the values, in tables */
-	double base;                    /* where the values' axis starts, if it can: 0 */
+	int decimals;                   /* of values in tables */
+	double base;                    /* where the y axis starts, if that is possible */
 	char caption[640];
 	size_t n_x, n_series;
-	double *x;                      /* places on the axis; NAN: only a name */
-	char (*names)[PLOT_LABEL];      /* of the places, "" where x says it */
+	double *x;                      /* points on the x axis; NAN: it has only a name */
+	char (*names)[PLOT_LABEL];      /* names of the points; "": x is its name */
 	struct plot_series *series;
 };
 
 /* All values NAN, all labels empty. */
 void plot_init(struct plot *p, enum plot_kind kind, size_t n_series, size_t n_x);
 void plot_release(struct plot *p);
-/* The name of a place: its own, or its number. */
+/* The name of a point: its own, or its x. */
 const char *plot_name(const struct plot *p, size_t i, char buf[PLOT_LABEL]);
 
 /* Data to pixels: lo is drawn at `from`, hi at `to`. */
 struct plot_scale { double lo, hi, from, to; bool log; };
 double plot_at(const struct plot_scale *s, double value);
-/* A step of 1, 2 or 5 times a power of ten that cuts the span into at most n. */
+/* A step of 1, 2 or 5 times a power of ten; at most n steps make the span. */
 double plot_step(double span, unsigned n);
 /* Multiples of the step inside lo .. hi; on a log scale 1, 10, 100 ..., with 2 and
  * 5 between them if it spans less than two decades.  Returns how many. */

@@ -4,7 +4,7 @@
  *
  * The area is a fixed rectangle; the legend stands to the right of lines and of
  * grouped bars, and the caption below, wrapped by an estimate of the letters'
- * width (a renderer's fonts are not known here).  Bars of one place are drawn
+ * width (a renderer's fonts are not known here).  Bars of one point are drawn
  * lying, so that long names can be read.
  */
 #include <math.h>
@@ -21,7 +21,7 @@
 #define LINE_HEIGHT 17.0
 #define ROW_HEIGHT 26.0
 #define BAR_WIDTH 440.0
-#define MARKS_MOST 32           /* places; more are drawn without markers */
+#define MARKS_MOST 32           /* points; more are drawn without markers */
 #define PLACES_AS_TICKS 8
 #define COLOURS 10
 
@@ -167,7 +167,7 @@ static void y_axis(struct svg *g)
 	buf_str(g->out, "</text>\n");
 }
 
-/* Few places on a logarithmic axis are its ticks: 1, 2, 5 and 10 would miss some. */
+/* On a logarithmic axis a few points are the ticks: 1, 2, 5 and 10 would miss some. */
 static size_t x_ticks(const struct svg *g, double ret[PLOT_TICKS_MAX])
 {
 	if (!g->x.log || g->p->n_x > PLACES_AS_TICKS)
@@ -330,7 +330,7 @@ static void grouped_bars(struct svg *g)
 	line(g, g->x.from, g->y.from, g->x.to, g->y.from, "a");
 }
 
-/* Lines, or bars of several places. */
+/* Lines, or bars of several points. */
 static void draw_area(struct svg *g)
 {
 	const struct plot *p = g->p;
@@ -367,7 +367,7 @@ static void draw_area(struct svg *g)
 	caption(g, g->y.from + 70, true);
 }
 
-/* Bars of one place: a row each, its name to the left, its value to the right. */
+/* Bars of one point: a row each, its name to the left, its value to the right. */
 static void draw_rows(struct svg *g)
 {
 	const struct plot *p = g->p;

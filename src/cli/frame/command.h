@@ -20,8 +20,9 @@
 struct common_opts {
 	const char *repository;         /* -C DIR */
 	const char *store;              /* --store URL */
-	int64_t seed;
-	bool json, quiet, verbose, help, version;
+	int64_t seed, shard;            /* shard -1: all, or the one that a page is of */
+	int color;                      /* enum terminal_color */
+	bool json, quiet, verbose, no_pager, help, version;
 };
 
 struct cli {
@@ -32,6 +33,18 @@ struct cli {
 	void *opts;
 	bool *given;                    /* by index of the command's options */
 	const char *line;               /* the command line, without passwords */
+	struct shards *shards;          /* of a fleet (shards.h); NULL: there is but one store */
+	int32_t shard;                  /* that the command is at; -1: none */
+};
+
+/* How a command deals with a store of several shards. */
+enum on_fleet {
+	FLEET_UNAWARE,                  /* it needs no store */
+	FLEET_ONE,                      /* --shard must say which */
+	FLEET_EACH,                     /* it runs on each of them, one after the other */
+	FLEET_PAGE,                     /* its first argument is a URL: that of its shard */
+	FLEET_SELF,                     /* it knows fleets (shards_any()) */
+	FLEET_ALWAYS,                   /* so too, and is for them only: a single shard is one */
 };
 
 struct command {
@@ -40,11 +53,15 @@ struct command {
 	const char *summary;            /* one line */
 	const char *description;        /* paragraphs, separated by blank lines */
 	const char *examples;           /* lines "command  # what it does" */
+	const char *exits;              /* lines "N what it means": exit statuses that mean more than
+	                                 * usual, or that not every command has (1, 4); or NULL */
 	const struct option_spec *options;
 	size_t opts_size;
 	const char *const (*needs)[2];  /* {option, prerequisite}; or NULL */
 	int n_args_min, n_args_max;     /* -1: any number */
 	bool archives;                  /* a folder as argument means the archives in it */
+	bool read;                      /* people read it page by page on a terminal */
+	enum on_fleet on_fleet;
 	/* 0, or a negative error code with err filled. */
 	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 };
@@ -67,7 +84,7 @@ void command_print_overview(bool as_json);                      /* of all, on st
 void cli_json_option(struct json *j, const struct option_spec *s);
 
 /* The JSON document of a command: {"schema":"freshet.<command>/1", ... */
-void cli_json_begin(struct json *j, const char *command);      /* on stdout */
+void cli_json_begin(struct json *j, const char *command);      /* on output_standard() */
 void cli_json_schema(struct json *j, const char *command);     /* where j writes */
 void cli_json_end(struct json *j);
 

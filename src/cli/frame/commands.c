@@ -3,18 +3,26 @@
  * JSON documents; see command.h. */
 #include <stdio.h>
 
+#include "base/io/output.h"
 #include "base/near.h"
 #include "cli/frame/command.h"
+#include "cli/frame/terminal.h"
 
 const struct option_spec common_options[] = {
 	{ .name = "repository", .type = OPTION_TEXT, .letter = 'C', .def = ".", .arg = "DIR",
 	  .offset = offsetof(struct common_opts, repository), .help = "the repository" },
 	OPT_TEXT(common_opts, store, NULL, "URL",
-	         "where the repository's tables are: sqlite:FILE (default: DIR/freshet.db)"),
+	         "where the repository's tables are: sqlite:FILE or postgresql://... (default: DIR/freshet.db)"),
+	{ .name = "shard", .type = OPTION_INT, .def = "-1", .min = -1, .max = 65535, .arg = "K",
+	  .offset = offsetof(struct common_opts, shard),
+	  .help = "of a fleet, this shard only; -1: all of them, or that of the page" },
 	OPT_INT(common_opts, seed, 1, 0, 9e15, "seed of every random choice"),
 	OPT_FLAG(common_opts, json, "results as JSON"),
 	OPT_FLAG(common_opts, quiet, "no messages but errors"),
 	OPT_FLAG(common_opts, verbose, "more messages"),
+	OPT_CHOICE(common_opts, color, TERMINAL_COLORS, "auto",
+	           "colours; auto: on a terminal, unless NO_COLOR is set"),
+	OPT_FLAG(common_opts, no_pager, "long output on a terminal is not paged"),
 	{ .name = "help", .type = OPTION_FLAG, .letter = 'h',
 	  .offset = offsetof(struct common_opts, help), .help = "this text" },
 	{ .name = "version", .type = OPTION_FLAG, .letter = 'V',
@@ -59,7 +67,7 @@ int command_unknown(const char *name, struct err *err)
 
 void cli_json_begin(struct json *j, const char *command)
 {
-	json_to_file(j, stdout);
+	json_to_file(j, output_standard());
 	cli_json_schema(j, command);
 }
 

@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * completion.c - see completion.h.
- *
- * After an option with choices, the choices are offered; after --policy, the policies.
- * Otherwise: the options of the command, its arguments if they are from a list (commands,
- * policies, settings, kinds of export), and files.
- */
+/* completion.c - what the completion scripts of all shells share; see completion.h. */
 #include "cli/frame/completion.h"
-
-#include <stdio.h>
 
 #include "cli/frame/repository.h"
 #include "policy/catalogue/catalogue.h"
 #include "policy/policy.h"
 
-static void print_options(const struct option_spec *s)
-{
-	char shown[64];
-
-	for (; s && s->name; s++) {
-		option_display(s, shown);
-		printf(" --%s", shown);
-	}
-}
-
-static void print_choices(const char *choices)
+void completion_choices(const char *choices)
 {
 	for (; *choices; choices++)
 		putchar(*choices == '|' ? ' ' : *choices);
 }
 
-static void print_policies(void)
+void completion_policies(void)
 {
 	const struct policy_ops *ops;
 
@@ -38,9 +20,17 @@ static void print_policies(void)
 		printf("%s%s", i ? " " : "", ops->name);
 }
 
+/* The first word of a text of arguments: "a|b [DIR]" as "a b". */
+static void print_alternatives(const char *arguments)
+{
+	for (; *arguments && *arguments != ' '; arguments++)
+		putchar(*arguments == '|' ? ' ' : *arguments);
+}
+
 static void print_settings(void)
 {
 	const struct command *c;
+	const char *space = "";
 	char shown[64];
 
 	for (size_t i = 0; (c = command_at(i)); i++) {
@@ -48,7 +38,8 @@ static void print_settings(void)
 			if (!s->setting || setting_find(s->name) != s)
 				continue;
 			option_display(s, shown);
-			printf(" %s", shown);
+			printf("%s%s", space, shown);
+			space = " ";
 		}
 	}
 }
@@ -56,64 +47,48 @@ static void print_settings(void)
 static void print_commands(void)
 {
 	for (size_t i = 0; command_at(i); i++)
-		printf(" %s", command_at(i)->name);
+		printf("%s%s", i ? " " : "", command_at(i)->name);
 }
 
-/* The values of options that have choices. */
-static void print_values(const struct command *c)
-{
-	char shown[64];
+/* Commands whose arguments are words from a list, and who prints it. */
+static const struct {
+	const char *command;
+	void (*print)(void);            /* NULL: its text of arguments has them, "a|b" */
+} listed[] = {
+	{ "help", print_commands }, { "policies", completion_policies },
+	{ "set", print_settings }, { "get", print_settings }, { "export", NULL },
+};
 
-	for (const struct option_spec *s = c->options; s && s->name; s++) {
-		if (s->type != OPTION_CHOICE)
+bool completion_has_words(const struct command *c)
+{
+	for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
+		if (!strcmp(listed[i].command, c->name))
+			return true;
+	return false;
+}
+
+void completion_words(const struct command *c)
+{
+	for (size_t i = 0; i < sizeof listed / sizeof *listed; i++) {
+		if (strcmp(listed[i].command, c->name))
 			continue;
-		option_display(s, shown);
-		printf("\t%s:--%s) words=\"", c->name, shown);
-		print_choices(s->choices);
-		puts("\" ;;");
+		if (listed[i].print)
+			listed[i].print();
+		else
+			print_alternatives(c->arguments);
 	}
 }
 
-static void print_arguments(const struct command *c)
+bool completion_takes_policy(const struct option_spec *s)
 {
-	if (!strcmp(c->name, "help"))
-		print_commands();
-	else if (!strcmp(c->name, "policies"))
-		print_policies();
-	else if (!strcmp(c->name, "set") || !strcmp(c->name, "get"))
-		print_settings();
-	else if (!strcmp(c->name, "export"))
-		print_choices(c->arguments);
+	return !strcmp(s->name, "policy");
 }
 
-void completion_print(void)
+void completion_print(enum completion_shell shell)
 {
-	const struct command *c;
-
-	fputs("# bash completion of freshet, made by `freshet help --completion`\n"
-	      "_freshet() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd= words= i\n"
-	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	      "\t\tcase ${COMP_WORDS[i]} in -C|--repository|--store|--seed) ((i++)) ;; -*) ;; "
-	      "*) cmd=${COMP_WORDS[i]}; break ;; esac\n\tdone\n"
-	      "\tlocal common=\"", stdout);
-	print_options(common_options);
-	fputs("\"\n\tcase $cmd:${COMP_WORDS[COMP_CWORD - 1]} in\n", stdout);
-	fputs("\t*:--policy) words=\"", stdout);
-	print_policies();
-	fputs("\" ;;\n", stdout);
-	for (size_t i = 0; (c = command_at(i)); i++)
-		print_values(c);
-	fputs("\tesac\n\tif [ -n \"$words\" ]; then\n"
-	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
-	      "\tcase $cmd in\n\t'') COMPREPLY=($(compgen -W \"", stdout);
-	print_commands();
-	fputs(" $common\" -- \"$cur\")) ;;\n", stdout);
-	for (size_t i = 0; (c = command_at(i)); i++) {
-		printf("\t%s) COMPREPLY=($(compgen -f -W \"", c->name);
-		print_options(c->options);
-		putchar(' ');
-		print_arguments(c);
-		fputs(" $common\" -- \"$cur\")) ;;\n", stdout);
+	switch (shell) {
+	case COMPLETION_BASH: completion_bash(); break;
+	case COMPLETION_ZSH: completion_zsh(); break;
+	case COMPLETION_FISH: completion_fish(); break;
 	}
-	fputs("\tesac\n}\ncomplete -o filenames -F _freshet freshet\n", stdout);
 }

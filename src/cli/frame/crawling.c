@@ -4,12 +4,15 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/io/spawn.h"
 
 static volatile sig_atomic_t stop_asked;        /* set by the signal handler */
 
@@ -21,9 +24,22 @@ static void on_signal(int number)
 	stop_asked = 1;
 }
 
+void crawling_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
 bool crawling_stopped(void)
 {
 	return stop_asked;
+}
+
+const volatile sig_atomic_t *crawling_stop_flag(void)
+{
+	return &stop_asked;
 }
 
 static void on_progress(void *arg, uint32_t done, uint32_t total)
@@ -34,11 +50,11 @@ static void on_progress(void *arg, uint32_t done, uint32_t total)
 	progress_set(&c->progress, done);
 }
 
-void crawling_left(void *arg, double seconds)
+void crawling_doing(void *arg, const struct crawl_doing *now)
 {
 	struct crawling *c = arg;
 
-	c->progress.left = seconds;
+	c->progress.left = now->seconds_left;
 	c->progress.left_known = true;
 	progress_set(&c->progress, c->progress.done);
 }
@@ -89,23 +105,16 @@ int crawling_contact(const char *contact, struct err *err)
 	return 0;
 }
 
-static int set_agent(struct crawling *c, const struct cli *cli, const struct web_opts *o,
-                     struct err *err)
+static int check_contact(const struct cli *cli, const struct web_opts *o, struct err *err)
 {
 	const char *dir = cli->common.repository;
 	bool here = !strcmp(dir, ".");
-	int n;
 
 	if (!o->contact || !*o->contact)
 		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet %s%s%sset contact "
 		               "mailto:you@example.org (or a URL)", here ? "" : "-C ", here ? "" : dir,
 		               here ? "" : " ");
-	if (crawling_contact(o->contact, err) < 0)
-		return E_USAGE;
-	n = snprintf(c->agent, sizeof c->agent, "freshet/" FRESHET_VERSION " (+%s)", o->contact);
-	if (n < 0 || (size_t)n >= sizeof c->agent)
-		return err_set(err, E_USAGE, "contact: too long");
-	return 0;
+	return crawling_contact(o->contact, err);
 }
 
 int crawling_allow(struct gate *gate, const char *list, struct err *err)
@@ -133,17 +142,45 @@ int crawling_open(struct crawling *c, struct cli *cli, struct err *err)
 {
 	int rc = repository_open(cli, &c->store, err);
 
-	return rc < 0 ? rc : repository_settings(cli, c->store, &c->keep, err);
+	return rc < 0 ? rc : repository_settings(cli, c->store, &c->texts, err);
+}
+
+/* Checked when it was set. */
+static double site_delay(void *arg, const char *name, size_t size)
+{
+	const char *value = site_settings_of(arg, "delay", name, size);
+	double seconds;
+
+	return value && duration_parse_exact(value, &seconds) ? seconds : (double)NAN;
+}
+
+/* A program that fetches, and for which pages. */
+static int set_fetcher(struct crawling *c, const struct web_opts *o, struct fetch_options *fetch,
+                       struct err *err)
+{
+	int rc = 0;
+
+	if (!o->fetcher)
+		return !o->fetcher_for.n ? 0 :
+			err_set(err, E_USAGE, "fetcher-for: there is no --fetcher COMMAND");
+	rc = spawn_check(o->fetcher, "fetcher", err);
+	for (size_t i = 0; rc == 0 && i < o->fetcher_for.n; i++)
+		rc = scope_list_add(&c->fetcher_for, o->fetcher_for.v[i], err);
+	fetch->program = o->fetcher;
+	fetch->program_for = o->fetcher_for.n ? &c->fetcher_for : NULL;
+	fetch->program_copies = (unsigned)o->fetcher_copies;
+	fetch->program_requests = (unsigned)o->fetcher_requests;
+	fetch->program_seconds = o->fetcher_time;
+	return rc;
 }
 
 int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
                  struct err *err)
 {
 	struct fetch_options fetch = FETCH_DEFAULTS;
-	struct sigaction sa = { .sa_handler = on_signal };
 	const char *ca = getenv("CURL_CA_BUNDLE") ? getenv("CURL_CA_BUNDLE")
 		: getenv("SSL_CERT_FILE");
-	int rc = set_agent(c, cli, o, err);
+	int rc = check_contact(cli, o, err);
 
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = crawling_allow(&c->gate, o->allow_net.v[i], err);
@@ -154,18 +191,26 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 	snprintf(c->folder, sizeof c->folder, "%.4000s/warc", cli->common.repository);
 	if (mkdir(c->folder, 0777) && errno != EEXIST)
 		return err_errno(err, E_IO, "%s", c->folder);
-	fetch.user_agent = c->agent;
 	fetch.gate = &c->gate;
 	fetch.connections = (unsigned)o->connections;
+	if ((rc = site_settings_load(&c->sites, c->store, err)) < 0 ||
+	    (rc = requests_set(&c->requests, cli, &o->request, o->contact, &c->sites, &fetch,
+	                       err)) < 0)
+		return rc;
 	fetch.polite.delay = o->delay;
+	fetch.polite.delay_of = site_delay;
+	fetch.polite.delay_arg = &c->sites;
 	fetch.polite.max_crawl_delay = o->crawl_delay;
 	if (fetch.polite.address_delay > o->delay)
 		fetch.polite.address_delay = o->delay;
+	if ((rc = set_fetcher(c, o, &fetch, err)) < 0)
+		return rc;
 	fetch.proxy = o->proxy;
 	fetch.ca_file = o->ca_file ? o->ca_file : ca;
 	fetch.ca_path = getenv("SSL_CERT_DIR");
 	fetch.ignore_robots = o->ignore_robots;
 	c->crawl.fetch = fetch;
+	c->crawl.sites = &c->sites;
 	c->crawl.warc_folder = c->folder;
 	c->crawl.seed = (uint64_t)cli->common.seed;
 	c->crawl.now = o->now;
@@ -173,8 +218,7 @@ int crawling_set(struct crawling *c, struct cli *cli, const struct web_opts *o,
 	c->crawl.progress = on_progress;
 	c->crawl.stopping = on_stopping;
 	c->crawl.arg = c;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	crawling_signals();
 	signal(SIGPIPE, SIG_IGN);
 	return 0;
 }
@@ -189,8 +233,14 @@ void crawling_warn(const struct crawling *c, const struct crawl_report *r)
 void crawling_close(struct crawling *c)
 {
 	fetch_free(c->fetch);
+	resume_release(&c->resumed);
 	store_close(c->store);
 	gate_release(&c->gate);
 	ignore_list_release(&c->crawl.ignore);
-	arena_release(&c->keep);
+	arena_release(&c->texts);
+	requests_release(&c->requests);
+	scope_list_release(&c->fetcher_for);
+	site_settings_release(&c->sites);
+	if (c->doing_to)
+		fclose(c->doing_to);
 }

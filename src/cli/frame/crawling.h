@@ -12,8 +12,10 @@
 
 #include "base/io/progress.h"
 #include "cli/frame/repository.h"
+#include "cli/frame/requests.h"
 #include "engine/crawl/crawl.h"
 #include "fetch/gate.h"
+#include "repo/site_settings.h"
 
 struct web_opts {
 	const char *contact, *proxy, *ca_file;
@@ -21,6 +23,11 @@ struct web_opts {
 	double delay, crawl_delay;
 	struct option_list allow_net;
 	bool ignore_robots;
+	const char *fetcher;
+	struct option_list fetcher_for;
+	int64_t fetcher_copies, fetcher_requests;
+	double fetcher_time;
+	struct request_opts request;
 };
 
 #define SETTING(S, n, f, t, d, a, h) \
@@ -44,9 +51,24 @@ struct web_opts {
 	        "http, https, socks4a or socks5h proxy (default: http_proxy and its kin)"), \
 	SETTING(S, "ca_file", web.ca_file, OPTION_TEXT, NULL, "FILE", \
 	        "certificates to trust instead"), \
+	REQUEST_OPTIONS(S), \
 	SETTING(S, "allow_net", web.allow_net, OPTION_LIST, NULL, "CIDR", \
 	        "a network of your own that may be asked though it is not public; several " \
 	        "with commas between"), \
+	{ .name = "fetcher", .type = OPTION_TEXT, .arg = "COMMAND", \
+	  .offset = offsetof(struct S, web.fetcher), \
+	  .help = "a program of yours that fetches pages, a browser for instance; it is given no shell" }, \
+	{ .name = "fetcher_for", .type = OPTION_LIST, .arg = "RULE", \
+	  .offset = offsetof(struct S, web.fetcher_for), \
+	  .help = "only pages that a rule fits go to --fetcher; rules are those of --include" }, \
+	{ .name = "fetcher_copies", .type = OPTION_INT, .def = "2", .min = 1, .max = 64, .arg = "N", \
+	  .offset = offsetof(struct S, web.fetcher_copies), .help = "copies of --fetcher at a time" }, \
+	{ .name = "fetcher_time", .type = OPTION_SECONDS, .def = "60s", .min = 1, .max = 3600, \
+	  .arg = "DURATION", .offset = offsetof(struct S, web.fetcher_time), \
+	  .help = "a page may take so long by --fetcher; then that copy is killed" }, \
+	{ .name = "fetcher_requests", .type = OPTION_INT, .def = "10", .min = 1, .max = 1000, .arg = "N", \
+	  .offset = offsetof(struct S, web.fetcher_requests), \
+	  .help = "requests of the budget that a page may take by --fetcher" }, \
 	{ .name = "ignore_robots", .type = OPTION_FLAG, \
 	  .offset = offsetof(struct S, web.ignore_robots), \
 	  .help = "do not ask for robots.txt; for your own servers" }, \
@@ -55,13 +77,18 @@ struct web_opts {
 
 struct crawling {                       /* zeroed at first */
 	struct store *store;
-	struct arena keep;              /* texts of settings */
+	struct arena texts;             /* texts of settings */
 	struct gate gate;
+	struct site_settings sites;     /* their delays, headers and so on */
+	struct requests requests;
+	struct scope_list fetcher_for;
 	struct crawl_opts crawl;
-	struct fetch *fetch;            /* reused from cycle to cycle, if crawl.keep is set */
+	struct fetch *fetch;            /* reused from cycle to cycle, if crawl.fetcher is set, */
+	struct resumed resumed;         /* and if crawl.resumed is */
 	struct progress progress;
 	bool shown;                     /* a cycle was printed, with the heads of the columns */
-	char folder[4096], agent[400];
+	FILE *doing_to;                 /* what a cycle is doing is written there; or NULL */
+	char folder[4096];
 };
 
 /* Open the repository and fill the command's options from its settings. */
@@ -77,8 +104,11 @@ void crawling_close(struct crawling *c);
 MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);
 /* Check a contact: it becomes part of a header. */
 MUST_CHECK int crawling_contact(const char *contact, struct err *err);
-/* For crawl.left, where progress is shown. */
-void crawling_left(void *crawling, double seconds);
+/* For crawl.doing, where progress is shown. */
+void crawling_doing(void *crawling, const struct crawl_doing *now);
+/* From now on SIGINT and SIGTERM ask for a stop. */
+void crawling_signals(void);
 bool crawling_stopped(void);            /* a signal came */
+const volatile sig_atomic_t *crawling_stop_flag(void);
 
 #endif

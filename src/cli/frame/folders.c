@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "repo/place.h"
+
 static bool ends_in(const char *s, size_t size, const char *end)
 {
 	size_t n = strlen(end);
@@ -24,7 +26,7 @@ static bool ends_in(const char *s, size_t size, const char *end)
 static bool is_archive(const char *name)
 {
 	static const char *const packed[] = { ".gz", ".zst" };
-	static const char *const kinds[] = { ".warc", ".cdx", ".cdxj" };
+	static const char *const kinds[] = { ".warc", ".wacz", ".cdx", ".cdxj" };
 	size_t size = strlen(name);
 
 	for (size_t i = 0; i < 2; i++) {
@@ -33,7 +35,7 @@ static bool is_archive(const char *name)
 			break;
 		}
 	}
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (ends_in(name, size, kinds[i]))
 			return name[0] != '.';
 	return false;
@@ -42,12 +44,8 @@ static bool is_archive(const char *name)
 static bool is_folder(const char *path)
 {
 	struct stat st;
-	char db[4096];
 
-	if (stat(path, &st) || !S_ISDIR(st.st_mode))
-		return false;
-	return (size_t)snprintf(db, sizeof db, "%s/freshet.db", path) < sizeof db &&
-	       access(db, F_OK);
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode) && !place_is_repository(path);
 }
 
 static void add(struct option_list *list, const char *name)
@@ -61,7 +59,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int add_folder(struct option_list *list, const char *path, struct arena *keep,
+static int add_folder(struct option_list *list, const char *path, struct arena *arena,
                       struct err *err)
 {
 	size_t before = list->n, size = strlen(path);
@@ -77,7 +75,7 @@ static int add_folder(struct option_list *list, const char *path, struct arena *
 
 		if (is_archive(e->d_name) && (size_t)snprintf(full, sizeof full, "%.*s/%s", (int)size,
 		                                              path, e->d_name) < sizeof full)
-			add(list, arena_strndup(keep, full, strlen(full)));
+			add(list, arena_strndup(arena, full, strlen(full)));
 	}
 	closedir(d);
 	if (list->n == before)
@@ -87,14 +85,14 @@ static int add_folder(struct option_list *list, const char *path, struct arena *
 	return 0;
 }
 
-int folders_expand(int n_args, char **args, struct option_list *ret, struct arena *keep,
+int folders_expand(int n_args, char **args, struct option_list *ret, struct arena *arena,
                    struct err *err)
 {
 	int rc = 0;
 
 	for (int i = 0; i < n_args && rc == 0; i++) {
 		if (is_folder(args[i]))
-			rc = add_folder(ret, args[i], keep, err);
+			rc = add_folder(ret, args[i], arena, err);
 		else
 			add(ret, args[i]);
 	}

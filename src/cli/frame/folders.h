@@ -9,8 +9,8 @@
 
 /* Replace every folder by its .warc, .cdx and .cdxj files (also .gz and .zst), sorted by
  * name.  Repositories and files stay as they are.  A folder without archives is E_IO.
- * New names are allocated in `keep`. */
+ * New names are allocated in `arena`. */
 MUST_CHECK int folders_expand(int n_args, char **args, struct option_list *ret,
-                              struct arena *keep, struct err *err);
+                              struct arena *arena, struct err *err);
 
 #endif

@@ -8,28 +8,63 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "cli/frame/shards.h"
+#include "repo/place.h"
 #include "web/url/url.h"
 
-static int store_path(const struct cli *cli, const char *dir, char *out, size_t size,
+/* --store goes before what the folder says. */
+static int store_path(const struct cli *cli, const char *dir, char out[PLACE_SIZE],
                       struct err *err)
 {
 	int n;
 
-	if (cli->common.store)
-		n = snprintf(out, size, "%s", cli->common.store);
-	else
-		n = snprintf(out, size, "%s/freshet.db", dir);
-	if (n < 0 || (size_t)n >= size)
-		return err_set(err, E_USAGE, "the path of the repository is too long");
-	return 0;
+	if (!cli->common.store)
+		return place_find(dir, out, err);
+	n = snprintf(out, PLACE_SIZE, "%s", cli->common.store);
+	return n < 0 || n >= PLACE_SIZE ?
+		err_set(err, E_USAGE, "the name of the store is too long") : 0;
+}
+
+int repository_where(const struct cli *cli, char *ret, size_t size, struct err *err)
+{
+	char path[PLACE_SIZE];
+	int rc = store_path(cli, cli->common.repository, path, err);
+
+	if (rc == 0 && snprintf(ret, size, "%s", path) >= (int)size)
+		rc = err_set(err, E_USAGE, "the name of the store is too long");
+	return rc;
+}
+
+static int open_shard(struct cli *cli, enum store_mode mode, struct store **ret,
+                      struct err *err)
+{
+	int32_t shard = cli->shard < 0 ? 0 : cli->shard;
+	struct buf where;
+	int rc = 0;
+
+	if (mode != STORE_READ && (!cli->shards->holds || cli->shards->lease.shard != shard))
+		rc = shards_hold(cli, shard, err);
+	if (rc < 0)
+		return rc;
+	buf_init(&where, BUF_NO_LIMIT);
+	shards_where(cli, mode != STORE_READ, &where);
+	rc = store_open(ret, buf_text(&where), mode, err);
+	buf_release(&where);
+	return rc;
 }
 
 static int open_as(struct cli *cli, enum store_mode mode, struct store **ret, struct err *err)
 {
-	char path[4096];
-	int rc = store_path(cli, cli->common.repository, path, sizeof path, err);
+	char path[PLACE_SIZE];
+	int rc;
 
-	return rc < 0 ? rc : store_open(ret, path, mode, err);
+	if (shards_any(cli))
+		rc = open_shard(cli, mode, ret, err);
+	else if ((rc = store_path(cli, cli->common.repository, path, err)) == 0)
+		rc = store_open(ret, path, mode, err);
+	if (rc == 0 && place_is_repository(cli->common.repository))
+		store_caches(*ret, cli->common.repository);
+	return rc;
 }
 
 int repository_open(struct cli *cli, struct store **ret, struct err *err)
@@ -44,9 +79,9 @@ int repository_read(struct cli *cli, struct store **ret, struct err *err)
 
 int repository_create(struct cli *cli, const char *dir, struct store **ret, struct err *err)
 {
-	char path[4096];
+	char path[PLACE_SIZE];
 	struct stat st;
-	int rc = store_path(cli, dir, path, sizeof path, err);
+	int rc = store_path(cli, dir, path, err);
 
 	if (rc < 0)
 		return rc;
@@ -57,6 +92,12 @@ int repository_create(struct cli *cli, const char *dir, struct store **ret, stru
 	rc = store_open(ret, path, STORE_CREATE, err);
 	if (rc < 0)
 		return rc;
+	if (cli->common.store && (rc = place_remember(dir, cli->common.store, err)) > 0)
+		log_info("the password is not remembered: put it into ~/.pgpass");
+	if (rc < 0) {
+		store_close(*ret);
+		return rc;
+	}
 	snprintf(path, sizeof path, "%.4000s/warc", dir);
 	if (mkdir(path, 0777) && errno != EEXIST) {
 		store_close(*ret);
@@ -67,7 +108,7 @@ int repository_create(struct cli *cli, const char *dir, struct store **ret, stru
 
 struct filling {
 	struct cli *cli;
-	struct arena *keep;
+	struct arena *arena;
 };
 
 static int fill_one(void *arg, const char *key, const char *value, struct err *err)
@@ -78,13 +119,13 @@ static int fill_one(void *arg, const char *key, const char *value, struct err *e
 
 	if (!s || !s->setting || f->cli->given[s - f->cli->options])
 		return 0;
-	rc = option_set(s, f->cli->opts, arena_strndup(f->keep, value, strlen(value)), err);
+	rc = option_set(s, f->cli->opts, arena_strndup(f->arena, value, strlen(value)), err);
 	return rc < 0 ? err_prefix(err, "setting %s", key) : 0;
 }
 
-int repository_settings(struct cli *cli, struct store *s, struct arena *keep, struct err *err)
+int repository_settings(struct cli *cli, struct store *s, struct arena *arena, struct err *err)
 {
-	struct filling f = { cli, keep };
+	struct filling f = { cli, arena };
 
 	return store_settings(s, fill_one, &f, err);
 }

@@ -24,6 +24,10 @@
 	  .help = "what pages count by: alike, their PageRank, or the weight given with the " \
 	          "URL" }
 
+/* What store_open() takes, of a command without a fleet, or of the fleet. */
+MUST_CHECK int repository_where(const struct cli *cli, char *ret, size_t size,
+                                struct err *err);
+/* To write.  Of a fleet: the shard cli->shard, whose lease is taken if it is not held. */
 MUST_CHECK int repository_open(struct cli *cli, struct store **ret, struct err *err);
 /* For commands that only read: works without write permission. */
 MUST_CHECK int repository_read(struct cli *cli, struct store **ret, struct err *err);
@@ -34,8 +38,8 @@ MUST_CHECK int repository_create(struct cli *cli, const char *dir, struct store 
 MUST_CHECK int repository_page(struct store *s, const char *url, struct store_page *ret,
                                struct err *err);
 /* Fill options marked `setting` that the user did not give, from the settings; texts are
- * allocated in `keep`. */
-MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct arena *keep,
+ * allocated in `arena`. */
+MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct arena *arena,
                                    struct err *err);
 /* The option, of any command, that this setting fills; or NULL. */
 const struct option_spec *setting_find(const char *name);

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/frame/command.h"
+#include "cli/frame/terminal.h"
 
 struct table {
 	const char *const *heads;
@@ -43,14 +44,17 @@ static int width(const char *s)
 	return n;
 }
 
-static void print_cell(FILE *out, const char *text, int column, bool left, bool last)
-{
-	int pad = column - width(text);
+struct cell { const char *text, *tone_on, *tone_off; };
 
+static void print_cell(FILE *out, const struct cell *c, int column, bool left, bool last)
+{
+	int pad = column - width(c->text);
+
+	if (!left)
+		fprintf(out, "%*s", pad > 0 ? pad : 0, "");
+	fprintf(out, "%s%s%s", c->tone_on, c->text, c->tone_off);
 	if (left)
-		fprintf(out, "%s%*s", text, last || pad < 0 ? 0 : pad, "");
-	else
-		fprintf(out, "%*s%s", pad > 0 ? pad : 0, "", text);
+		fprintf(out, "%*s", last || pad < 0 ? 0 : pad, "");
 	fputs(last ? "\n" : "  ", out);
 }
 
@@ -65,13 +69,15 @@ static void print(struct table *t, bool with_heads, FILE *out)
 		if (width(t->cells.v[i]) > columns[i % n])
 			columns[i % n] = width(t->cells.v[i]);
 	for (size_t k = 0; with_heads && k < n; k++) {
-		bool left = t->heads[k][0] == '<';
+		bool left = t->heads[k][0] == '<', colored = out == stdout;
+		struct cell head = { t->heads[k] + left, colored ? tone_on(TONE_HEAD) : "",
+		                     colored ? tone_off() : "" };
 
-		print_cell(out, t->heads[k] + left, columns[k], left, k + 1 == n);
+		print_cell(out, &head, columns[k], left, k + 1 == n);
 	}
 	for (size_t i = 0; i < t->cells.n; i++)
-		print_cell(out, t->cells.v[i], columns[i % n], t->heads[i % n][0] == '<',
-		           i % n + 1 == n);
+		print_cell(out, &(struct cell){ t->cells.v[i], "", "" }, columns[i % n],
+		           t->heads[i % n][0] == '<', i % n + 1 == n);
 	free(columns);
 }
 

@@ -3,6 +3,7 @@
 #include "cli/print/cluster_print.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/frame/command.h"
 
@@ -32,6 +33,67 @@ static void traits_text(const struct cluster_output *o, const struct described *
 	}
 }
 
+/* What a column above or below the usual says of pages, in words; ranks and others that say
+ * nothing to a reader are left out. */
+static const char *trait_words(const char *column, bool above)
+{
+	static const struct { const char *column, *above, *below; } words[] = {
+		{ "images", "many images", "few images" }, { "tables", "many tables", "few tables" },
+		{ "words", "long text", "little text" }, { "size", "long text", "little text" },
+		{ "is_html", "HTML", "not HTML" }, { "is_text", "plain text", NULL },
+		{ "is_other", "other files", NULL }, { "depth", "deep paths", "near the top" },
+		{ "tld_com", ".com", NULL }, { "tld_edu", ".edu", NULL }, { "tld_gov", ".gov", NULL },
+		{ "tld_org", ".org", NULL }, { "tld_net", ".net", NULL }, { "tld_mil", ".mil", NULL },
+		{ "pagerank", "well linked", "hardly linked" },
+		{ "in_links", "well linked", "hardly linked" },
+		{ "out_links", "many links", "few links" }, { "emails", "e-mail addresses", NULL },
+		{ "similarity", "changing little", "changing much" },
+		{ "change_images", "images change", NULL }, { "change_tables", "tables change", NULL },
+		{ "change_size", "length changes", NULL }, { "change_words", "length changes", NULL },
+		{ "change_pagerank", "links to it change", NULL },
+		{ "change_in_links", "links to it change", NULL },
+		{ "change_out_links", "links change", "links stay" },
+		{ "change_emails", "addresses change", NULL },
+		{ "change_frequency", "often changed", "seldom changed" },
+	};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (!strcmp(words[i].column, column))
+			return above ? words[i].above : words[i].below;
+	return NULL;
+}
+
+/* A name that a person understands: up to three traits in words, and where the pages lie. */
+static void name_text(const struct cluster_output *o, const struct described *d, char *out,
+                      size_t size)
+{
+	const char *site = d->site_size[0] ? strtab_get(&o->pages->site_names, d->site[0]) : "?";
+	size_t at = 0;
+	int n = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < d->n_traits && at < size && n < 3; i++) {
+		char buf[32], quoted[40];
+		const char *name = describe_name(o->features, o->set, d->trait[i], o->words, buf);
+
+		if (o->set >= SET_STATIC) {
+			name = trait_words(name, d->here[i] > d->everywhere[i]);
+		} else {
+			snprintf(quoted, sizeof quoted, "\"%.30s\"", name);
+			name = quoted;
+		}
+		if (!name || strstr(out, name))
+			continue;
+		at += (size_t)snprintf(out + at, size - at, "%s%s", n++ ? ", " : "", name);
+	}
+	if (at < size && d->n_sites == 1)
+		snprintf(out + at, size - at, "%s%.60s", n ? " on " : "pages on ", site);
+	else if (at < size && d->site_size[0] * 2 > d->size)
+		snprintf(out + at, size - at, "%smostly %.60s", n ? "; " : "", site);
+	else if (at < size)
+		snprintf(out + at, size - at, "%s%u sites", n ? " on " : "pages of ", d->n_sites);
+}
+
 static void sites_text(const struct cluster_output *o, const struct described *d, char *out,
                        size_t size)
 {
@@ -47,26 +109,28 @@ static void sites_text(const struct cluster_output *o, const struct described *d
 void cluster_print_table(const struct cluster_output *o)
 {
 	static const char *const heads[] = { "cluster", "pages", "cosine", "changes/30d", "near",
-	                                     "sites", "<largest sites", "<stands out" };
-	struct table *t = table_new(heads, 8);
+	                                     "sites", "<name", "<largest sites", "<stands out" };
+	struct table *t = table_new(heads, 9);
 
 	printf("%u pages in %u clusters by %s, mean cosine to the centroid %.4f\n\n", o->n_pages,
 	       o->clusters.k, set_names[o->set], mean_cosine(o));
 	for (uint32_t i = 0; i < o->clusters.k && i < o->top; i++) {
 		const struct described *d = &o->described[i];
-		char near[64] = "", sites[256], traits[256];
+		char near[64] = "", sites[256], traits[256], name[256];
 
 		for (uint32_t k = 0, at = 0; k < d->n_near && at < sizeof near; k++)
 			at += (uint32_t)snprintf(near + at, sizeof near - at, "%s%u", k ? " " : "",
 			                         d->near[k]);
 		sites_text(o, d, sites, sizeof sites);
 		traits_text(o, d, traits, sizeof traits);
+		name_text(o, d, name, sizeof name);
 		table_cell(t, "%u", i);
 		table_cell(t, "%u", d->size);
 		table_cell(t, "%.3f", d->cohesion);
 		table_cell(t, "%.3f", d->changes);
 		table_cell(t, "%s", near);
 		table_cell(t, "%u", d->n_sites);
+		table_cell(t, "%s", name);
 		table_cell(t, "%s", sites);
 		table_cell(t, "%s", traits);
 	}
@@ -115,9 +179,12 @@ static void json_curve(struct json *j, const struct cluster_output *o)
 static void json_cluster(struct json *j, const struct cluster_output *o, uint32_t i)
 {
 	const struct described *d = &o->described[i];
+	char name[256];
 
+	name_text(o, d, name, sizeof name);
 	json_object(j);
 	json_kint(j, "cluster", i);
+	json_kstr(j, "name", name);
 	json_kint(j, "pages", d->size);
 	json_knum(j, "cosine", d->cohesion);
 	json_knum(j, "changes_30d", d->changes);

@@ -74,6 +74,7 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_kbool(j, "resumed", r->resumed);
 	json_kint(j, "not_modified", r->not_modified);
 	json_kint(j, "unasked", r->unasked);
+	json_kint(j, "taken_off", r->taken_off);
 	json_kint(j, "late", r->late);
 	json_kint(j, "lapsed", r->lapsed);
 	json_kint(j, "given_up", r->given_up);
@@ -85,6 +86,7 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	json_kint(j, "lies", r->lies);
 	json_end_object(j);
 	json_kint(j, "robots_requests", (int64_t)r->fetch.robots_requests);
+	json_kint(j, "moved", r->moved);
 	json_kint(j, "robots_budgeted", (int64_t)r->fetch.robots_budgeted);
 	json_kint(j, "bytes", (int64_t)r->fetch.bytes);
 	if (r->discovery.on)
@@ -165,4 +167,38 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 	if (given_back && c->downloads)
 		printf("blocked pages were not asked: %u request%s given back\n", given_back,
 		       given_back == 1 ? " was" : "s were");
+}
+
+void crawl_print_doing(struct json *j, const struct crawl_doing *d)
+{
+	cli_json_schema(j, "doing");
+	json_kint(j, "cycle", d->cycle->number);
+	json_kint(j, "budget", d->cycle->budget);
+	json_kint(j, "spent", d->spent);
+	json_kint(j, "visits", d->visits);
+	json_knum(j, "seconds", d->seconds);
+	json_knum(j, "seconds_left", d->seconds_left);
+	json_kint(j, "active", d->active);
+	json_kint(j, "planned", d->planned);
+	json_kint(j, "requests", (int64_t)d->fetch.requests);
+	json_kint(j, "bytes", (int64_t)d->fetch.bytes);
+	json_kint(j, "hosts_waiting", d->n_waiting);
+	json_kint(j, "hosts_resting", d->n_resting);
+	json_key(j, "hosts");
+	json_array(j);
+	for (unsigned i = 0; i < d->n_hosts; i++) {
+		const struct crawl_doing_host *h = &d->hosts[i];
+
+		json_object(j);
+		json_kstr(j, "host", h->name);
+		json_kint(j, "pages", h->pages);
+		json_knum(j, "pause", h->pause);
+		if (h->rests > 0)
+			json_knum(j, "rests", h->rests);
+		json_kstr(j, "why", h->rests > 0 ? "it asked to be left alone" :
+		          h->pause > 0 ? "the pause between its requests" : "answers are awaited");
+		json_end_object(j);
+	}
+	json_end_array(j);
+	cli_json_end(j);
 }

@@ -44,6 +44,7 @@ static void failing_members(struct json *j, const struct failing *f)
 	json_when(j, "since", f->since);
 	json_when(j, "last", f->last);
 	json_kint(j, "times", f->times);
+	json_kint(j, "alike", f->alike);
 	if (f->until)
 		json_when(j, "rests_until", f->until);
 }
@@ -83,8 +84,11 @@ void failing_page_text(const struct failing *f)
 	       cause_text(f->cause));
 	if (f->times == 1)
 		printf("; once, %s", last);
-	else
+	else if (f->alike == f->times)
 		printf("; %u times since %s, last %s", f->times, since, last);
+	else
+		printf("; %u of %u visits in a row that failed or were blocked since %s, last %s",
+		       f->alike, f->times, since, last);
 	if (f->until) {
 		when_iso(f->until, last);
 		printf("; rests until %s", last);

@@ -7,6 +7,7 @@
 #define CLI_PRINT_FAILING_PRINT_H
 
 #include "base/io/json.h"
+#include "engine/book/moved.h"
 #include "engine/recall/failing.h"
 
 /* Member `cause` of a visit; not written if the visit had an answer about the page. */
@@ -40,5 +41,23 @@ void failing_table_release(struct failing_table *t);
 /* Member `failing` of freshet.status/1: how many, and the first `most` of each. */
 void failing_print_json(struct json *j, const struct failing_table *t, uint32_t most);
 void failing_print_text(const struct failing_table *t);
+
+/* Where a page has moved for good (moved_print.c), for commands that show one page. */
+struct moved_page {
+	struct moved_list list;
+	const struct moved *row;        /* NULL: it has not moved */
+	const char *why_not;            /* why it is not followed, or NULL */
+};
+
+/* Release it also after an error. */
+MUST_CHECK int moved_page_load(struct moved_page *x, struct store *s, uint32_t page,
+                               struct err *err);
+void moved_page_release(struct moved_page *x);
+void moved_page_text(const struct moved_page *x);       /* a line, or nothing */
+/* Key "moved_to" of a page that is followed; or nothing. */
+void moved_to_json(const struct moved_list *l, uint32_t page, struct json *j);
+/* Pages that are followed since this cycle. */
+uint32_t moved_in_cycle(const struct moved_list *l, uint32_t cycle);
+void moved_page_json(const struct moved_page *x, struct json *j);       /* key "moved" */
 
 #endif

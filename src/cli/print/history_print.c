@@ -34,13 +34,26 @@ static int count_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
+/* The setting; a text that is none of the aims is told by the commands that go by it. */
+static int find_aim(struct store *s, enum aim *ret, struct err *err)
+{
+	char *text = NULL;
+	int rc = store_setting_get(s, "aim", &text, err);
+
+	aim_find(rc > 0 ? text : AIM_DEFAULT, ret);
+	free(text);
+	return rc < 0 ? rc : 0;
+}
+
 int status_count(struct store *s, struct status_counts *ret, struct err *err)
 {
 	int rc;
 
 	*ret = (struct status_counts){ 0 };
 	rc = store_count(s, &ret->store, err);
-	return rc < 0 ? rc : store_cycles(s, count_cycle, ret, err);
+	if (rc == 0)
+		rc = find_aim(s, &ret->aim, err);
+	return rc < 0 ? rc : store_cycles(s, 0, count_cycle, ret, err);
 }
 
 static uint64_t imported(const struct status_counts *c)
@@ -55,13 +68,16 @@ static void status_members(struct json *j, const struct status_counts *c,
 {
 	char t[21];
 
-	json_kint(j, "pages", (int64_t)c->store.pages);
+	json_kint(j, "pages", (int64_t)(c->store.pages - c->store.removed));
 	json_kint(j, "sites", l->pages.tree.n_sites);
 	json_kint(j, "directories", l->pages.tree.n_dirs);
 	json_kint(j, "captures", (int64_t)c->store.captures);
 	json_kint(j, "visits", (int64_t)c->store.visits);
 	json_kint(j, "cycles", (int64_t)c->store.cycles);
 	json_kint(j, "gone", (int64_t)c->store.gone);
+	json_kint(j, "paused", (int64_t)c->store.paused);
+	json_kint(j, "out_of_scope", (int64_t)c->store.outside);
+	json_kint(j, "removed", (int64_t)c->store.removed);
 	json_kint(j, "visits_imported", (int64_t)imported(c));
 	json_kint(j, "visits_cycles", (int64_t)c->of_cycles);
 	json_kint(j, "visits_live", (int64_t)c->of_life);
@@ -74,6 +90,7 @@ static void status_members(struct json *j, const struct status_counts *c,
 		json_kstr(j, "last_capture", t);
 	}
 	json_kint(j, "view_bytes", (int64_t)loaded_memory(l));
+	json_kstr(j, "aim", aim_name(c->aim));
 	if (c->checked)
 		json_kbool(j, "checked", true);
 }
@@ -109,9 +126,16 @@ void status_print_text(const struct status_counts *c, const struct loaded *l)
 	const char *between = ": ";
 	char from[21], to[21];
 
-	printf("pages        %llu", (unsigned long long)c->store.pages);
-	if (c->store.gone)
-		printf(" (%llu gone or left)", (unsigned long long)c->store.gone);
+	printf("pages        %llu", (unsigned long long)(c->store.pages - c->store.removed));
+	between = " (";
+	print_part(c->store.gone, "gone or left", &between);
+	print_part(c->store.paused, "paused", &between);
+	print_part(c->store.outside, "out of scope", &between);
+	if (*between == ',')
+		putchar(')');
+	if (c->store.removed)
+		printf("; %llu removed", (unsigned long long)c->store.removed);
+	between = ": ";
 	printf("\nsites        %u\ndirectories  %u\ncaptures     %llu", l->pages.tree.n_sites,
 	       l->pages.tree.n_dirs, (unsigned long long)c->store.captures);
 	if (c->store.captures) {
@@ -128,7 +152,8 @@ void status_print_text(const struct status_counts *c, const struct loaded *l)
 	print_part(c->blocked, "blocked", &between);
 	if (c->failed || c->blocked)
 		printf(" (`status --failing` says why)");
-	printf("\ncycles       %llu\n", (unsigned long long)c->store.cycles);
+	printf("\ncycles       %llu\naim          %s\n", (unsigned long long)c->store.cycles,
+	       aim_name(c->aim));
 }
 
 struct ordering { enum sites_order by; const struct pages *pages; };
@@ -184,10 +209,50 @@ static void time_cell(struct table *t, int64_t v)
 	table_cell(t, "%.16s", text);
 }
 
+static const char *const site_keys[] = { "delay", "budget", "max-age", "weight", "detect", "ignore", "header",
+	"accept", "max-body", "paused" };
+#define N_SITE_KEYS (sizeof site_keys / sizeof *site_keys)
+
+static void site_settings_json(struct json *j, const struct site_settings *x, const char *site)
+{
+	json_key(j, "settings");
+	json_object(j);
+	for (size_t k = 0; x && k < N_SITE_KEYS; k++) {
+		const char *value = site_settings_of(x, site_keys[k], site, strlen(site));
+
+		if (value)
+			json_kstr(j, site_keys[k], value);
+	}
+	json_end_object(j);
+}
+
+/* Bytes of a value that the table shows: of its first line, up to 40. */
+static size_t shown_size(const char *value)
+{
+	size_t n = strcspn(value, "\n");
+
+	return n < 40 ? n : 40;
+}
+
+static void site_settings_cell(struct table *t, const struct site_settings *x, const char *site)
+{
+	char text[200] = "";
+	size_t n = 0;
+
+	for (size_t k = 0; x && k < N_SITE_KEYS; k++) {
+		const char *value = site_settings_of(x, site_keys[k], site, strlen(site));
+
+		if (value && n < sizeof text)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %.*s", n ? ", " : "",
+			                      site_keys[k], (int)shown_size(value), value);
+	}
+	table_cell(t, "%s", n ? log_plain(text) : "-");
+}
+
 void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
                        const uint64_t *access)
 {
-	const char *heads[13] = { "<site", "pages", "visits", "failed", "blocked", "updates",
+	const char *heads[14] = { "<site", "pages", "visits", "failed", "blocked", "changed",
 		"changes/day", "low", "high", "<last visit" };
 	size_t n_heads = 10;
 	bool chances = false;
@@ -201,6 +266,8 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 	}
 	if (access)
 		heads[n_heads++] = "accessibility";
+	if (n && rows->settings && rows->settings->values.n)
+		heads[n_heads++] = "<settings";
 	t = table_new(heads, n_heads);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct site_status *r = &rows[i];
@@ -221,6 +288,8 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 		}
 		if (access)
 			table_cell(t, "%llu", (unsigned long long)access[r->site]);
+		if (rows->settings && rows->settings->values.n)
+			site_settings_cell(t, r->settings, strtab_get(&p->site_names, r->site));
 	}
 	table_print(t, stdout);
 	table_free(t);
@@ -239,6 +308,8 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
 	else
 		json_kint(j, "sites", p->tree.n_sites);
 	json_kstr(j, "policy", policy);
+	if (c)
+		json_knum(j, "fresh", sites_fresh(rows, n));
 	json_key(j, "by_site");
 	json_array(j);
 	for (uint32_t i = 0; i < n; i++) {
@@ -248,6 +319,8 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
 		json_kstr(j, "site", strtab_get(&p->site_names, r->site));
 		json_kint(j, "pages", r->pages);
 		json_kint(j, "gone", r->gone);
+		json_kint(j, "kept_out", r->out);
+		site_settings_json(j, r->settings, strtab_get(&p->site_names, r->site));
 		json_kint(j, "visits", (int64_t)r->visits);
 		json_kint(j, "failed", (int64_t)r->failed);
 		json_kint(j, "blocked", (int64_t)r->blocked);
@@ -256,6 +329,8 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
 		json_knum(j, "rate_per_day", r->rate);
 		json_knum(j, "rate_low", r->rate_low);
 		json_knum(j, "rate_high", r->rate_high);
+		if (c)                          /* a report has no clock of its own */
+			json_knum(j, "fresh", r->fresh);
 		when_iso(r->last_visit, t);
 		json_kstr(j, "last_visit", r->last_visit ? t : NULL);
 		when_iso(r->next, t);

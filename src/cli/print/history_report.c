@@ -16,6 +16,7 @@
 #include "cli/print/cluster_run.h"
 #include "cli/print/failing_print.h"
 #include "cli/print/history_print.h"
+#include "cli/print/report_pages.h"
 
 #define LATELY 5                        /* cycles that the verdict covers */
 #define SITE_VISITS_MIN 10              /* before a site's rate is worth a sentence */
@@ -67,7 +68,7 @@ static int add_cycles(struct report *r, struct store *s, struct cycles_seen *see
 	cli_json_schema(seen->j, "log");
 	json_key(seen->j, "cycles");
 	json_array(seen->j);
-	rc = store_cycles(s, add_cycle, seen, err);
+	rc = store_cycles(s, 0, add_cycle, seen, err);
 	json_end_array(seen->j);
 	cli_json_end(seen->j);
 	return rc;
@@ -125,7 +126,7 @@ static int add_sites(struct report *r, struct store *s, struct sites *here,
 	const struct pages *p = &here->loaded->pages;
 	struct site_status *rows = NULL;
 	uint32_t n = p->tree.n_sites;
-	int rc = sites_status(here->loaded, here->says, s, o->cycle_seconds,
+	int rc = sites_status(here->loaded, here->says, s, o->cycle_seconds, 0,
 	                      &rows, err);
 
 	if (rc == 0) {
@@ -173,6 +174,8 @@ int history_report_add(struct report *r, struct store *s, const struct history_r
 	}
 	if (rc == 0 && o->verdict)
 		say_cycles(r, &seen);
+	if (rc == 0 && o->pages && counts.store.pages)
+		rc = report_pages_json(report_json(r), o->pages, err);
 	if (rc == 0)
 		rc = add_sites(r, s, &here, o, err);
 	if (rc == 0)

@@ -9,12 +9,15 @@
 #include "cli/report/report.h"
 #include "repo/store.h"
 
+struct report_pages;
+
 struct history_report_opts {
 	const char *policy;             /* whose probabilities the sites show */
 	int64_t cycle_seconds;
 	uint64_t seed;
 	uint32_t clusters;              /* 0: none */
 	bool verdict;                   /* say in words what the cycles found */
+	struct report_pages *pages;     /* report_pages.h; NULL: no page is named */
 };
 
 MUST_CHECK int history_report_add(struct report *r, struct store *s,

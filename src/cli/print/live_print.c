@@ -42,7 +42,7 @@ static int add_cdxj(struct listing *l, const char *url, int64_t time, int status
 	return rc < 0 ? rc : cdx_sorter_add(l->sorter, l->line.data, l->line.size - 1, err);
 }
 
-static int list_one(void *arg, const struct live_found *f, struct err *err)
+static int list_one(void *arg, const struct life_found *f, struct err *err)
 {
 	struct listing *l = arg;
 	bool redirected = strcmp(f->url, f->page) != 0;
@@ -94,7 +94,7 @@ int live_print_list(struct store *s, uint32_t cycle, enum live_format format,
 	json_to_file(&l.j, out);
 	if (format == LIVE_CDXJ)
 		l.sorter = cdx_sorter_new(CDX_SORT_MEMORY, folder);
-	rc = live_list(s, cycle, list_one, &l, err);
+	rc = life_list(s, cycle, list_one, &l, err);
 	if (rc == 0 && l.sorter)
 		rc = cdx_sorter_finish(l.sorter, emit, &l, err);
 	cdx_sorter_free(l.sorter);
@@ -105,21 +105,21 @@ int live_print_list(struct store *s, uint32_t cycle, enum live_format format,
 
 static double cost(const struct crawl_report *r)
 {
-	return r->live.alive ? (double)live_requests(&r->live, r->cycle.downloads) /
-		(double)r->live.alive : 0;
+	return r->life.alive ? (double)life_requests(&r->life, r->cycle.downloads) /
+		(double)r->life.alive : 0;
 }
 
-static uint64_t dead(const struct live_report *l)
+static uint64_t dead(const struct life_report *l)
 {
 	return l->tested - l->classes[LIVENESS_REAL_200] - l->redirects_alive;
 }
 
-void live_print_json(struct json *j, const struct crawl_report *r, const struct live_opts *o)
+void live_print_json(struct json *j, const struct crawl_report *r, const struct life_opts *o)
 {
-	const struct live_report *l = &r->live;
+	const struct life_report *l = &r->life;
 
 	cli_json_schema(j, "live");
-	json_kint(j, "requests", (int64_t)live_requests(l, r->cycle.downloads));
+	json_kint(j, "requests", (int64_t)life_requests(l, r->cycle.downloads));
 	json_kint(j, "alive", (int64_t)l->alive);
 	json_kint(j, "dead", (int64_t)dead(l));
 	json_kint(j, "soft_404", (int64_t)l->soft_404);
@@ -171,10 +171,10 @@ static void row(struct table *t, const char *name, uint64_t n, uint64_t all)
 	table_cell(t, "%.2f %%", all ? 100.0 * (double)n / (double)all : 0.0);
 }
 
-void live_print_table(const struct crawl_report *r, const struct live_opts *o, FILE *out)
+void live_print_table(const struct crawl_report *r, const struct life_opts *o, FILE *out)
 {
 	static const char *const heads[] = { "<status", "pages", "share" };
-	const struct live_report *l = &r->live;
+	const struct life_report *l = &r->life;
 	struct table *t = table_new(heads, 3);
 
 	for (int i = 0; i < LIVENESS_CLASSES; i++)
@@ -192,7 +192,7 @@ void live_print_table(const struct crawl_report *r, const struct live_opts *o, F
 		        (unsigned long long)l->high, (unsigned long long)l->sample_hits,
 		        (unsigned long long)l->sample);
 	fprintf(out, "requests      %llu: %u for pages, %llu for siblings, %llu for robots.txt\n",
-	        (unsigned long long)live_requests(l, r->cycle.downloads), r->cycle.downloads,
+	        (unsigned long long)life_requests(l, r->cycle.downloads), r->cycle.downloads,
 	        (unsigned long long)l->probes, (unsigned long long)l->robots);
 	if (l->alive)
 		fprintf(out, "cost          %.3f requests, %.3f pages tested for each living one\n",

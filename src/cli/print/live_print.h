@@ -14,8 +14,8 @@ enum live_format { LIVE_URLS, LIVE_JSONL, LIVE_CDXJ };
 MUST_CHECK int live_print_list(struct store *s, uint32_t cycle, enum live_format format,
                                const char *folder, FILE *out, struct err *err);
 void live_print_json(struct json *j, const struct crawl_report *r,
-                     const struct live_opts *o);
+                     const struct life_opts *o);
 /* The classes of Table 1 of the LiveRank study, the estimate, the cost. */
-void live_print_table(const struct crawl_report *r, const struct live_opts *o, FILE *out);
+void live_print_table(const struct crawl_report *r, const struct life_opts *o, FILE *out);
 
 #endif

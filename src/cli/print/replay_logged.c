@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/frame/repository.h"
 #include "cli/report/report.h"
+#include "repo/place.h"
 
 static void print_table(const struct off_policy_run *runs, const struct option_list *specs,
                         double confidence)
@@ -127,11 +128,9 @@ int replay_logged(struct cli *cli, const char *repository, const struct option_l
 	struct store *store = NULL;
 	struct progress progress = { 0 };
 	struct json j;
-	char path[4096];
-	int rc = 0;
+	char path[PLACE_SIZE];
+	int rc = place_find(repository, path, err);
 
-	if ((size_t)snprintf(path, sizeof path, "%s/freshet.db", repository) >= sizeof path)
-		rc = err_set(err, E_USAGE, "the path of the repository is too long");
 	if (rc == 0)
 		rc = store_open(&store, path, STORE_READ, err);
 	progress_start(&progress, "planning again", "policies", specs->n);

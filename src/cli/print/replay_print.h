@@ -20,8 +20,12 @@ struct replay_output {
 
 void replay_print_table(const struct replay_output *o, FILE *out);
 void replay_print_json(const struct replay_output *o, struct json *j);
+void replay_print_csv(const struct replay_output *o, FILE *out);
 /* The policy knows what none can: a ceiling, no rival. */
 bool replay_knows_truth(const char *spec);
-void replay_print_csv(const struct replay_output *o, FILE *out);
+/* Was the budget too small for --max-age, in any cycle of any seed? */
+bool replay_guarantee_broken(const struct experiment *x, const struct policy_result *p);
+/* The share of downloads that failed, over all seeds. */
+double replay_failed_share(const struct experiment *x, const struct policy_result *p);
 
 #endif

@@ -30,7 +30,7 @@ static bool is_bvgraph(const char *path)
 		access(properties, R_OK) == 0;
 }
 
-/* An index line would pass for a link from its key to its time. */
+/* Refuse archives and indexes: a line of CDX would look like a link. */
 static int refuse_archive(struct input *in, struct err *err)
 {
 	enum archive_kind kind;
@@ -67,7 +67,7 @@ static int load_texts(struct graph_text *ret, int n, char **files, struct err *e
 	return graph_text_finish(r, ret, err);
 }
 
-/* Sites by what stands between "://" and the next '/'. */
+/* The site of a page is its host: the text between "://" and the next '/'. */
 static void find_sites(struct rank_graph *g)
 {
 	const struct strtab *names = &g->text.names;
@@ -160,7 +160,7 @@ static uint32_t find_node(const struct rank_graph *g, const char *s, size_t n)
 
 		if (found != MAP_NONE)
 			return found;
-		buf_init(&url, GRAPH_TEXT_LINE_MAX);    /* in another spelling? */
+		buf_init(&url, GRAPH_TEXT_LINE_MAX);    /* try its canonical form */
 		if (import_link(NULL, 0, s, n, &url) == 0)
 			found = strtab_find(&g->text.names, url.data, url.size);
 		buf_release(&url);
@@ -174,7 +174,7 @@ static uint32_t find_node(const struct rank_graph *g, const char *s, size_t n)
 	return n && v < g->text.graph.n_nodes ? (uint32_t)v : MAP_NONE;
 }
 
-/* One line of a truth file; returns words that name no node. */
+/* Read one line of a truth file; returns how many words name no node. */
 static uint64_t take_line(struct rank_graph *g, const char *p, const char *end,
                           uint8_t *alive)
 {

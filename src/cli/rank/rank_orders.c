@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cli/rank/rank_evidence.h"
 #include "graph/liverank.h"
 
 #define SAMPLE_LEAST 100                /* default: this, or 1 % if that is more */
@@ -50,7 +51,7 @@ static int parse_spec(const char *spec, uint32_t n_nodes, struct liverank_opts *
 	struct arena keep = { 0 };
 
 	if (order < 0)
-		return err_set(err, E_USAGE, "order `%s`: must be one of %s", spec,
+		return err_set(err, E_USAGE, "order `%s`: must be one of %s|evidence", spec,
 		               LIVERANK_ORDERS);
 	option_defaults(order_options, &o);
 	rc = option_parse_spec(order_options, &o, spec[name] ? spec + name + 1 : "", &keep, err);
@@ -89,14 +90,13 @@ static int run_seed(const struct liverank_world *w, const struct liverank_opts *
 	return 0;
 }
 
-static int run_spec(const struct liverank_world *w, const char *spec, uint64_t seed,
-                    unsigned n_seeds, uint32_t *order, struct rank_order_result *result,
-                    struct err *err)
+static int run_liverank(const struct liverank_world *w, const char *spec, uint64_t seed,
+                        unsigned n_seeds, uint32_t *order, struct rank_order_result *result,
+                        struct err *err)
 {
 	struct liverank_opts o;
 	int rc = parse_spec(spec, w->out->n_nodes, &o, err);
 
-	result->spec = spec;
 	for (unsigned s = 0; rc == 0 && s < n_seeds; s++) {
 		o.seed = seed + s;
 		rc = run_seed(w, &o, order, result, err);
@@ -108,8 +108,8 @@ static int run_spec(const struct liverank_world *w, const char *spec, uint64_t s
 
 int rank_orders_run(const struct rank_graph *g, const struct pagerank_matrix *m,
                     const double *pagerank, const struct option_list *specs, uint64_t seed,
-                    unsigned n_seeds, struct rank_order_result **ret, size_t *ret_n,
-                    struct err *err)
+                    unsigned n_seeds, unsigned threads, struct rank_order_result **ret,
+                    size_t *ret_n, struct err *err)
 {
 	static const char *const all[] = { "random", "indegree", "pagerank", "alive",
 		"alive-dead", "bfs", "alive-indegree", "oracle", "site" };
@@ -123,9 +123,15 @@ int rank_orders_run(const struct rank_graph *g, const struct pagerank_matrix *m,
 	int rc = 0;
 
 	graph_in_degrees(&g->text.graph, degrees);
-	for (size_t i = 0; rc == 0 && i < n_specs; i++)
-		rc = run_spec(&w, specs->n ? specs->v[i] : all[i], seed, n_seeds, order,
-		              &results[i], err);
+	for (size_t i = 0; rc == 0 && i < n_specs; i++) {
+		const char *spec = specs->n ? specs->v[i] : all[i];
+
+		results[i].spec = spec;
+		if (rank_is_evidence(spec))
+			rc = rank_evidence_run(g, spec, seed, n_seeds, threads, &results[i], err);
+		else
+			rc = run_liverank(&w, spec, seed, n_seeds, order, &results[i], err);
+	}
 	free(degrees);
 	free(order);
 	if (rc < 0) {

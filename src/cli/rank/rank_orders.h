@@ -21,10 +21,11 @@ static inline double rank_alpha(unsigned i)
 }
 
 /* Run every spec with seeds seed .. seed + n_seeds - 1; specs empty: all orders
- * that can be run.  *ret is for free(). */
+ * of LiveRank that can be run.  threads: of `evidence`; 0: one a processor.  *ret is for
+ * free(). */
 MUST_CHECK int rank_orders_run(const struct rank_graph *g, const struct pagerank_matrix *m,
                                const double *pagerank, const struct option_list *specs,
-                               uint64_t seed, unsigned n_seeds,
+                               uint64_t seed, unsigned n_seeds, unsigned threads,
                                struct rank_order_result **ret, size_t *ret_n,
                                struct err *err);
 

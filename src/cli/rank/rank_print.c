@@ -7,7 +7,7 @@
 #include "cli/frame/command.h"
 #include "cli/report/report.h"
 
-#define SAY_ALPHA 15                    /* of rank_alpha(): 0.80 */
+#define SAY_ALPHA 15                    /* index: rank_alpha() of it is 0.80 */
 
 unsigned rank_degree_class(uint64_t degree)
 {

@@ -32,7 +32,7 @@ unsigned rank_degree_class(uint64_t degree);    /* 0, 1, 2-3, 4-7 ... */
 void rank_print_node(FILE *out, const struct rank_graph *g, uint32_t v);
 void rank_print_text(const struct ranked *r);
 void rank_print_json(const struct ranked *r, struct json *j);
-/* The verdict over the orders. */
+/* Write into the report, in words, which order did best. */
 void rank_say(const struct ranked *r, struct report *report);
 
 #endif

@@ -20,7 +20,8 @@
 
 #define HASH_TEXT 45                    /* base64 of SHA-256, with its end */
 
-static const char *const script_parts[] = { "tools", "charts", "replay", "views" };
+static const char *const script_parts[] = { "tools", "charts", "replay", "views",
+                                             "start" };
 #define N_SCRIPT_PARTS (sizeof script_parts / sizeof *script_parts)
 
 void report_init(struct report *r)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * report_assets.c - the files that a report's page is made of, inside the program.
+ * report_assets.c - the files that a report's page is made of, inside the program.  The
+ * dashboard (src/serve/page) draws with all of them but page.html and start.js.
  *
  * The assembler takes them in as they are when this file is built (the Makefile
  * knows that it depends on them); CHART_JS is where Debian's libjs-chart.js has
@@ -24,12 +25,13 @@ ASSET(tools, "src/cli/report/page/tools.js");
 ASSET(charts, "src/cli/report/page/charts.js");
 ASSET(replay, "src/cli/report/page/replay.js");
 ASSET(views, "src/cli/report/page/views.js");
+ASSET(start, "src/cli/report/page/start.js");
 
 struct report_asset report_asset(const char *name)
 {
 #define ROW(n) { #n, report_asset_##n, (size_t)(report_asset_##n##_end - report_asset_##n) }
 	const struct report_asset all[] = { ROW(page), ROW(style), ROW(chart), ROW(tools),
-	                                    ROW(charts), ROW(replay), ROW(views) };
+	                                    ROW(charts), ROW(replay), ROW(views), ROW(start) };
 #undef ROW
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)

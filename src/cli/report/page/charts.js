@@ -76,15 +76,30 @@ function legend() {
 	return { position: "bottom", labels: { color: colour("text"), boxWidth: 28, boxHeight: 6 } };
 }
 
-/* A long name shortened to the room that a chart has; its end tells as much as its beginning. */
-function shorten(name, width) {
-	const room = Math.max(13, Math.floor(width / 24)), end = Math.floor(room / 2);
-	return name.length > room ? name.slice(0, room - end - 1) + "\u2026" + name.slice(-end) : name;
+/* A name in the lines that a chart has room for, broken behind a sign where that can be.  Only of a
+ * name that needs more than LINES_MAX the middle is left out; the table has it whole. */
+const LINES_MAX = 5;
+function wrap(name, width) {
+	const room = Math.max(16, Math.floor(width / 22)), most = room * LINES_MAX, lines = [];
+	if (name.length > most)
+		name = name.slice(0, most - room - 1) + "\u2026" + name.slice(-room);
+	for (let rest = name; rest; ) {
+		let end = Math.min(room, rest.length);
+		if (end < rest.length) {
+			const sign = Math.max(...[..." /,:;.?&=-\u00b7"].map(c => rest.lastIndexOf(c, room - 1))) + 1;
+			end = sign >= room / 2 && lines.length < LINES_MAX - 1 ? sign : end;
+		}
+		lines.push(rest.slice(0, end).trim());
+		rest = rest.slice(end);
+	}
+	return lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX - 1), lines.slice(LINES_MAX - 1).join("")] : lines;
 }
 
 function draw(d) {
 	if (d.chart)
 		d.chart.destroy();
+	if (d.heightAt)
+		d.canvas.parentElement.style.height = d.heightAt(d.canvas.parentElement.clientWidth) + "px";
 	Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
 	Chart.defaults.font.size = 13;
 	d.chart = new Chart(d.canvas, Object.assign(d.config(), { plugins: [whiskers] }));
@@ -95,7 +110,7 @@ function chartCard(o) {
 	const canvas = el("canvas", { role: "img", "aria-label": o.label || o.title });
 	const plot = el("div", { class: "plot" }, canvas);
 	plot.style.height = (o.height || 320) + "px";
-	drawn.push({ canvas, config: o.config });
+	drawn.push({ canvas, config: o.config, heightAt: o.heightAt });
 	const numbers = el("details", {}, el("summary", {}, "The numbers"));
 	const fill = () => numbers.childElementCount < 2 && numbers.append(table(o.title, o.heads, o.rows));
 	if (o.rows.length * o.heads.length < CELLS_AT_ONCE)
@@ -114,6 +129,7 @@ function barCard(o) {
 	const n = o.bars.length;
 	return chartCard(Object.assign({
 		height: 70 + 30 * n,
+		heightAt: width => 70 + n * Math.max(30, ...o.bars.map(b => 16 * wrap(b.name, width).length + 10)),
 		heads: [{ name: o.of || "policy", left: true }, { name: o.axis, digits: o.digits }],
 		rows: o.bars.map(b => [b.name, b.value]),
 		label: o.title + ": " + o.bars.slice(0, 3).map(b => b.name + " " + show(b.value, o.digits)).join(", "),
@@ -139,7 +155,7 @@ function barCard(o) {
 						title: { display: false, color: colour("soft") }, grid: { display: !!o.dots, color: colour("grid"), borderColor: colour("line") }, offset: true,
 						ticks: {
 							color: colour("text"), autoSkip: false,
-							callback(value) { return shorten(this.getLabelForValue(value), this.chart.width); },
+							callback(value) { return wrap(this.getLabelForValue(value), this.chart.width); },
 						},
 					}),
 				},
@@ -199,7 +215,7 @@ function lineCard(o) {
 	}, o));
 }
 
-/* Bars on top of each other.  parts: [{name, values}] */
+/* Bars on top of each other.  parts: [{name, values, series}] */
 function stackCard(o) {
 	return chartCard(Object.assign({
 		heads: [{ name: o.x, left: true }, ...o.parts.map(p => ({ name: p.name }))],
@@ -210,7 +226,8 @@ function stackCard(o) {
 			data: {
 				labels: thinLabels(o.labels),
 				datasets: o.parts.map((p, i) => ({
-					label: p.name, data: thin(p.values), backgroundColor: colour("c" + i), maxBarThickness: 48,
+					label: p.name, data: thin(p.values), maxBarThickness: 48,
+					backgroundColor: colour("c" + (known(p.series) ? p.series : i)),
 				})),
 			},
 			options: options({
@@ -226,4 +243,11 @@ function stackCard(o) {
 
 function drawAll() {
 	drawn.forEach(draw);
+}
+
+/* Another view takes the place of these charts. */
+function forgetCharts() {
+	for (const d of drawn.splice(0))
+		if (d.chart)
+			d.chart.destroy();
 }

@@ -91,7 +91,7 @@ function sortable(table, head, column) {
 }
 
 /*
- * heads: [{name, digits, percent, left}]; rows: arrays of values.  Columns without any
+ * heads: [{name, digits, percent, left}]; rows: arrays of values, or of elements made of them.  Columns without any
  * value are left out; the others are sorted by a click on their heads.
  */
 function table(caption, allHeads, allRows) {
@@ -106,7 +106,7 @@ function table(caption, allHeads, allRows) {
 		const tr = el("tr");
 		row.forEach((value, i) => {
 			const h = heads[i];
-			const text = h.percent ? percent(value) : show(value, h.digits);
+			const text = value instanceof Node ? value : h.percent ? percent(value) : show(value, h.digits);
 			const cell = el(i ? "td" : "th", { class: h.left ? "left" : "" }, text);
 			if (!i)
 				cell.scope = "row";
@@ -120,7 +120,22 @@ function table(caption, allHeads, allRows) {
 	}
 	if (rows.length > 1)
 		heads.forEach((h, i) => sortable(t, head.cells[i], i));
-	return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, t);
+	return scrolling(el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, t));
+}
+
+/* A table wider than its box says so: a shadow where it goes on, and a line above it until it was scrolled. */
+function scrolling(box) {
+	const sign = el("p", { class: "more", "aria-hidden": "true" }, "\u2194 more columns: scroll sideways");
+	const frame = el("div", { class: "frame" }, sign, box);
+	const look = () => {
+		const rest = box.scrollWidth - box.clientWidth;
+		frame.classList.toggle("wider", rest > 1);
+		frame.classList.toggle("on-left", box.scrollLeft > 1);
+		frame.classList.toggle("on-right", rest - box.scrollLeft > 1);
+	};
+	box.addEventListener("scroll", look, { passive: true });
+	new ResizeObserver(look).observe(box);
+	return frame;
 }
 
 /* A table on a card of its own. */

@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * views.js - one function for each kind of document, and the start of it all.
- * A document of an unknown kind is shown as a list of its numbers.
+ * views.js - one function for each kind of document.
  */
 
 function cards(...list) {
 	return el("div", { class: "cards" }, ...list);
-}
-
-function plainView(d) {
-	const flat = [];
-	for (const [key, value] of Object.entries(d)) {
-		if (key === "schema" || key === "seconds")
-			continue;
-		if (Array.isArray(value) && value.every(v => typeof v === "number"))
-			flat.push([key.replace(/_/g, " "), value.map(v => show(v)).join(" - ")]);
-		else if (value === null || typeof value !== "object")
-			flat.push([key.replace(/_/g, " "), typeof value === "boolean" ? (value ? "yes" : "no") : value]);
-	}
-	return [facts(flat)];
 }
 
 /* freshet.replay/1 of --logged: estimates with intervals, or why there is none. */
@@ -83,8 +69,9 @@ function logView(d) {
 		stackCard({
 			title: "What the visits found", x: "cycle", y: "pages", labels, heads, rows,
 			note: "Every page that a cycle asked for, by what came of it." + note,
-			parts: [["changed", "changed"], ["gone", "gone"], ["same", "the same"], ["new", "a first copy"],
-			        ["failed", "failed"], ["blocked", "not asked"]].map(([key, name]) => ({ name, values: seen.map(x => x[key]) })).filter(p => p.values.some(v => v)),
+			parts: [["changed", "changed", 0], ["gone", "gone", 4], ["same", "same", 7], ["new", "new", 5],
+			        ["failed", "failed", 1], ["blocked", "blocked", 6]].map(([key, name, series]) =>
+				({ name, series, values: seen.map(x => x[key]) })).filter(p => p.values.some(v => v)),
 		}))];
 }
 
@@ -93,7 +80,7 @@ function sitesView(d) {
 	const rates = d.by_site.filter(s => known(s.rate_per_day) && s.visits - s.failed - s.blocked >= visitsMin).sort((a, b) => b.rate_per_day - a.rate_per_day).slice(0, 12);
 	const access = d.by_site.some(s => known(s.accessibility)), chances = d.by_site.some(s => known(s.probability));
 	const heads = [{ name: "site", left: true }, { name: "pages" }, { name: "gone" }, { name: "visits" }, { name: "failed" }, { name: "blocked" },
-		{ name: "updates" }, ...(chances ? [{ name: "probability", digits: 3 }] : []), { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
+		{ name: "changed" }, ...(chances ? [{ name: "probability", digits: 3 }] : []), { name: "changes a day", digits: 4 }, { name: "at least", digits: 4 },
 		{ name: "at most", digits: 4 }, { name: "last visit" }, ...(chances ? [{ name: "next visit" }] : []),
 		...(access ? [{ name: "accessibility" }] : [])];
 	const rows = d.by_site.map(s => [s.site, s.pages, s.gone, s.visits, s.failed, s.blocked, s.updates,
@@ -124,6 +111,30 @@ function failingView(d) {
 			f.pages.map(p => [p.url, what(p), day(p.since), day(p.last), p.times])))];
 }
 
+/* The first lines that differ: what came is marked +, what went -. */
+function diffLines(lines) {
+	const list = (lines || "").split("\n").filter(l => l);
+	return list.length ? el("div", { class: "diff" }, ...list.map(l => el("div", { class: l[0] === "+" ? "came" : "went" }, l))) : null;
+}
+
+/* freshet.report/1: pages by name. */
+function pagesView(d) {
+	const most = (shown, all) => shown < all ? " The first " + show(shown) + " of " + show(all) + "." : "";
+	const next = d.next, page = { name: "page", left: true };
+	return [cards(
+		d.changes.length ? tableCard("Latest changes", "What cycles found changed or gone, the newest first, with the first lines that differ: + came, \u2212 went." +
+			(d.changes.length < d.n_changes ? " The last " + d.changes.length + " of " + show(d.n_changes) + "." : ""),
+			[page, { name: "found" }, { name: "when" }],
+			d.changes.map(c => [el("div", {}, c.title ? el("b", {}, c.title) : null, el("div", { class: "url" }, c.url), diffLines(c.lines)), c.outcome, day(c.time)])) : null,
+		d.unreached.length ? tableCard("Pages never reached", "Under care, and without an answer so far." + most(d.unreached.length, d.n_unreached),
+			[page, { name: "added" }, { name: "why", left: true }], d.unreached.map(u => [u.url, day(u.added), u.why])) : null,
+		next && next.pages.length ? tableCard("What the next cycle takes first", "By " + next.policy + ", with a budget of " + show(next.budget) +
+			(next.resting ? "; " + show(next.resting) + " failing pages rest" : "") + ". A policy that learns within a cycle may turn to other pages." +
+			most(next.pages.length, next.n_pages),
+			[page, { name: "chance of a change", percent: true }, { name: "why", left: true }],
+			next.pages.map(p => [p.url, p.probability, p.why])) : null)];
+}
+
 function statusView(d) {
 	if (d.by_site)
 		return sitesView(d);
@@ -150,11 +161,10 @@ function clusterView(d) {
 	return [cards(barCard({
 		title: "Clusters of pages", of: "cluster", axis: "changes of a page in 30 days", digits: 3, wide: true,
 		note: d.clusters.length + " clusters of " + show(d.pages) + " pages by their " + d.features + " features; the liveliest first.",
-		bars: top.map(c => ({ name: (c.largest_sites.length ? c.largest_sites[0][0] : "cluster " + c.cluster) +
-		                      " \u00b7 " + show(c.pages) + (c.pages === 1 ? " page" : " pages"), value: c.changes_30d, series: 5 })),
-		heads: [{ name: "cluster", left: true }, { name: "pages" }, { name: "cosine", digits: 3 },
+		bars: top.map(c => ({ name: c.name + ": " + show(c.pages) + (c.pages === 1 ? " page" : " pages"), value: c.changes_30d, series: 5 })),
+		heads: [{ name: "cluster", left: true }, { name: "number" }, { name: "pages" }, { name: "cosine", digits: 3 },
 		        { name: "changes in 30 days", digits: 3 }, { name: "largest sites", left: true }, { name: "stands out", left: true }],
-		rows: d.clusters.map(c => [c.cluster, c.pages, c.cosine, c.changes_30d, sites(c), c.stands_out.map(t => t[0]).join(" ")]),
+		rows: d.clusters.map(c => [c.name, c.cluster, c.pages, c.cosine, c.changes_30d, sites(c), c.stands_out.map(t => t[0]).join(" ")]),
 	}))];
 }
 
@@ -216,40 +226,3 @@ function liveView(d) {
 			}) : null),
 	];
 }
-
-const VIEWS = {
-	"freshet.demo/1": demoView, "freshet.cycle/1": cycleView, "freshet.log/1": logView,
-	"freshet.status/1": statusView, "freshet.cluster/1": clusterView, "freshet.rank/1": rankView,
-	"freshet.live/1": liveView,
-};
-
-/* What a repository's history is called where it follows something else. */
-function partTitle(documents) {
-	const log = documents.find(d => d.schema === "freshet.log/1");
-	const policy = log && log.cycles.length ? log.cycles[log.cycles.length - 1].policy : "";
-	return documents[0].schema === "freshet.demo/1" ? "The repository that " + policy + " kept" : "The repository so far";
-}
-
-function start() {
-	const main = document.getElementById("results");
-	const lines = document.getElementById("documents").textContent.split("\n").filter(l => l.trim());
-	const documents = lines.map(l => JSON.parse(l));
-	const replays = documents.filter(d => d.schema === "freshet.replay/1" && !d.logged);
-	const put = list => main.append(...list.filter(e => e));
-
-	if (replays.length)
-		put(replayView(replays));
-	for (const d of documents) {
-		if (d.schema === "freshet.status/1" && !d.by_site && !d.failing && d !== documents[0])
-			put([el("h2", { class: "part" }, partTitle(documents))]);
-		if (d.logged)
-			put(loggedView(d));
-		else if (d.schema !== "freshet.replay/1")
-			put((VIEWS[d.schema] || plainView)(d));
-	}
-	drawAll();
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-	matchMedia("print").addEventListener("change", drawAll);
-}
-
-start();

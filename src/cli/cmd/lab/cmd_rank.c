@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_rank.c - `freshet rank`: a graph file's statistics, its PageRank, and what
+ * every LiveRank order would cost where it is known which pages are alive.
+ */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/io/output.h"
+#include "base/mem.h"
+#include "cli/frame/command.h"
+#include "cli/frame/repository.h"
+#include "cli/rank/rank_load.h"
+#include "cli/rank/rank_print.h"
+#include "cli/report/report.h"
+#include "graph/graph_file.h"
+#include "graph/pagerank.h"
+
+struct rank_opts {
+	const char *truth, *pagerank, *save, *links, *report;
+	struct option_list order;
+	int64_t top, seeds, max_iterations, threads;
+	double damping, tolerance;
+	int dangling;
+};
+
+static const struct option_spec rank_options[] = {
+	OPT_TEXT(rank_opts, truth, NULL, "FILE",
+	         "which pages are alive: `url TAB 0|1`, `id TAB 0|1`, or a later crawl's URLs"),
+	OPT_LIST(rank_opts, order, "SPEC",
+	         "a LiveRank order, NAME[:sample=N|N%,by=random|pagerank|indegree|systematic,"
+	         "spread=0|1,ties=pagerank|random], or the policy `evidence` with its parameters; "
+	         "default: all of LiveRank's"),
+	OPT_INT(rank_opts, seeds, 5, 1, 1000, "repetitions of each order"),
+	OPT_TEXT(rank_opts, pagerank, NULL, "OUT.tsv", "write the PageRank of every node"),
+	OPT_INT(rank_opts, top, 0, 0, 4294967295.0, "show the nodes of highest PageRank"),
+	OPT_TEXT(rank_opts, save, NULL, "FILE", "save the graph so that it can be mapped"),
+	OPT_TEXT(rank_opts, links, NULL, "OUT.tsv", "write the graph as a list of links"),
+	OPT_TEXT(rank_opts, report, NULL, "FILE", "show it in one HTML file, too"),
+	OPT_DOUBLE(rank_opts, damping, 0.85, 0, 0.999999, "damping factor"),
+	OPT_DOUBLE(rank_opts, tolerance, 1e-9, 1e-15, 1, "L1 norm of the residual to reach"),
+	OPT_INT(rank_opts, max_iterations, 300, 1, 1000000, "most passes over the links"),
+	OPT_CHOICE(rank_opts, dangling, "uniform|teleport|drop", "uniform",
+	           "where the rank of nodes without links goes"),
+	OPT_INT(rank_opts, threads, 0, 0, 256, "threads; 0: all processors"),
+	OPT_END
+};
+
+static double clock_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void count_degrees(struct ranked *r)
+{
+	const struct graph *g = &r->g.text.graph;
+	uint32_t *in = mem_array(g->n_nodes + 1ul, sizeof *in);
+
+	graph_in_degrees(g, in);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		uint64_t n = graph_degree(g, v);
+
+		r->dangling += n == 0;
+		r->unlinked += in[v] == 0;
+		r->out_classes[rank_degree_class(n) % DEGREE_CLASSES]++;
+		r->in_classes[rank_degree_class(in[v]) % DEGREE_CLASSES]++;
+		r->out_most = n > r->out_most ? (uint32_t)n : r->out_most;
+		r->in_most = in[v] > r->in_most ? in[v] : r->in_most;
+		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
+			r->loops += g->targets[i] == v;
+	}
+	free(in);
+}
+
+static int write_ranks(const struct ranked *r, const char *path, struct err *err)
+{
+	struct output *out;
+	int rc = output_open(&out, path, err);
+	FILE *f;
+
+	if (rc < 0)
+		return rc;
+	f = output_file(out);
+	for (uint32_t v = 0; v < r->g.text.graph.n_nodes; v++) {
+		rank_print_node(f, &r->g, v);
+		fprintf(f, "\t%.12g\n", r->rank[v]);
+	}
+	return output_close(out, err);
+}
+
+static int write_links(const struct ranked *r, const char *path, struct err *err)
+{
+	struct output *out;
+	int rc = output_open(&out, path, err);
+
+	if (rc < 0)
+		return rc;
+	if (graph_text_write(&r->g.text.graph, r->g.text.names.n ? &r->g.text.names : NULL,
+	                     output_file(out)))
+		return output_close(out, err);
+	output_abandon(out);
+	return err_errno(err, E_IO, "%s: cannot be written", path);
+}
+
+/* The n nodes of highest rank, best first, smaller numbers first among equals. */
+static void find_top(struct ranked *r, uint64_t n)
+{
+	uint32_t n_nodes = r->g.text.graph.n_nodes, used = 0;
+	uint32_t *top;
+
+	if (n > n_nodes)
+		n = n_nodes;
+	top = mem_array(n + 1, sizeof *top);
+	for (uint32_t v = 0; v < n_nodes && n; v++) {
+		uint32_t at = used;
+
+		if (used == n && r->rank[v] <= r->rank[top[used - 1]])
+			continue;
+		if (used < n)
+			used++;
+		else
+			at--;
+		for (; at > 0 && r->rank[top[at - 1]] < r->rank[v]; at--)
+			top[at] = top[at - 1];
+		top[at] = v;
+	}
+	r->top = top;
+	r->n_top = used;
+}
+
+static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
+                   struct err *err)
+{
+	struct pagerank_opts po = { .damping = o->damping, .tolerance = o->tolerance,
+		.max_iterations = (unsigned)o->max_iterations, .threads = (unsigned)o->threads,
+		.dangling = (enum pagerank_dangling)o->dangling };
+	const double *teleport = NULL;
+	struct pagerank_matrix *m;
+	double t0 = clock_seconds();
+	int rc;
+
+	count_degrees(r);
+	m = pagerank_prepare(&r->g.text.graph);
+	r->rank = mem_big(((size_t)r->g.text.graph.n_nodes + 1) * sizeof *r->rank);
+	rc = pagerank_solve(m, &po, 1, &teleport, &r->rank, &r->result, err);
+	r->seconds = clock_seconds() - t0;
+	if (rc == 0 && r->g.text.alive)
+		rc = rank_orders_run(&r->g, m, r->rank, &o->order, (uint64_t)cli->common.seed,
+		                     (unsigned)o->seeds, (unsigned)o->threads, &r->orders,
+		                     &r->n_orders, err);
+	pagerank_free(m);
+	if (rc == 0 && o->top)
+		find_top(r, (uint64_t)o->top);
+	return rc;
+}
+
+static int write_report(const struct ranked *r, const struct cli *cli, const char *path,
+                        struct err *err)
+{
+	char title[100], nodes[32], links[32];
+	struct report_head head = { title, cli->line, clock_now() };
+	struct report report;
+	int rc;
+
+	snprintf(title, sizeof title, "A graph of %s nodes and %s links",
+	         report_count(r->g.text.graph.n_nodes, nodes),
+	         report_count(r->g.text.graph.n_links, links));
+	report_init(&report);
+	rank_print_json(r, report_json(&report));
+	rank_say(r, &report);
+	rc = report_write(&report, path, &head, err);
+	report_release(&report);
+	return rc;
+}
+
+static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	const struct rank_opts *o = opts;
+	struct ranked r = { 0 };
+	struct json j;
+	int rc = report_check(o->report, err);
+
+	if (rc == 0 && (rc = output_check(o->pagerank, err)) == 0 &&
+	    (rc = output_check(o->links, err)) == 0)
+		rc = output_check(o->save, err);
+	if (rc == 0)
+		rc = n_args ? rank_load(&r.g, n_args, args, err) :
+		     rank_load_repository(&r.g, cli, err);
+	if (rc == 0 && o->truth)
+		rc = rank_load_truth(&r.g, o->truth, err);
+	if (rc == 0 && o->order.n && !r.g.text.alive)
+		rc = err_set(err, E_USAGE, "--order needs to know which pages are alive: give "
+		             "--truth FILE");
+	if (rc == 0)
+		rc = compute(&r, cli, o, err);
+	if (rc == 0 && o->pagerank)
+		rc = write_ranks(&r, o->pagerank, err);
+	if (rc == 0 && o->links)
+		rc = write_links(&r, o->links, err);
+	if (rc == 0 && o->save)
+		rc = graph_file_save(&r.g.text.graph, o->save, err);
+	json_to_file(&j, stdout);
+	if (rc == 0 && cli->common.json)
+		rank_print_json(&r, &j);
+	else if (rc == 0)
+		rank_print_text(&r);
+	if (rc == 0 && o->report)
+		rc = write_report(&r, cli, o->report, err);
+	mem_big_free(r.rank, ((size_t)r.g.text.graph.n_nodes + 1) * sizeof *r.rank);
+	free(r.orders);
+	free(r.top);
+	rank_release(&r.g);
+	return rc;
+}
+
+const struct command command_rank = {
+	.name = "rank",
+	.on_fleet = FLEET_ONE,
+	.arguments = "[GRAPH...]",
+	.summary = "PageRank and LiveRank of a graph file",
+	.description =
+		"Reads a graph, shows what it is like and computes its PageRank. A graph is the base\n"
+		"name of a WebGraph BVGraph, a list of links (numbers or URLs, one link a line), an\n"
+		"adjacency file (`url TAB alive TAB links`), or a file written by --save, which is\n"
+		"mapped instead of read; texts may be compressed, and several make one graph. Without\n"
+		"one, the links between the pages of the repository are taken.\n\n"
+		"Where it is known which pages are still alive (--truth, or an adjacency file), every\n"
+		"LiveRank order is run: its cost at a share of the living pages is the number of tests\n"
+		"made until that share is found, over that share of their number; 1 is perfect, pages /\n"
+		"alive is chance. --order evidence is what `live` does by default: it learns from URLs\n"
+		"and links, and where nodes have no URLs from links alone.",
+	.examples =
+		"  freshet rank cnr-2000 --top 10          # a BVGraph\n"
+		"  freshet rank links.tsv.gz --pagerank ranks.tsv --save links.graph\n"
+		"  freshet rank old.tsv --order alive-dead:sample=2% --order bfs --json\n"
+		"  freshet rank old.tsv --order evidence --order alive-dead --seeds 10\n",
+	.options = rank_options,
+	.opts_size = sizeof(struct rank_opts),
+	.n_args_min = 0,
+	.n_args_max = -1,
+	.run = rank_run,
+};

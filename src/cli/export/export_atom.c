@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * export_atom.c - the newest changes as an Atom feed (RFC 4287); see export.h.
+ *
+ * An entry's id is the page's URL with the time of the change as its fragment, so each
+ * change is an entry of its own and is the same entry in the next feed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/when.h"
+#include "cli/export/changes.h"
+#include "cli/export/export.h"
+#include "cli/frame/repository.h"
+#include "engine/recall/change_lines.h"
+
+#define LINES 6                         /* of a difference, in an entry */
+#define SUMMARY_MAX 4096
+
+/* Text of XML: only characters that XML 1.0 allows, and none that means something. */
+static void print_xml(FILE *out, const char *s, size_t size)
+{
+	char *plain = mem_strndup(s, size);
+
+	log_plain(plain);
+	for (const char *p = plain; *p; p++) {
+		/* U+FFFE and U+FFFF are characters of no XML */
+		if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
+			putc('?', out);
+			p += 2;
+			continue;
+		}
+		switch (*p) {
+		case '&': fputs("&amp;", out); break;
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default: putc(*p, out);
+		}
+	}
+	free(plain);
+}
+
+static void print_element(FILE *out, const char *name, const char *attributes,
+                          const char *text, size_t size)
+{
+	fprintf(out, "<%s%s>", name, attributes);
+	print_xml(out, text, size);
+	fprintf(out, "</%s>\n", name);
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct store_visit *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
+	return a->page < b->page ? -1 : a->page > b->page;
+}
+
+static int print_entry(struct exporting *e, struct change_lines *lines,
+                       const struct store_visit *v, struct err *err)
+{
+	FILE *out = output_file(e->out);
+	struct store_capture c = { 0 };
+	struct store_page page;
+	struct buf summary;
+	char time[21], *url;
+	int rc = store_page_get(e->store, v->page, &page, err);
+
+	if (rc <= 0)
+		return rc < 0 ? rc : err_set(err, E_STORE, "a visit of page %u, which is not there",
+		                             v->page);
+	url = mem_strndup(page.url.s, page.url.size);
+	rc = v->capture ? store_capture_get(e->store, v->capture, &c, err) : 0;
+	when_iso(v->time, time);
+	fputs("<entry>\n<title>", out);
+	if (rc > 0 && c.title.size)
+		print_xml(out, c.title.s, c.title.size);
+	else
+		print_xml(out, url, strlen(url));
+	fputs("</title>\n<id>", out);
+	print_xml(out, url, strlen(url));
+	fprintf(out, "#%s</id>\n<link rel=\"alternate\" href=\"", time);
+	print_xml(out, url, strlen(url));
+	fprintf(out, "\"/>\n<updated>%s</updated>\n<category term=\"%s\"/>\n", time,
+	        change_name(v));
+	buf_init(&summary, SUMMARY_MAX);
+	buf_printf(&summary, "%s\n", change_name(v));
+	if (rc >= 0)
+		rc = change_lines_add(lines, url, v->page, v->capture, LINES, &summary, err);
+	print_element(out, "summary", " type=\"text\"", buf_text(&summary), summary.size);
+	fputs("</entry>\n", out);
+	buf_release(&summary);
+	free(url);
+	e->n_written++;
+	return rc < 0 ? rc : 0;
+}
+
+int export_atom(struct exporting *e, struct err *err)
+{
+	FILE *out = output_file(e->out);
+	struct changes c = { 0 };
+	struct change_lines lines;
+	char time[21], *folder = realpath(e->cli->common.repository, NULL);
+	const char *name = folder ? folder : e->cli->common.repository;
+	int rc = changes_load(&c, e->store, e->since, e->from, e->to_cycle, err);
+
+	if (c.rows.n)
+		qsort(c.rows.v, c.rows.n, sizeof *c.rows.v, by_time);
+	when_iso(c.rows.n ? c.rows.v[0].time : clock_now(), time);
+	change_lines_init(&lines, e->store, e->cli->common.repository);
+	fputs("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
+	      "<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<title>Changes in ", out);
+	print_xml(out, name, strlen(name));
+	fputs("</title>\n<id>", out);
+	fputs("file://", out);
+	print_xml(out, name, strlen(name));
+	fprintf(out, "</id>\n<updated>%s</updated>\n<author><name>freshet</name></author>\n"
+	        "<generator version=\"" FRESHET_VERSION "\">freshet</generator>\n", time);
+	for (size_t i = 0; i < c.rows.n && (int64_t)i < e->limit && rc == 0; i++)
+		rc = print_entry(e, &lines, &c.rows.v[i], err);
+	fputs("</feed>\n", out);
+	change_lines_release(&lines);
+	changes_release(&c);
+	free(folder);
+	return rc;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * report_pages.h - the pages that a report of a repository names: the latest changes with the
+ * first lines that differ, pages never reached, and what the next cycle will take.
+ */
+#ifndef CLI_PRINT_REPORT_PAGES_H
+#define CLI_PRINT_REPORT_PAGES_H
+
+#include "base/io/json.h"
+#include "engine/recall/planning.h"
+
+struct report_pages {
+	struct store *store;
+	const char *folder;             /* of the repository */
+	const struct planning_opts *plan;       /* of the next cycle; NULL: it is left out */
+	uint32_t n_unreached;           /* the result: pages never reached */
+};
+
+/* The whole document, freshet.report/1. */
+MUST_CHECK int report_pages_json(struct json *j, struct report_pages *p, struct err *err);
+
+#endif
