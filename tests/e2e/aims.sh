@@ -9,7 +9,7 @@ printf '{"weight":3,"url":"http://a.example/j"}\n{"url":"http://a.example/n","we
 "$FRESHET" -C crawl import list list.jsonl > out 2> err || fail "import: $(cat err)"
 grep -q 'weight is no number' err || fail "a weight below 0 is taken"
 "$FRESHET" -C crawl add --weight 4 http://a.example/y http://a.example/new > out
-printf '{"url":"http://a.example/k","outcome":"same","weight":9}\n' | "$FRESHET" -C crawl tell - > out
+printf '{"url":"http://a.example/k","outcome":"same","weight":9}\n' | "$FRESHET" -C crawl tell --add - > out
 "$FRESHET" -C crawl export pages > pages.jsonl
 python3 - <<'PY' || fail "weights are not kept"
 import json
@@ -27,7 +27,9 @@ import json
 p = json.load(open("plan.json"))
 assert p["aim"] == "freshness" and p["weight"] == "given", p
 PY
+"$FRESHET" -C copy status | grep -q '^aim *freshness$' || fail "status names no aim"
 "$FRESHET" -C copy set aim age
+"$FRESHET" -C copy status --json | grep -q '"aim":"age"' || fail "status names another aim"
 "$FRESHET" -C copy explain http://a.example/x | grep -q '^aim *age$' || fail "explain names no aim"
 "$FRESHET" -C copy set aim truth 2> err && fail "an aim that there is not"
 

@@ -67,6 +67,7 @@ web="--allow-net 127.0.0.0/8 --delay 0 --contact test@example.org"
 expect 2 $f -C r cycle $web --now 20260201000100
 grep -q 'freshet end' err || fail "cycle does not say what to do"
 expect 2 $f -C r live --allow-net 127.0.0.0/8 --contact test@example.org --now 20260201000100
+grep -q 'freshet end' err && ! grep -q -- --new err || fail "live tells of an option that it has not: $(cat err)"
 expect 0 $f -C r end --json --now 20260201000200
 is changed 3; is same 16; is cycle 2
 expect 2 $f -C r end
@@ -81,9 +82,9 @@ expect 0 $f -C r ask --count 2 --delay 0 --budget 5 --policy oldest --now 202604
 is 'len(offers)' 2; is begun True; is budget 5; is 'offers[0]["lease"]' 5-1; is done False
 printf '%s\n' '{"lease":"5-1","outcome":"same"}' '{"lease":"5-2","release":true}' '{"lease":"5-9","outcome":"same"}' \
 	'{"lease":"x","outcome":"same"}' '{"outcome":"same"}' '{"lease":"5-1","etag":"a\u000ab","outcome":"same"}' \
-	'{"lease":"5-1","links":3,"outcome":"same"}' > lines
+	'{"lease":"5-1","links":3,"outcome":"same"}' '{"lease":"5-1","outcome":"same","requests":1001}' > lines
 expect 0 $f -C r tell lines --json --now 20260401000100
-is told 1; is released 1; is malformed 5; is repeated 0
+is told 1; is released 1; is malformed 6; is repeated 0
 expect 0 $f -C r tell lines --json --now 20260401000200
 is told 0; is released 0; is repeated 2
 expect 0 $f -C r ask --count 9 --now 20260401000300 --delay 0 --format urls
@@ -91,7 +92,37 @@ expect 0 $f -C r ask --count 9 --now 20260401000300 --delay 0 --format urls
 expect 2 $f -C r ask --count 0
 expect 0 $f -C r ask --count 1 --new --now 20260401000400
 expect 0 $f -C r plan --format jsonl --now 20260501000000
-head -1 out | python3 -c 'import json,sys; o = json.load(sys.stdin); assert {"url", "etag", "last_modified", "last_visit", "score", "probability", "reason"} <= set(o), o'
+head -1 out | python3 -c 'import json,sys; o = json.load(sys.stdin); assert {"url", "given", "etag", "last_modified", "last_visit", "score", "probability", "reason"} <= set(o), o'
+
+# offers carry the URL as it was given, by list, index, archive, command or outcome, and what our own cycles read of robots.txt
+expect 0 $f init g
+printf 'HTTP://List.example:80/a/../b#x\nhttp://plain.example/\n{"url":"http://JSON.example"}\n' > odd
+printf 'example,index)/ 20250101000000 {"url":"http://Index.example","status":"200","digest":"d"}\n' > odd.cdxj
+printf 'WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://Warc.example\r\nWARC-Date: 2025-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nhi\r\n\r\n' > odd.warc
+expect 0 $f -C g import odd odd.cdxj odd.warc
+expect 0 $f -C g add Add.example
+echo '{"url":"http://Told.example","status":200}' | $f -C g tell --add - > /dev/null
+expect 0 $f -C g ask --budget 100% --delay 0
+cat > given.py <<'PY'
+import json, sys
+want = {"http://list.example/b": "HTTP://List.example:80/a/../b#x", "http://plain.example/": "http://plain.example/", "http://json.example/": "http://JSON.example",
+        "http://index.example/": "http://Index.example", "http://warc.example/": "http://Warc.example", "http://add.example/": "Add.example", "http://told.example/": "http://Told.example"}
+got = {o["url"]: o["given"] for o in map(json.loads, sys.stdin)}
+assert got == want, got
+PY
+python3 given.py < out || fail "ask: given"
+$f -C g end > /dev/null
+$f -C g plan --budget 100% --format jsonl 2> /dev/null | python3 given.py || fail "plan: given"
+expect 0 $f -C r ask --new --count 1 --agent other --now 20260501000000
+python3 -c 'import json; o = json.loads(open("out").readline()); assert o["robots"] == "allowed" and o["robots_read"] == "20260302000000", o' || fail "robots of an offer"
+
+# failures for several reasons are not counted as one
+n=0
+for said in '"status":503' '"outcome":"failed","cause":"timeout"' '"outcome":"failed","cause":"timeout"'; do
+	n=$((n + 1)); echo "{\"url\":\"http://list.example/b\",$said}" | $f -C g tell - --now 2027010${n}000000 > /dev/null
+done
+expect 0 $f -C g show http://list.example/b
+grep -q '^failing  *failed timeout: .*; 2 of 3 visits in a row that failed or were blocked since 2027-01-01T00:00:00Z, last 2027-01-03T00:00:00Z$' out || fail "show: $(grep failing out)"
 
 # killed in the middle of a call, again and again: what was handed out is known, and no more
 expect 0 $f -C r ask --count 1 --new --budget 15 --policy oldest --client kate --delay 0 --now 20260601000000
@@ -103,8 +134,12 @@ expect 0 $f -C r ask --count 99 --client kate --delay 0 --now 20260601000002
 [ "$(wc -l < out)" = 15 ] || fail "$(wc -l < out) pages, of a budget of 15"
 [ "$(grep -o '"url":"[^"]*"' out | sort -u | wc -l)" = 15 ] || fail "a page was given twice"
 sed 's/,"url".*/,"outcome":"same"}/' out > lines
+for i in 1 2 3 4 5 6; do                # so is a tell: all of it is kept, or nothing
+	$f -C r tell lines --now 20260601000003 > /dev/null 2> /dev/null & pid=$!
+	sleep 0.0$i; kill -9 $pid 2> /dev/null || true; wait $pid 2> /dev/null || true
+done
 expect 0 $f -C r tell lines --json --now 20260601000003
-is told 15
+is 'told + repeated' 15; is 'told * repeated' 0
 expect 0 $f -C r ask --count 9 --client kate --now 20260601000004
 grep -qx '{"done":true}' out || fail "not done"
 expect 0 $f -C r end --json --now 20260601000005

@@ -105,8 +105,8 @@ is complete False
 kept=$(field new)
 [ "$kept" -gt 0 ]; [ "$kept" -lt 61 ]
 echo fast > state
-expect 0 "$FRESHET" -C s cycle --budget 100% --delay 0 --json $allow
-is resumed True; is complete True; is new 61; is downloads 61
+expect 0 "$FRESHET" -C s cycle --budget 100% --delay 0 --aim age --json $allow
+is resumed True; is complete True; is new 61; is downloads 61; is aim freshness  # its own aim
 [ "$(grep -v robots.txt log | sort | uniq -d | wc -l)" = 0 ]    # no page twice
 
 # a second SIGINT leaves at once; what was answered is kept, what was under way has lapsed

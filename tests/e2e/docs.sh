@@ -48,7 +48,7 @@ while IFS='	' read -r doc line; do
 	line=$(sed "s|[A-Za-z]*/\*\.cdxj\.gz|trace/*.cdxj.gz|; s|DATA/||; s|--svg [^ ]*|--svg svg|; s|--seeds [0-9]*|--seeds 1|; s|  *#.*||; s|^freshet|$FRESHET|" <<<"$line")
 	case "$line" in *world.cdxj*) line=${line/world.cdxj/trace/w.cdxj.gz} ;; *crawl*) continue ;; esac
 	case "$line" in *paper3*) line="$line --detect bytes" ;; esac          # a world has no tags
-	case "$line" in *--seeds*) ;; *) line="$line --seeds 1" ;; esac
+	case "$line" in *--seeds*|*"freshet world "*) ;; *) line="$line --seeds 1" ;; esac
 	(cd "$TMP" && timeout 60 bash -c "$line" >out 2>err) || fail "$doc: $line: $(tail -3 "$TMP/err")"
 	n=$((n + 1))
 done < <(python3 - <<'PY'

@@ -21,6 +21,7 @@ class H(http.server.BaseHTTPRequestHandler):
         self.connection = tls.wrap_socket(self.connection, server_side=True)
         self.rfile = self.connection.makefile("rb"); self.wfile = self.connection.makefile("wb", 0)
     def answer(self, body):
+        if "/cdx?" in self.path: body = b"com,example)/ 20240101000000 http://example.com/ text/html 200 - - - 5 0 -\n"
         if "robots.txt" in self.path: body = b"User-agent: *\nAllow: /\n"
         self.send_response(404 if "/dead" in self.path else 200); self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body))); self.end_headers()
@@ -43,21 +44,39 @@ for i in $(seq 100); do [ -s port ] && break; sleep 0.1; done
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY no_proxy NO_PROXY || true
 
 mkdir bin
+fleet_id=$$
 cat > bin/freshet <<EOF2
 #!/bin/sh
 web="--proxy http://127.0.0.1:$(cat port) --ca-file $TMP/ca.pem --delay 0"
 command=
-for a; do case "\$a" in cycle|run|live|replay|world|demo|rank) command=\$a; break ;; set|get|help|export) break ;; esac; done
+for a; do case "\$a" in cycle|run|live|import|replay|world|demo|rank|serve) command=\$a; break ;; set|get|help|export) break ;; esac; done
 case \$command in
 cycle|run|live) set -- "\$@" \$web ;;
+import) case "\$*" in *cdx+*) set -- "\$@" \$web ;; esac ;;
 replay|rank) set -- "\$@" --seeds 1 ;;
 world) set -- "\$@" --sites 2 --steps 20 ;;
 demo) set -- "\$@" --cycles 5 ;;
+serve) set -- "\$@" --listen 127.0.0.1:0 ;;
 esac
+# the database of the examples is the server of the tests, with schemas of this script's own
+n=\$#
+for a; do
+	case "\$a" in
+	postgresql://*db.example/crawl*) a="\$FRESHET_TEST_PG&schema=examples_\$EXAMPLES_ID" ;;
+	postgresql://*db.example/fleet*) a="\$FRESHET_TEST_PG&schema=fleet_$fleet_id" ;;
+	esac
+	set -- "\$@" "\$a"
+done
+shift "\$n"
 exec "$FRESHET" "\$@"
 EOF2
 chmod +x bin/freshet
 export PATH="$TMP/bin:$PATH"
+if [ -z "${FRESHET_TEST_PG:-}" ]; then      # not begun by scripts/run-tests
+	coproc PG { exec "$SRC/tests/lib/postgres.sh"; }
+	read -r FRESHET_TEST_PG <&"${PG[0]}"
+	export FRESHET_TEST_PG
+fi
 
 # what the examples name: an archive, indexes, lists, graphs, outcomes
 mkdir -p made/trace made/lists && cd made
@@ -82,6 +101,8 @@ for name in ("urls.txt.gz", "lists/a.gz", "lists/b.gz"): gzip.open(name, "wb").w
 open("links.txt", "wb").write(lines + b"http://www.example.org/dead/1\n")
 gzip.open("links.tsv.gz", "wt").write("".join("%d %d\n" % (a, b) for a in range(20) for b in range(20) if (a * 7 + b) % 5 == 1))
 open("old.tsv", "w").write("".join("http://s%d.example/p%d\t%d\t/p%d\n" % (s, p, s % 2, (p + 1) % 9) for s in range(20) for p in range(9)))
+open("logins", "w").write("machine example.org login me password secret-12345\n")
+open("cookies.txt", "w").write("example.org\tFALSE\t/\tTRUE\t0\tsid\t0123456789abcdef\n")
 open("outcomes.jsonl", "w").write("".join(json.dumps({"url": u, "outcome": "changed" if i % 2 else "same"}) + "\n" for i, u in enumerate(pages)))
 # a BVGraph without references and intervals: gamma of the degree, zeta_3 of the gaps
 def gamma(x): b = bin(x + 1)[2:]; return "0" * (len(b) - 1) + b
@@ -101,15 +122,21 @@ open("cnr-2000.graph", "wb").write(bytes(int(bits[i:i + 8], 2) for i in range(0,
 open("cnr-2000.properties", "w").write("graphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=4\narcs=6\nwindowsize=0\n"
     "maxrefcount=0\nminintervallength=0\nzetak=3\ncompressionflags=\n")
 PY
+chmod 600 logins cookies.txt
 freshet init . 2>/dev/null
 freshet import site.warc.gz >/dev/null
 freshet export cdxj --extended -o archive.cdxj.gz
 cp archive.cdxj.gz words.txt trace/
+freshet export wacz -o site.wacz >/dev/null
+cp "$SRC/fuzz/corpus/heritrix/some" crawl.log; cp "$SRC/fuzz/corpus/nutch/some" nutch-dump
 for r in crawl old; do
 	freshet init $r 2>/dev/null
 	freshet -C $r set contact mailto:test@example.org
 	freshet -C $r import site.warc.gz >/dev/null
 done
+freshet init fleet --store 'postgresql://db.example/fleet' --shards 2 2>/dev/null
+for s in "contact mailto:test@example.org" "proxy http://127.0.0.1:$(cat ../port)" "ca-file $TMP/ca.pem" "delay 0" "budget 5" "every 5s"; do freshet -C fleet set $s; done
+freshet -C fleet import urls.txt >/dev/null
 for i in 1 2 3; do freshet -C crawl cycle --budget 5 --now 2024-10-0$i >/dev/null 2>&1; done
 cd ..
 
@@ -123,13 +150,13 @@ freshet -C bv rank --links links.tsv >/dev/null
 [ "$(sed 's|http://bv.example/||g' links.tsv | tr '\t\n' '- ')" = "0-1 0-2 1-2 2-0 3-2 " ] || fail "links of a BVGraph: $(cat links.tsv)"
 rm made/cnr-2000.urls.gz
 
-run() { # folder, line: as a person would type it, who ends `run` after its first cycle
+run() { # folder, line: as a person would type it, who ends `run` after its first cycle and `serve` when it answers
 	local pid
 	case "$2" in
-	*" run "*)
+	*" run "*|*" serve"*)
 		(cd "$1" && exec bash -eo pipefail -c "exec $2") & pid=$!
 		for i in $(seq 600); do
-			! grep -q '^ *[0-9]' out && kill -0 $pid 2>/dev/null || break
+			! grep -q '^ *[0-9]\|^serving' out && kill -0 $pid 2>/dev/null || break
 			sleep 0.05
 		done
 		kill -INT $pid 2>/dev/null || :
@@ -137,6 +164,9 @@ run() { # folder, line: as a person would type it, who ends `run` after its firs
 	*) (cd "$1" && timeout 120 bash -eo pipefail -c "$2") ;;
 	esac
 }
+# PostgreSQL knows nothing of the folder that was made anew
+schemas=0
+fresh_schema() { schemas=$((schemas + 1)); export EXAMPLES_ID=$$_$schemas; }
 check() { # folder, name, line
 	local rc=0
 	run "$1" "$3" >out 2>err </dev/null || rc=$?
@@ -158,7 +188,7 @@ while read -r c; do
 	freshet help "$c" | sed -n '/^Examples:$/,$p' | sed '1d; s/^ *//; /^$/d' >examples
 	[ -s examples ] || fail "$c has no example"
 	while read -r line; do
-		rm -rf here; cp -r made here
+		rm -rf here; cp -r made here; fresh_schema
 		[ "$c" != init ] || rm -r here/crawl
 		# something to end
 		case "$line" in *" end") freshet -C here/crawl ask --count 1 >/dev/null 2>&1 ;; esac
@@ -185,7 +215,7 @@ done <readme
 # the guides, each from top to bottom; what is no command of ours stands there for the reader
 for doc in "$SRC"/docs/*.md; do
 	grep -E '^    (freshet|cp) ' "$doc" | sed 's/^ *//; s/  *#.*//' >guide || continue
-	rm -rf here; cp -r made here; cp here/archive.cdxj.gz here/old.cdxj; cp here/old.tsv here/crawl.tsv
+	rm -rf here; cp -r made here; fresh_schema; cp here/archive.cdxj.gz here/old.cdxj; cp here/old.tsv here/crawl.tsv; cp -r "$SRC/examples" here/
 	cut -f1 here/old.tsv | sed -n 'p;n' >here/later.txt; rm -rf here/old
 	while read -r line; do check here "${doc##*/}" "$line"; done <guide
 done

@@ -106,7 +106,7 @@ grep -q '"failing":{"n_sites":2,"n_pages":4,' r.html || fail "the report's docum
 # told by another crawler
 printf '%s\n' '{"url":"http://t.example/1","outcome":"failed","cause":"timeout"}' \
 	'{"url":"http://t.example/2","outcome":"failed","cause":"the cat"}' >told
-expect 0 $f -C r tell told
+expect 0 $f -C r tell told --add
 expect 0 $f -C r status --failing --json
 is 'sorted(p["cause"] for p in failing["pages"] if "t.example" in p["url"])' "['other', 'timeout']"
 

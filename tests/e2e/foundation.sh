@@ -86,6 +86,12 @@ $f -C d explain http://site1.example/dir1/page1.html --policy oldest | grep -q '
 # help, man pages, completion: made from the same tables
 $f help | grep -q import; $f replay --help | grep -q -- --max-age
 $f help --man-pages man; [ -s man/freshet-replay.1 ] || fail "man pages"
+for m in man/freshet-*.1; do # exit statuses of each command
+	sed -n '/^.SH EXIT STATUS/,/^.SH SEE/p' "$m" > statuses
+	for n in 0 2 3 5 130; do grep -qx ".B $n" statuses || fail "$m: no exit status $n"; done
+done
+grep -A1 -x '.B 1' man/freshet-cat.1 | grep -q 'no copy' && grep -A1 -x '.B 4' man/freshet-cycle.1 | grep -q reached || fail "what exit statuses mean"
+$f cat --help | grep -q '  1    there is no copy' || fail "exit statuses in --help"
 for m in man/*.1; do man -l --warnings=w "$m" >"$m.txt" 2>warn; [ ! -s warn ] || fail "$m: $(cat warn)"; done
 for c in $($f help --json | python3 -c 'import json,sys; print(*[c["name"] for c in json.load(sys.stdin)["commands"]])'); do
 	$f "$c" --help >help.txt
@@ -100,6 +106,6 @@ cat >complete.sh <<'E'
 try() { want=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _freshet; [ "${COMPREPLY[*]}" = "$want" ] || { echo "$*: ${COMPREPLY[*]}"; exit 1; }; }
 try replay freshet repl; try status freshet --seed 1 -C y stat; try --policy freshet -C x replay --po
 try "thompson tide" freshet replay --policy t; try "changed alive" freshet replay --goal ""
-try "replay report" freshet help re; try tide freshet policies ti; try budget freshet set bu; try changed freshet export ch
+try "remove resume replay report" freshet help re; try tide freshet policies ti; try budget freshet set bu; try changed freshet export ch
 E
 bash complete.sh || fail completion

@@ -7,6 +7,7 @@ case $BUILD in *-san) exit 0 ;; esac    # a sanitized library needs a sanitized 
 make -s install DESTDIR="$TMP/root" prefix=/usr >/dev/null
 r=$TMP/root/usr
 "$r/bin/freshet" --version | grep -q '^freshet [0-9]'
+[ -s "$r/share/zsh/site-functions/_freshet" ]; [ -s "$r/share/fish/vendor_completions.d/freshet.fish" ]
 [ -s "$r/share/man/man1/freshet.1" ]; [ -s "$r/share/bash-completion/completions/freshet" ]
 cat >"$TMP/use.c" <<'C'
 #include <freshet.h>

@@ -80,7 +80,7 @@ try 2 "ignore: not a rule at" -C repo cycle --contact a@example.org --ignore '##
 try 2 "not in this repository; .freshet add." -C repo show http://nosuch.example/
 try 2 "cycle 9: the repository has had 0; .freshet log." -C repo log --cycle 9
 try 2 "export: 'x' is none of pages" -C repo export x
-for kind in pages cdxj warc; do try 2 "export $kind: --since goes with changed and visits" -C repo export $kind -o x --since last; done
+for kind in pages cdxj warc; do try 2 "export $kind: --since goes with changed, visits and atom" -C repo export $kind -o x --since last; done
 try 2 "export visits: --extended goes with cdxj" -C repo export visits --extended
 try 2 "no setting 'x'; .freshet get --all. lists" -C repo set x 1
 try 2 "no setting 'contat'; did you mean contact\?" -C repo set contat x

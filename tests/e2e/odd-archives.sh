@@ -91,14 +91,14 @@ cat >told.jsonl <<'J'
 {"url":"http://a.example/d0/p3","status":503}
 {"url":"http://a.example/d0/p3","outcome":"same"}
 J
-$f -C told tell told.jsonl --json >out 2>err || fail "tell: $(cat err)"
+$f -C told tell told.jsonl --add --json >out 2>err || fail "tell: $(cat err)"
 grep -q '"told":5,"new":1,"changed":1,"same":1,"gone":0,"failed":2,"malformed":4' out || fail "tell: $(cat out)"
 $f -C told status --json >out
 grep -q "\"visits\":$(($(wc -l <plain) + 5)),.*\"visits_imported\":$(wc -l <plain),\"visits_cycles\":5" out || fail "status: $(cat out)"
 
 # what failed confirms no 404: it takes two, with or without failures between
 said=; for s in 503 404 500 404; do
-	echo "{\"url\":\"http://a.example/d1/p4\",\"status\":$s}" | $f -C told tell - --json >out
+	echo "{\"url\":\"http://a.example/d1/p4\",\"status\":$s}" | $f -C told tell - --add --json >out
 	said="$said $(grep -o '"gone":[01]' out)"
 done
 [ "$said" = ' "gone":0 "gone":0 "gone":0 "gone":1' ] || fail "confirmations:$said"

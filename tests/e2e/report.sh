@@ -79,7 +79,7 @@ grep -q '20 of 40 pages are alive' seen || fail "verdict of rank: $(sed -n 2p se
 # a repository of its own, with passwords kept out of the command line
 $f init repo 2>/dev/null; $f -C repo import world.cdxj >/dev/null 2>&1
 $f report repo --out repo.html --clusters 4 >out; python3 look.py repo.html >seen
-[ "$(head -1 seen)" = "freshet.status/1 freshet.log/1 freshet.status/1 freshet.cluster/1" ] || fail "documents: $(head -1 seen)"
+[ "$(head -1 seen)" = "freshet.status/1 freshet.log/1 freshet.report/1 freshet.status/1 freshet.cluster/1" ] || fail "documents: $(head -1 seen)"
 grep -q '^report: repo.html$' out || fail "says where: $(cat out)"
 (cd repo && $f report >/dev/null && python3 ../look.py freshet-report.html >/dev/null)
 $f --json -C repo report --report x.html --clusters 0 | grep -q '"schema":"freshet.report/1","report":"x.html"' || fail "report --json"
@@ -89,7 +89,7 @@ grep -q 'me:\*\*\*@report.html' http:/*.html && ! grep -q 'secret' http:/*.html 
 
 # first copies are no changes missed: cycles that only made them are not in the ratio
 $f init told 2>/dev/null
-tell() { for i in $(seq "$1"); do echo "{\"url\":\"http://a.example/$i\",\"status\":200,\"digest\":\"$2\"}"; done | $f -C told tell - --now "$3" >/dev/null; }
+tell() { for i in $(seq "$1"); do echo "{\"url\":\"http://a.example/$i\",\"status\":200,\"digest\":\"$2\"}"; done | $f -C told tell - --add --now "$3" >/dev/null; }
 tell 40 A 20240101000000; $f report told --clusters 0 --out told.html >out
 grep -q '^40 first copies were made. The next cycles look for changes.$' out || fail "first copies: $(cat out)"
 tell 10 A 20240102000000; tell 10 B 20240103000000; $f report told --clusters 0 --out told.html >out

@@ -43,6 +43,9 @@ echo one two > state
 "$FRESHET" -C good cycle --budget 20 $web --words yes --now 20230112 --confirmations 1 > /dev/null 2>&1
 "$FRESHET" -C good live --budget 20 $web > /dev/null 2>&1
 "$FRESHET" -C good set budget 3 2> /dev/null
+"$FRESHET" -C good tag fruit "$url/1" "$url/2" > /dev/null
+"$FRESHET" -C good pause "$url/2" > /dev/null
+"$FRESHET" -C good remove "$url/4" > /dev/null
 cp -r good w
 
 cat > nasty.py <<'PY'
@@ -76,6 +79,10 @@ export visits
 export cdxj --extended
 export warc -o made
 get
+tag
+tag more --tag fruit
+pause --tag fruit
+remove --undo --match *
 report w --out made.html
 replay w --cycle 1d --policy random,tide --seeds 1
 replay w --logged

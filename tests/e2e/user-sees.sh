@@ -47,7 +47,7 @@ expect 0 $f -C f import future.cdxj --json --now 2100-01-01
 is '(pages, captures, future)' '(2, 3, 0)'
 # told: the outcome counts, the date does not
 printf '{"url":"http://f.example/%s","outcome":"same","time":"2098-01-01"}\n' t u >told
-expect 0 $f -C f tell told --now 2025-03-04
+expect 0 $f -C f tell told --add --now 2025-03-04
 [ "$(grep -c warning err)" = 1 ] && grep -q '2 lines have a time in the future' err || fail "tell of the future: $(cat err)"
 expect 0 $f -C f show http://f.example/t --json
 is last_visit 2025-03-04T00:00:00Z
@@ -72,7 +72,7 @@ now=$(date -u +%s)
 for hours in 1 30 80; do
 	printf '{"url":"http://s.example/%d","outcome":"changed","time":"%s"}\n' "$hours" "$(date -u -d "@$((now - hours * 3600))" +%Y-%m-%dT%H:%M:%SZ)"
 done >told
-expect 0 $f -C s tell told
+expect 0 $f -C s tell told --add
 for since in 2h:1 1d12h:2 2d:2 1w:3; do
 	expect 0 $f -C s export visits --since "${since%:*}"
 	[ "$(wc -l <out)" = "${since#*:}" ] || fail "--since $since: $(cat out)"

@@ -123,7 +123,7 @@ uint64_t bed_hash_visits(struct bed *b, bool outcomes)
 	struct hashing h = { .outcomes = outcomes };
 	struct err err;
 
-	assert_int_equal(store_visits(b->store, STORE_NONE, 1, UINT32_MAX, hash_visit, &h, &err), 0);
+	assert_int_equal(store_visits(b->store, 1, UINT32_MAX, hash_visit, &h, &err), 0);
 	return h.hash;
 }
 

@@ -56,7 +56,7 @@ void desk_open(struct client_desk *b, const char *policy)
 	store_close(s);
 	b->opts = (struct client_opts){
 		.policy = policy, .seed = 1, .budget = { DESK_BUDGET, false },
-		.rules = { .every = DAY_SECONDS }, .confirmations = 1, .warc_folder = b->folder,
+		.rules = { .every = DAY_SECONDS }, .confirmations = 1,
 	};
 	for (unsigned i = 0; i < DESK_CLIENTS; i++) {
 		assert_int_equal(store_open(&b->store[i], b->path, STORE_EXISTING, &b->err), 0);

@@ -5,10 +5,11 @@ answer(q) says what a request gets: (status, body) or (status, body, headers), h
 a list of pairs beside Content-Length, and Content-Type unless it is text/html.  q is
 Python's handler: q.path, q.command, q.headers.  The port is written to the file `port`.
 """
-import http.server, os, socketserver
+import http.server, os, socketserver, threading
 
 
-def serve(answer, address="127.0.0.1"):
+def serve(answer, address="127.0.0.1", *more):
+    """More addresses of loopback are more hosts, at the same port."""
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version, wbufsize = "HTTP/1.1", 1 << 16        # head and body in one packet
 
@@ -38,6 +39,9 @@ def serve(answer, address="127.0.0.1"):
             pass
 
     server = Server((address, 0), Handler)
+    for other in more:
+        also = Server((other, server.server_port), Handler)
+        threading.Thread(target=also.serve_forever, daemon=True).start()
     with open("port.new", "w") as f:
         f.write(str(server.server_port))
     os.rename("port.new", "port")

@@ -21,7 +21,8 @@
 #define N_MAX 512               /* connections at a time */
 #define REQUEST_MAX 8192
 #define SPLIT_MS 2              /* between the pieces of an answer */
-#define PATIENCE_MS 40          /* with a client that says nothing */
+#define PATIENCE_MS 40          /* with a client that says nothing more */
+#define FIRST_MS 10000          /* until its first request: a busy machine may keep it */
 
 struct client {
 	int fd;
@@ -145,7 +146,7 @@ static bool serve(struct origin_keep *o, struct client *c, short events)
 		return false;
 	if (!c->size && c->n_requests && !c->answer.bytes.size)
 		return false;           /* an answer of no bytes: hang up */
-	return is_answering(c) || now - c->heard < PATIENCE_MS;
+	return is_answering(c) || now - c->heard < (c->n_requests ? PATIENCE_MS : FIRST_MS);
 }
 
 static void *run(void *arg)

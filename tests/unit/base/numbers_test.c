@@ -84,7 +84,8 @@ static void test_causes(void **state)
 		{ CAUSE_PROTOCOL, 13, "protocol" }, { CAUSE_REDIRECT, 14, "redirect" },
 		{ CAUSE_BAD_URL, 15, "bad-url" }, { CAUSE_LAPSED, 16, "lapsed" },
 		{ CAUSE_STOPPED, 17, "stopped" }, { CAUSE_OTHER, 18, "other" },
-		{ CAUSE_CRAWL_DELAY, 19, "crawl-delay" },
+		{ CAUSE_CRAWL_DELAY, 19, "crawl-delay" }, { CAUSE_TYPE, 20, "type" },
+		{ CAUSE_MOVED, 21, "moved" },
 	};
 
 	(void)state;
@@ -105,7 +106,8 @@ static void test_states(void **state)
 	};
 	static const struct pinned leases[] = {
 		{ STORE_LEASE_OUT, 0, "" }, { STORE_LEASE_TOLD, 1, "" },
-		{ STORE_LEASE_RELEASED, 2, "" }, { STORE_LEASE_LAPSED, 3, "" },
+		{ STORE_LEASE_GIVEN_BACK, 2, "" }, { STORE_LEASE_LAPSED, 3, "" },
+		{ STORE_LEASE_DROPPED, 4, "" },
 	};
 
 	(void)state;

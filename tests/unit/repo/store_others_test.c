@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "repo/store.h"
+#include "repo/sqlite/store_sqlite.h"
 #include "../../lib/scratch.h"
 
 static char path[SCRATCH_PATH];
@@ -53,7 +54,7 @@ static uint32_t count_pages(struct store *s)
 	struct err err;
 	uint32_t n = 0;
 
-	if (store_pages(s, count_page, &n, &err) < 0)
+	if (store_pages(s, 0, count_page, &n, &err) < 0)
 		fail_msg("%s", err.text);
 	return n;
 }
@@ -111,7 +112,30 @@ static void test_code_in_the_tables(void **state)
 	execute("DROP TRIGGER t; ALTER TABLE pages RENAME TO x; CREATE VIEW pages AS SELECT * FROM x");
 	assert_int_equal(store_open(&s, path, STORE_READ, &err), 0);
 	*state = s;
-	assert_int_equal(store_pages(s, count_page, &n, &err), E_STORE);
+	assert_int_equal(store_pages(s, 0, count_page, &n, &err), E_STORE);
+}
+
+/* Another program keeps the tables to itself: a code of its own, and words that help.  Then
+ * all goes on. */
+static void test_busy(void **state)
+{
+	struct store *s = *state;
+	struct err err = { 0 };
+	uint32_t number;
+	sqlite3 *db;
+
+	sqlite3_busy_timeout(((struct store_sqlite *)s)->db, 10);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(store_begin(s, &err), E_BUSY);
+	assert_non_null(strstr(err.text, "another program is writing"));
+	assert_int_equal(store_setting_put(s, "k", "v", &err), E_BUSY);
+	assert_int_equal(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(store_begin(s, &err), 0);
+	assert_int_equal(store_page_add(s, (struct text){ "http://a.example/", 17 }, 1, &number,
+	                                &err), 1);
+	assert_int_equal(store_commit(s, &err), 0);
 }
 
 int main(void)
@@ -119,6 +143,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_frozen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_in_the_tables, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

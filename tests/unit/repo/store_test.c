@@ -127,8 +127,8 @@ static void test_a_capture_comes_back_whole(void **state)
 	assert_int_equal(store_capture_add(s, &c, &err), 1);
 	assert_int_equal(store_capture_add(s, &twice, &err), 0);        /* same second */
 	assert_int_equal(store_commit(s, &err), 0);
-	assert_int_equal(store_captures(s, 0, same_capture, &c, &err), 0);
-	assert_int_equal(store_captures(s, STORE_NONE, same_capture, &c, &err), 0);
+	assert_int_equal(store_captures(s, &(uint32_t){ 0 }, 1, same_capture, &c, &err), 0);
+	assert_int_equal(store_captures(s, NULL, 0, same_capture, &c, &err), 0);
 	assert_int_equal(store_capture_get(s, c.id, &got, &err), 1);
 	same_capture(&c, &got, &err);
 }
@@ -152,7 +152,7 @@ static void test_one_capture_a_second(void **state)
 		struct store_capture c = { .time = 1000, .status = came[i].status,
 			.revisit = came[i].revisit, .digest = text("ABC"), .offset = (int64_t)i };
 
-		assert_int_equal(store_capture_put(s, &c, &err), came[i].rc);
+		assert_int_equal(store_capture_put(s, &c, STORE_BEST, &err), came[i].rc);
 		id = id ? id : c.id;
 		assert_true(came[i].rc == 0 || c.id == id);
 	}
@@ -193,7 +193,7 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	assert_int_equal(store_commit(s, &err), 0);
 	for (int i = 0; i < 5; i++)
 		out[i].page = UINT32_MAX;
-	assert_int_equal(store_visits(s, STORE_NONE, 1, 2, collect_visit, out, &err), 0);
+	assert_int_equal(store_visits(s, 1, 2, collect_visit, out, &err), 0);
 	assert_int_equal(out[0].page, 1);
 	assert_int_equal(out[1].page, 0);
 	assert_int_equal(out[2].page, UINT32_MAX);
@@ -205,10 +205,10 @@ static void test_visits_in_order_by_cycle_and_page(void **state)
 	assert_int_equal(out[0].extra, 7);
 	assert_int_equal(out[1].extra, 0);
 	assert_true(isnan(out[1].score));
-	assert_int_equal(store_visits_forget(s, 1, &err), 0);
+	assert_int_equal(store_visits_forget(s, &(uint32_t){ 1 }, 1, &err), 0);
 	for (int i = 0; i < 5; i++)
 		out[i].page = UINT32_MAX;
-	assert_int_equal(store_visits(s, 1, 0, UINT32_MAX, collect_visit, out, &err), 0);
+	assert_int_equal(store_visits_of(s, &(uint32_t){ 1 }, 1, 0, UINT32_MAX, collect_visit, out, &err), 0);
 	assert_int_equal(out[0].cycle, 1);      /* the imported one is gone */
 	assert_int_equal(out[1].page, UINT32_MAX);
 }
@@ -240,7 +240,7 @@ static void test_imported_visits_leave_room_for_a_cycle(void **state)
 			fail_msg("visit %zu: %s", i, err.text);
 	}
 	assert_int_equal(store_commit(s, &err), 0);
-	assert_int_equal(store_visits(s, STORE_NONE, 1, 2, count_orders, &n, &err), 0);
+	assert_int_equal(store_visits(s, 1, 2, count_orders, &n, &err), 0);
 	assert_int_equal(n, 4);
 }
 
@@ -317,12 +317,12 @@ static void test_robots_come_back(void **state)
 	static const char body[] = "User-agent: *\0\377\nDisallow: /";
 	struct store *s = *state;
 	struct text origin = text("https://a.example:8443");
-	struct store_robots r = { .time = 5, .status = 200, .cut = true, .tried = 6, .failing = 7,
+	struct store_robots r = { .origin = origin, .time = 5, .status = 200, .cut = true, .tried = 6, .failing = 7,
 		.body = { body, sizeof body } }, got;
 	struct err err;
 
 	assert_int_equal(store_robots_get(s, origin, &got, &err), 0);
-	assert_int_equal(store_robots_put(s, origin, &r, &err), 0);
+	assert_int_equal(store_robots_put(s, &r, 1, &err), 0);
 	assert_int_equal(store_robots_get(s, origin, &got, &err), 1);
 	assert_int_equal(got.time, 5);
 	assert_int_equal(got.status, 200);
@@ -332,7 +332,7 @@ static void test_robots_come_back(void **state)
 	assert_int_equal(got.body.size, sizeof body);
 	assert_memory_equal(got.body.s, body, sizeof body);
 	r.body = (struct text){ 0 };
-	assert_int_equal(store_robots_put(s, origin, &r, &err), 0);
+	assert_int_equal(store_robots_put(s, &r, 1, &err), 0);
 	assert_int_equal(store_robots_get(s, origin, &got, &err), 1);
 	assert_int_equal(got.body.size, 0);
 	assert_int_equal(store_robots_get(s, text("http://a.example:8443"), &got, &err), 0);
@@ -390,14 +390,35 @@ static int count_open(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* As schemas 1 to 5 had it: what was there stays, what is new has a
+/* As schemas 1 to 6 had it: what was there stays, what is new has a
  * value that says nothing. */
+/* What was in the settings is where it is looked for now. */
+static void check_state(struct store *s)
+{
+	struct err err;
+	uint64_t past;
+	char *text;
+
+	assert_int_equal(store_state_get(s, STORE_OF_WORKER, "warc", &text, &err), 1);
+	assert_string_equal(text, "open");
+	free(text);
+	assert_int_equal(store_state_get(s, STORE_OF_SHARD, "live", &text, &err), 1);
+	assert_string_equal(text, "one");
+	free(text);
+	assert_int_equal(store_state_get(s, STORE_OF_SHARD, "warc", &text, &err), 0);
+	assert_int_equal(store_setting_get(s, "budget", &text, &err), 1);
+	assert_string_equal(text, "1%");
+	free(text);
+	assert_int_equal(store_past(s, &past, &err), 0);
+	assert_int_equal(past, 8);
+}
+
 static void test_an_old_database_is_brought_up(void **state)
 {
 	struct store *s = *state;
 	struct err err;
 
-	for (int version = 1; version <= 5; version++) {
+	for (int version = 1; version <= 6; version++) {
 		struct store_hint h = { 9, 9, 9, 9, 9 };
 		struct store_robots robots;
 		uint32_t open = 0;
@@ -409,11 +430,21 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("ALTER TABLE visits DROP COLUMN cause; ALTER TABLE visits DROP COLUMN extra;"
-		        "ALTER TABLE visits DROP COLUMN place; DROP TABLE rounds; DROP TABLE leases;"
-		        "ALTER TABLE pages DROP COLUMN weight; ALTER TABLE cycles DROP COLUMN clients;"
-		        "PRAGMA user_version = 5;"
+		execute("ALTER TABLE pages DROP COLUMN given; ALTER TABLE pages DROP COLUMN care;"
+		        "ALTER TABLE pages DROP COLUMN fails_gone;"
+		        "ALTER TABLE cycles DROP COLUMN owed;"
+		        "ALTER TABLE cycles DROP COLUMN pages; DROP TABLE care; DROP TABLE tags;"
+		        "DROP TABLE tagged; DROP TABLE files; CREATE TABLE files"
+		        " (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE); INSERT INTO files (id,"
+		        " name) VALUES (5, 'old.warc.gz'); INSERT INTO settings (key, value) VALUES"
+		        " ('state.warc', 'open'), ('state.past', '8'), ('state.live', 'one'),"
+		        " ('budget', '1%'); PRAGMA user_version = 6;"
 		        "INSERT INTO bodies (key, body) VALUES (-7, '/new /old'), (9, 'w:1')");
+		if (version < 6)
+			execute("ALTER TABLE visits DROP COLUMN cause; ALTER TABLE visits DROP COLUMN extra;"
+			        "ALTER TABLE visits DROP COLUMN place; DROP TABLE rounds; DROP TABLE leases;"
+			        "ALTER TABLE pages DROP COLUMN weight; ALTER TABLE cycles DROP COLUMN clients;"
+			        "PRAGMA user_version = 5;");
 		if (version < 5)
 			execute("CREATE TABLE old (key INTEGER PRIMARY KEY, body TEXT NOT NULL);"
 			        "INSERT INTO old SELECT key, body FROM bodies; DROP TABLE bodies;"
@@ -426,11 +457,13 @@ static void test_an_old_database_is_brought_up(void **state)
 			        "ALTER TABLE hints DROP COLUMN read; PRAGMA user_version = 2");
 		if (version == 1)
 			execute("ALTER TABLE cycles DROP COLUMN goal; PRAGMA user_version = 1");
-		execute("INSERT INTO pages (id, key, url, added, capture) VALUES (1, 1, "
-		        "'http://old.example/', 3, 1), (2, 2, 'http://old.example/2', 3, 0),"
-		        " (3, 3, 'http://old.example/3', 3, 0), (4, 4, 'http://old.example/4', 3, 0);"
-		        "INSERT INTO captures (id, page, time, status, revisit, digest, links, terms) "
-		        "VALUES (1, 0, 4, 200, 0, 'OLD', -7, 9);"
+		/* 131075 = 2 * 65536 + 3: failed three times, and was gone in two of them */
+		execute("INSERT INTO pages (id, key, url, added, capture, fails) VALUES (1, 1, "
+		        "'http://old.example/', 3, 1, 131075), (2, 2, 'http://old.example/2', 3, 0, 5),"
+		        " (3, 3, 'http://old.example/3', 3, 0, 0),"
+		        " (4, 4, 'http://old.example/4', 3, 0, 0);"
+		        "INSERT INTO captures (id, page, time, status, revisit, digest, links, terms,"
+		        " file) VALUES (1, 0, 4, 200, 0, 'OLD', -7, 9, 5);"
 		        "INSERT INTO hints (site, checks, hits, told) VALUES ('old.example', 5, 4, 3);"
 		        /* broken off, then told; a tell that was broken off; one to go on with */
 		        "INSERT INTO cycles (number, time, open, policy, seed, budget, downloads, fresh,"
@@ -442,6 +475,8 @@ static void test_an_old_database_is_brought_up(void **state)
 		        "INSERT INTO visits (cycle, page, time, outcome, reason, status, hit, capture) "
 		        "VALUES (3, 0, 4, 0, 1, 200, 0, 1), (3, 1, 5, 3, 1, 503, 0, 0),"
 		        " (3, 2, 6, 3, 1, 0, 0, 0), (3, 3, 7, 4, 1, 0, 0, 0)");
+		if (version == 6)
+			execute("UPDATE visits SET id = (cycle << 32) + id");
 		open_at_once();
 		assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
 		*state = s;
@@ -449,122 +484,39 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_int_equal(p.added, 3);
 		assert_int_equal(p.found, 0);
 		assert_true(p.weight >= 1 && p.weight <= 1);
+		assert_null(p.given.s);
+		assert_int_equal(p.care, 0);
+		assert_int_equal(p.fails, 3);
+		assert_int_equal(p.fails_gone, 2);
+		assert_int_equal(store_page_get(s, 1, &p, &err), 1);
+		assert_int_equal(p.fails, 5);
+		assert_int_equal(p.fails_gone, 0);
 		assert_int_equal(store_capture_get(s, 1, &c, &err), 1);
 		assert_int_equal(c.status, 200);
 		assert_string_equal(c.links.s, "/new /old");
 		assert_string_equal(c.terms.s, "w:1");
 		assert_null(c.target.s);
-		assert_int_equal(store_hint_get(s, text("old.example"), &h, &err), 1);
+		assert_string_equal(c.file.s, "old.warc.gz");
+		assert_null(c.worker.s);
+		check_state(s);
+		assert_int_equal(store_hint_get(s, text("old.example"), &h, &err), 0);
 		assert_int_equal(h.checks, 5);
 		assert_int_equal(h.read, 0);
 		assert_int_equal(h.doubt, 0);
 		assert_null(c.robots.s);
 		assert_int_equal(store_robots_get(s, text("http://old.example"), &robots, &err), 0);
-		assert_int_equal(store_cycles(s, count_open, &open, &err), 0);
+		assert_int_equal(store_cycles(s, 0, count_open, &open, &err), 0);
 		assert_int_equal(open, version < 4 ? 1 << 3 : 7 << 1);
 		for (int i = 0; i < 5; i++)
 			visits[i].page = UINT32_MAX;
-		assert_int_equal(store_visits(s, STORE_NONE, 3, 4, collect_visit, visits, &err), 0);
+		assert_int_equal(store_visits(s, 3, 4, collect_visit, visits, &err), 0);
 		for (unsigned i = 0; i < 4; i++) {
 			assert_int_equal(visits[i].page, i);
-			assert_int_equal(visits[i].cause, i == 1 ? CAUSE_STATUS : CAUSE_NONE);
+			assert_int_equal(visits[i].cause,
+			                 i == 1 && version < 6 ? CAUSE_STATUS : CAUSE_NONE);
 		}
 		assert_int_equal(store_check(s, &err), 0);
 	}
-}
-
-/* ---- what was sent ---- */
-
-struct sent_list { struct store_sent v[8]; size_t n; };
-
-static int note_sent(void *arg, const struct store_sent *s, struct err *err)
-{
-	struct sent_list *l = arg;
-
-	(void)err;
-	assert_true(l->n < 8);
-	l->v[l->n++] = *s;
-	return 0;
-}
-
-static void append_sent(const char *text)
-{
-	char name[sizeof path + 8];
-	FILE *f;
-
-	snprintf(name, sizeof name, "%s-sent", path);
-	f = fopen(name, "a");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-/* Known at once, though a batch is open that is then lost. */
-static void test_what_was_sent_is_known_without_a_commit(void **state)
-{
-	const struct store_sent in[] = { { 3, 7, 1, 2, false }, { UINT32_MAX, UINT32_MAX - 1,
-		UINT32_MAX, UINT8_MAX, false }, { 3, 7, 1, 2, true } };
-	struct sent_list l = { 0 };
-	struct store *s = *state, *other;
-	struct err err;
-
-	assert_int_equal(store_sent(s, note_sent, &l, &err), 0);
-	assert_int_equal(l.n, 0);
-	assert_int_equal(store_begin(s, &err), 0);
-	assert_int_equal(store_sent_add(s, in, 2, &err), 0);
-	assert_int_equal(store_sent_add(s, in + 2, 1, &err), 0);
-	assert_int_equal(store_open(&other, path, STORE_EXISTING, &err), 0);
-	assert_int_equal(store_sent(other, note_sent, &l, &err), 0);
-	assert_int_equal(l.n, 3);
-	for (size_t i = 0; i < 3; i++) {
-		assert_int_equal(l.v[i].cycle, in[i].cycle);
-		assert_int_equal(l.v[i].page, in[i].page);
-		assert_int_equal(l.v[i].order, in[i].order);
-		assert_int_equal(l.v[i].reason, in[i].reason);
-		assert_int_equal(l.v[i].read, in[i].read);
-	}
-	store_close(other);
-	store_rollback(s);
-	l.n = 0;
-	append_sent("3 8 2");           /* the machine failed in the middle of a line */
-	assert_int_equal(store_sent(s, note_sent, &l, &err), 0);
-	assert_int_equal(l.n, 3);
-	assert_int_equal(store_sent_clear(s, &err), 0);
-	l.n = 0;
-	assert_int_equal(store_sent(s, note_sent, &l, &err), 0);
-	assert_int_equal(l.n, 0);
-	assert_int_equal(store_sent_clear(s, &err), 0);
-}
-
-/* A file that is not ours: an error, nothing read as if it were. */
-static void test_a_strange_file_of_what_was_sent(void **state)
-{
-	static const char *const bad[] = { "\n", "hello\n", "1 2 3 4\n", "1 2 3 4 2\n",
-		"1 2 3 256 0\n", "1 2 3 4 0 \n", "1 2 3 4 0 5\n",
-		"1111111111111111111111111111111111111111111111111111111111111111111111 2 3 4 0\n" };
-	struct store *s = *state;
-	char name[sizeof path + 8], other[sizeof path + 16];
-	struct sent_list l = { 0 };
-	struct err err;
-
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		append_sent("1 2 3 4 0\n");
-		append_sent(bad[i]);
-		l.n = 0;
-		if (store_sent(s, note_sent, &l, &err) != E_STORE)
-			fail_msg("taken: %s", bad[i]);
-		assert_int_equal(l.n, 1);
-		assert_non_null(strstr(err.text, "-sent: damaged"));
-		assert_int_equal(store_sent_clear(s, &err), 0);
-	}
-	snprintf(name, sizeof name, "%s-sent", path);
-	snprintf(other, sizeof other, "%s-precious", path);
-	assert_int_equal(symlink(other, name), 0);
-	assert_true(store_sent(s, note_sent, &l, &err) < 0);
-	assert_true(store_sent_add(s, &(struct store_sent){ 0 }, 1, &err) < 0);
-	assert_int_not_equal(access(other, F_OK), 0);   /* nothing was made behind the link */
-	assert_int_equal(store_sent_clear(s, &err), 0);
-	assert_int_not_equal(access(name, F_OK), 0);
 }
 
 int main(void)
@@ -582,8 +534,6 @@ int main(void)
 		T(test_settings),
 		T(test_robots_come_back),
 		T(test_refuses_what_it_does_not_know),
-		T(test_what_was_sent_is_known_without_a_commit),
-		T(test_a_strange_file_of_what_was_sent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

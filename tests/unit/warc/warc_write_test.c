@@ -77,7 +77,7 @@ static struct warc_capture capture_of(const char *url, int64_t time, const char 
 
 /* A response with its request, the same again as both kinds of revisit, and a
  * metadata record. */
-static void write_some(struct warc_writer *w, struct warc_place place[5])
+static void write_some(struct warc_writer *w, struct warc_position place[5])
 {
 	static const char request[] = "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n";
 	struct warc_capture c = capture_of("http://a.example/", T0, "<html>one</html>", 16);
@@ -115,7 +115,7 @@ static void test_valid(void **state)
 	                                     "revisit", "revisit", "metadata" };
 	static const size_t at[] = { 1, 3, 4, 5, 6 };
 	struct warc_writer *w = open_writer(0, 1);
-	struct warc_place place[5];
+	struct warc_position place[5];
 	struct valid_file f;
 	struct buf b, again;
 
@@ -180,7 +180,7 @@ static void test_validator_refuses(void **state)
 		{ "\r\nContent-Type: app", " \nContent-Type: app", "" },
 	};
 	struct warc_writer *w = open_writer(0, 1);
-	struct warc_place place[5];
+	struct warc_position place[5];
 	struct buf file, text, packed;
 	struct input *in;
 	char block[4096];
@@ -231,7 +231,7 @@ static void test_refused(void **state)
 	struct warc_writer *w = open_writer(0, 1);
 	struct warc_digest digest = { .hash = WARC_SHA1, .size = 20 };
 	struct warc_writer *none;
-	struct warc_place place;
+	struct warc_position place;
 	struct warc_capture c;
 	struct err err;
 
@@ -281,7 +281,7 @@ static void test_refused(void **state)
 static void test_rotation(void **state)
 {
 	struct warc_writer *w = open_writer(50000, 3);
-	struct warc_place place[60];
+	struct warc_position place[60];
 	char *body = mem_alloc(6000);
 	struct rng r;
 	struct buf b;
@@ -327,7 +327,7 @@ static void test_links_in_the_folder(void **state)
 	static const char *const urls[] = { "http://a.example/../../etc/passwd",
 		"http://a.example/%2e%2e%2fx", "http://..%2f.example/", "http://a.example/nul" };
 	char victim[SCRATCH_PATH], path[SCRATCH_LONG];
-	struct warc_place place;
+	struct warc_position place;
 	struct buf b;
 
 	(void)state;
@@ -374,7 +374,7 @@ static size_t count_records(const char *path, uint64_t *ret_damaged)
 static void test_crash(void **state)
 {
 	struct warc_writer *w = open_writer(0, 4);
-	struct warc_place place[5];
+	struct warc_position place[5];
 	char path[SCRATCH_LONG];
 	uint64_t damaged;
 
@@ -396,7 +396,7 @@ static void test_disk_full(void **state)
 	struct rlimit old, small;
 	struct warc_writer *w = open_writer(0, 5);
 	char *body = mem_alloc(300000), path[SCRATCH_LONG] = "";
-	struct warc_place place;
+	struct warc_position place;
 	struct rng r;
 	uint64_t damaged;
 	struct err err;

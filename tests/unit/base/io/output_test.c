@@ -122,11 +122,46 @@ static void test_full(void **state)
 	assert_int_equal(write_text("/dev/full", "text", &(struct err){ 0 }), E_IO);
 }
 
+/* More in one call than any buffer holds, packed: the foreign tool reads all of it. */
+static void test_packed_in_one_call(void **state)
+{
+	static const struct { const char *name, *unpack; } kinds[] = {
+		{ "long.gz", "gzip" }, { "long.zst", "zstd" },
+	};
+	static char bytes[300001];
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)(i * 2654435761u >> 13);
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		char path[SCRATCH_PATH], command[SCRATCH_PATH + 40], back[4096];
+		struct output *o;
+		size_t at = 0, n;
+		FILE *f;
+
+		scratch_path(path, kinds[k].name);
+		assert_int_equal(output_open(&o, path, &err), 0);
+		assert_int_equal(fwrite(bytes, 1, sizeof bytes, output_file(o)), sizeof bytes);
+		assert_int_equal(output_close(o, &err), 0);
+		snprintf(command, sizeof command, "%s -dc '%s'", kinds[k].unpack, path);
+		f = popen(command, "r");
+		assert_non_null(f);
+		for (; (n = fread(back, 1, sizeof back, f)) > 0; at += n) {
+			assert_true(at + n <= sizeof bytes);
+			assert_memory_equal(back, bytes + at, n);
+		}
+		assert_int_equal(pclose(f), 0);
+		assert_int_equal(at, sizeof bytes);
+		unlink(path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole), cmocka_unit_test(test_in_the_way),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_full), cmocka_unit_test(test_packed_in_one_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ static int count(void *arg, const struct freshet_page *page)
 
 static int tell(struct freshet *f, const char *url, enum freshet_outcome o, int64_t t)
 {
-	struct freshet_told told = { .size = sizeof told, .url = url, .outcome = o, .time = t };
+	struct freshet_told told = { .size = sizeof told, .url = url, .outcome = o, .time = t,
+	                             .add = 1 };
 
 	return freshet_tell(f, &told);
 }
@@ -41,10 +42,10 @@ static void test_tell(void **state)
 
 	(void)state;
 	scratch_folder(folder, "api");
-	snprintf(archive, sizeof archive, "%s/warc", folder);
+	snprintf(archive, sizeof archive, "%s/freshet.db-lock", folder);
 	assert_int_equal(freshet_create(&f, folder), 0);
 	assert_int_equal(freshet_add(f, "http://a.example/1"), 1);
-	crawler = open(archive, O_RDONLY | O_DIRECTORY);
+	crawler = open(archive, O_RDONLY | O_CREAT, 0666);
 	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(tell(f, "http://a.example/1", FRESHET_CHANGED, 1000), FRESHET_E_BUSY);
 	assert_non_null(strstr(freshet_error(f), "another freshet"));
@@ -55,6 +56,8 @@ static void test_tell(void **state)
 	assert_int_equal(tell(f, "http://bad host/", FRESHET_SAME, 1000), FRESHET_E_USAGE);
 	assert_int_equal(tell(f, "http://a.example/1", FRESHET_GONE, 1000), 1);
 	/* nobody is kept out between two calls */
+	close(crawler);
+	crawler = open(archive, O_RDONLY | O_CREAT, 0666);
 	assert_int_equal(flock(crawler, LOCK_EX | LOCK_NB), 0);
 	/* once is no confirmation */
 	later.now = (int64_t)time(NULL) + 30 * 86400;   /* it has failed, and rests */

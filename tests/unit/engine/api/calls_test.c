@@ -28,7 +28,8 @@ static struct freshet *create(char folder[SCRATCH_PATH], const char *name)
 
 static int tell(struct freshet *f, const char *url, enum freshet_outcome o, int64_t t)
 {
-	struct freshet_told told = { .size = sizeof told, .url = url, .outcome = o, .time = t };
+	struct freshet_told told = { .size = sizeof told, .url = url, .outcome = o, .time = t,
+	                             .add = 1 };
 
 	return freshet_tell(f, &told);
 }

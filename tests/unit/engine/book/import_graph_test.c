@@ -60,7 +60,7 @@ static void test_adjacency_becomes_pages_with_links(void **state)
 		assert_int_equal(i.stats.n_captures, 2);
 	}
 	assert_int_equal(i.stats.n_doubles, 2);
-	assert_int_equal(store_captures(i.store, STORE_NONE, count_links, links, &err), 0);
+	assert_int_equal(store_captures(i.store, NULL, 0, count_links, links, &err), 0);
 	assert_string_equal(links, "0:http://a.example/y http://b.example/;2:http://b.example/;");
 	store_close(i.store);
 }

@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "base/math/rng.h"
 #include "base/mem.h"
-#include "engine/archive/export.h"
+#include "engine/export/export.h"
 #include "engine/book/import.h"
 #include "engine/book/import_words.h"
 
@@ -115,7 +115,7 @@ static void bring(struct brought *b, const char *path, bool keep_open)
 	if (b->rc)              /* what looks like nothing we know is refused as a whole */
 		assert_int_equal(b->rc, E_PARSE);
 	b->stats = i.stats;
-	assert_int_equal(store_captures(b->store, STORE_NONE, note_capture, b, &err), 0);
+	assert_int_equal(store_captures(b->store, NULL, 0, note_capture, b, &err), 0);
 	assert_int_equal(b->captures.n, b->stats.n_captures);
 	if (!keep_open)
 		store_close(b->store);
@@ -290,7 +290,7 @@ static void word_lists_are_joined(void **state)
 		assert_int_equal(import_file(&i, name, NULL), 0);
 		assert_int_equal(b.n_reports, k < 2 ? 0 : k - 1);
 	}
-	assert_int_equal(store_captures(i.store, STORE_NONE, note_terms, got, NULL), 0);
+	assert_int_equal(store_captures(i.store, NULL, 0, note_terms, got, NULL), 0);
 	assert_string_equal(got, "[0:2 2:1][2:5 3:7 0:9][][]");
 	got[0] = '\0';
 	assert_int_equal(store_words(i.store, 0, note_word, got, NULL), 0);
@@ -304,7 +304,7 @@ static void count_word(struct import_words *w, struct store *s, const char *word
 	assert_int_equal(store_begin(s, NULL), 0);
 	assert_int_equal(import_words_follow(w, s, NULL), 0);
 	strtab_intern(&w->words.words, word, strlen(word), NULL);
-	assert_int_equal(import_words_keep(w, s, NULL), 0);
+	assert_int_equal(import_words_write(w, s, NULL), 0);
 	assert_int_equal(store_commit(s, NULL), 0);
 }
 

@@ -18,7 +18,7 @@
 
 #include "base/cause.h"
 #include "demo/origin.h"
-#include "engine/book/keep.h"
+#include "engine/book/visit.h"
 #include "engine/book/tell.h"
 #include "../../../lib/bed.h"
 #include "../../../lib/origin_raw.h"
@@ -120,7 +120,7 @@ static void read_visits(struct stage *s, struct store_visit *ret)
 
 	for (unsigned i = 0; i < PAGES_MAX; i++)
 		ret[i] = (struct store_visit){ .page = UINT32_MAX };
-	assert_int_equal(store_visits(s->bed.store, STORE_NONE, 1, UINT32_MAX, take_visit, ret,
+	assert_int_equal(store_visits(s->bed.store, 1, UINT32_MAX, take_visit, ret,
 	                              &err), 0);
 }
 

@@ -142,8 +142,8 @@ static struct looking look(struct stage *s)
 	struct looking l = { 0 };
 	struct err err;
 
-	assert_int_equal(store_cycles(s->bed.store, look_cycle, &l, &err), 0);
-	assert_int_equal(store_visits(s->bed.store, STORE_NONE, l.last.number, l.last.number + 1,
+	assert_int_equal(store_cycles(s->bed.store, 0, look_cycle, &l, &err), 0);
+	assert_int_equal(store_visits(s->bed.store, l.last.number, l.last.number + 1,
 	                              look_visit, &l, &err), 0);
 	return l;
 }
@@ -326,7 +326,7 @@ static void test_a_test_of_life_that_crashes(void **state)
 	assert_int_equal(page_of(&s, s.poison).fails, 0);
 	s.poison = PAGES;
 	r = bed_cycle(&s.bed);          /* it is over: nothing is asked any more */
-	assert_int_equal(r.live.hits, PAGES - l.lapsed);
+	assert_int_equal(r.life.hits, PAGES - l.lapsed);
 	assert_int_equal(look(&s).n, PAGES);
 	teardown(&s);
 }
@@ -404,7 +404,7 @@ static void test_another_cycle_instead(void **state)
 	assert_false(r.resumed);
 	assert_int_equal(r.cycle.number, 2);
 	assert_int_equal(r.cycle.downloads, 7);
-	assert_int_equal(store_cycles(s.bed.store, see_cycle, rows, &err), 0);
+	assert_int_equal(store_cycles(s.bed.store, 0, see_cycle, rows, &err), 0);
 	assert_false(rows[0].open || rows[1].open);
 	lapsed = rows[0].blocked;       /* is known of the one that ended, too */
 	assert_true(lapsed > 0 && rows[0].downloads >= lapsed);

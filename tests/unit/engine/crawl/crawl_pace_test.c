@@ -146,7 +146,7 @@ static double known_beforehand(struct stage *s, uint32_t number)
 	struct err err;
 
 	list.n = 0;
-	assert_int_equal(store_visits(s->bed.store, STORE_NONE, number, number + 1, see_visit,
+	assert_int_equal(store_visits(s->bed.store, number, number + 1, see_visit,
 	                              &list, &err), 0);
 	bed_renew(&s->bed, "known");
 	for (uint32_t i = 0; i < list.n; i++)

@@ -22,7 +22,7 @@ static void set_state(struct bed *b, const char *value)
 	struct err err;
 
 	assert_int_equal(store_begin(b->store, &err), 0);
-	assert_int_equal(store_setting_put(b->store, "state.warc", value, &err), 0);
+	assert_int_equal(store_state_put(b->store, STORE_OF_WORKER, "warc", value, &err), 0);
 	assert_int_equal(store_commit(b->store, &err), 0);
 }
 
@@ -146,7 +146,7 @@ static void test_names_that_are_none(void **state)
 		if (cycle(&b, &r, &err) != E_STORE)
 			fail_msg("'%s' was taken", value);
 		assert_non_null(strstr(err.text, "settings"));
-		assert_non_null(strstr(err.text, "state.warc"));
+		assert_non_null(strstr(err.text, "state of this worker"));
 		assert_string_equal(bytes_at(victim), "precious");
 	}
 	bed_close(&b);

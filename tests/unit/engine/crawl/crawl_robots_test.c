@@ -154,7 +154,7 @@ static void once_a_day(bool keep)
 	struct stage s;
 
 	setup(&s);
-	s.bed.opts.keep = keep ? &s.kept : NULL;
+	s.bed.opts.fetcher = keep ? &s.kept : NULL;
 	cycle(&s, START);
 	assert_int_equal(asked(&s, RULES, "/robots.txt"), 2);   /* and for MOVED */
 	for (int host = RULES; host < N_HOSTS; host++) {

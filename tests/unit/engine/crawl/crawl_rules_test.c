@@ -102,7 +102,7 @@ static void test_rest_is_kept(void **state)
 	assert_true(r.cycle.blocked > 0);
 	/* robots.txt: once a day, whether the fetcher is kept or not (crawl_robots_test.c) */
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 1);
-	s.bed.opts.keep = &fetch;
+	s.bed.opts.fetcher = &fetch;
 	r = bed_cycle(&s.bed);
 	assert_non_null(fetch);
 	for (int i = 0; i < 3; i++) {
@@ -113,10 +113,10 @@ static void test_rest_is_kept(void **state)
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 1);
 	assert_int_equal(asked(&s, "127.0.7.1", NULL), 2);
 	/* one that knows too many hosts is not: what rests is in the store */
-	s.bed.opts.keep_hosts = 3;          /* two hosts, and an origin each */
+	s.bed.opts.fetch_hosts_max = 3;     /* two hosts, and an origin each */
 	r = bed_cycle(&s.bed);
 	assert_null(fetch);
-	s.bed.opts.keep_hosts = 4;
+	s.bed.opts.fetch_hosts_max = 4;
 	r = bed_cycle(&s.bed);
 	assert_non_null(fetch);
 	assert_int_equal(asked(&s, "127.0.7.2", "/robots.txt"), 1);
@@ -205,9 +205,39 @@ static void test_cut_answers_and_errors(void **state)
 	teardown(&s);
 }
 
+/* What other crawlers spent beyond the budget of their cycle is taken off ours, with and
+ * without discovery: 70 of 40, so 30 are owed; 20 can pay 19, then 11. */
+static void test_pays_for_clients(void **state)
+{
+	static const struct { uint32_t budget, off; } then[] = { { 1, 19 }, { 9, 11 }, { 20, 0 } };
+
+	(void)state;
+	for (int discover = 0; discover < 2; discover++) {
+		struct store_cycle row = { .number = 1, .time = 1, .clients = true, .budget = 40,
+		                           .downloads = 70, .policy = { "tide", 4 } };
+		struct err err;
+		struct stage s;
+
+		setup(&s);
+		for (int i = 0; i < 2 * PAGES; i++)
+			bed_add(&s.bed, "http://127.0.7.2:%u/%d", origin_port(s.origin), i);
+		s.bed.opts.discover.share = (struct share){ discover ? 10 : 0, true };
+		assert_int_equal(store_cycle_put(s.bed.store, &row, &err), 0);
+		for (int i = 0; i < 3; i++) {
+			struct crawl_report r = bed_cycle(&s.bed);
+
+			assert_int_equal(r.cycle.budget, then[i].budget);
+			assert_int_equal(r.cycle.downloads, then[i].budget);
+			assert_int_equal(r.taken_off, then[i].off);
+		}
+		teardown(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pays_for_clients),
 		cmocka_unit_test(test_rest_is_kept),
 		cmocka_unit_test(test_cut_answers_and_errors),
 	};

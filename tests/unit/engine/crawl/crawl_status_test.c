@@ -78,8 +78,9 @@ static struct found look(struct world *w, const char *kind, int status)
 	         status);
 	assert_int_equal(store_page_find(w->bed.store, (struct text){ url, strlen(url) }, &page,
 	                                 &err), 1);
-	assert_int_equal(store_captures(w->bed.store, page.number, see_capture, &s, &err), 0);
-	assert_int_equal(store_visits(w->bed.store, page.number, 0, UINT32_MAX, see_visit, &s, &err), 0);
+	assert_int_equal(store_captures(w->bed.store, &page.number, 1, see_capture, &s, &err), 0);
+	assert_int_equal(store_visits_of(w->bed.store, &page.number, 1, 0, UINT32_MAX, see_visit,
+	                                 &s, &err), 0);
 	return s;
 }
 

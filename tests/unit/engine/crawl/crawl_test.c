@@ -241,7 +241,7 @@ static void test_live_equals_replay(void **state)
 		assert_true(failed > 2 && resting > 2);
 		assert_true(k % 2 || !given_up);
 		bound += given_up > 0;
-		assert_int_equal(store_visits(s.bed.store, STORE_NONE, 2, UINT32_MAX, note_visited,
+		assert_int_equal(store_visits(s.bed.store, 2, UINT32_MAX, note_visited,
 		                              &visited, &err), 0);
 		/* the same pages, in the same order, and the same of each */
 		assert_memory_equal(planned.of, visited.of, sizeof planned.of);
@@ -364,8 +364,8 @@ static void audit(struct stage *s, struct audit *a)
 		fail_msg("%s", err.text);
 	*a = (struct audit){ .n_pages = living_count(&s->world.living) };
 	a->seen = mem_zalloc(a->n_pages, 1);
-	assert_int_equal(store_cycles(s->bed.store, audit_cycle, a, &err), 0);
-	assert_int_equal(store_visits(s->bed.store, STORE_NONE, a->last.number, a->last.number + 1,
+	assert_int_equal(store_cycles(s->bed.store, 0, audit_cycle, a, &err), 0);
+	assert_int_equal(store_visits(s->bed.store, a->last.number, a->last.number + 1,
 	                              audit_visit, a, &err), 0);
 	assert_int_equal(a->counted[OUTCOME_CHANGED], a->last.changed + a->last.fresh);
 	assert_int_equal(a->counted[OUTCOME_SAME], a->last.same);
@@ -472,7 +472,7 @@ static void test_killed_at_any_moment(void **state)
 	assert_int_equal(not_had, last.cycle.failed + last.cycle.blocked);
 	assert_int_equal(a.last.downloads, 60);
 	check_asked(&s, asked, 60);
-	assert_int_equal(store_captures(s.bed.store, STORE_NONE, audit_capture, &a,
+	assert_int_equal(store_captures(s.bed.store, NULL, 0, audit_capture, &a,
 	                                &(struct err){ 0 }), 0);
 	captures = (uint32_t)a.captures.n;
 	assert_int_equal(count_records(&s, NULL), captures);    /* nothing lost, nothing doubled */

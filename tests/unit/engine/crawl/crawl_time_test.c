@@ -96,7 +96,7 @@ static void visits_of(struct stage *s, uint32_t cycle, struct store_visit of[SLO
 	struct err err;
 
 	memset(of, 0, (SLOW + QUICK) * sizeof *of);
-	assert_int_equal(store_visits(s->bed.store, STORE_NONE, cycle, cycle + 1, see_visit, of,
+	assert_int_equal(store_visits(s->bed.store, cycle, cycle + 1, see_visit, of,
 	                              &err), 0);
 }
 
@@ -158,7 +158,7 @@ static void test_a_cycle_has_its_time(void **state)
 
 	(void)state;
 	setup(&s, "/p/");
-	s.bed.opts.keep = &keep;
+	s.bed.opts.fetcher = &keep;
 	s.bed.opts.fetch.cycle_seconds = 5;
 	s.bed.opts.fetch.polite.failure_limit = 1;
 	r = bed_cycle(&s.bed);
@@ -224,7 +224,7 @@ static double seconds(void)
 
 /* The least that the origin knows of: what each of the pages takes that were not asked for
  * so far. */
-static void note_left(void *arg, double left)
+static void note_left(void *arg, const struct crawl_doing *now)
 {
 	struct watch *w = arg;
 	size_t n, asked = 0;
@@ -236,7 +236,7 @@ static void note_left(void *arg, double left)
 	if (w->n == sizeof w->at / sizeof *w->at)
 		return;
 	w->at[w->n] = seconds();
-	w->left[w->n] = left;
+	w->left[w->n] = now->seconds_left;
 	w->least[w->n++] = asked < w->from || asked >= LONG ? 0 :
 		w->each * (double)(LONG - asked - 1);
 }
@@ -254,7 +254,7 @@ static void test_the_time_left(void **state)
 	for (int i = 0; i < LONG; i++)
 		bed_add(&s.bed, "http://127.0.1.100:%u/long/%d", origin_port(s.origin), i);
 	s.bed.opts.fetch.polite.delay = PAUSE;
-	s.bed.opts.left = note_left;
+	s.bed.opts.doing = note_left;
 	s.bed.opts.arg = &w;
 	bed_cycle(&s.bed);
 	end = seconds();
@@ -278,7 +278,7 @@ static void test_the_time_left_of_a_slow_host(void **state)
 	s.long_answer = 300;
 	for (int i = 0; i < LONG; i++)
 		bed_add(&s.bed, "http://127.0.1.100:%u/long/%d", origin_port(s.origin), i);
-	s.bed.opts.left = note_left;
+	s.bed.opts.doing = note_left;
 	s.bed.opts.arg = &w;
 	bed_cycle(&s.bed);
 	assert_true(w.n >= 3);          /* 18 answers of 0.3 s: 5.4 s, or more */

@@ -168,7 +168,7 @@ static void read_store(struct store *s, struct told *t)
 
 	*t = (struct told){ 0 };
 	assert_int_equal(store_words(s, 0, see_word, t, &err), 0);
-	assert_int_equal(store_captures(s, STORE_NONE, see_capture, t, &err), 0);
+	assert_int_equal(store_captures(s, NULL, 0, see_capture, t, &err), 0);
 	if (t->pages.n)
 		qsort(t->pages.v, t->pages.n, sizeof *t->pages.v, by_text);
 }

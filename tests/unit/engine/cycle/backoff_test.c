@@ -29,7 +29,7 @@ static void test_lengths(void **state)
 		{ FAILURE_ANSWER, 5, 1, 0.5, 16 },
 		{ FAILURE_ANSWER, 1, 1, 0, 0.75 },
 		{ FAILURE_TIMEOUT, 3, 2, 0.25, 7 },     /* 2 x 4 x 0.875 */
-		{ FAILURE_FORBIDDEN, 1, 1, 0.5, 4 },
+		{ FAILURE_FORBIDDEN, 1, 1, 0.5, 4 }, { FAILURE_UNWANTED, 1, 1, 0.5, 4 },
 		{ FAILURE_DNS, 2, 1, 0.5, 8 },
 		{ FAILURE_CONNECT, 2, 1, 0.5, 2 },
 		{ FAILURE_RESET, 1, 1, 0.5, 0.5 },
@@ -58,7 +58,8 @@ struct oracle {
 
 static bool is_answer(enum failure f)
 {
-	return f == FAILURE_NO || f == FAILURE_ANSWER || f == FAILURE_FORBIDDEN;
+	return f == FAILURE_NO || f == FAILURE_ANSWER || f == FAILURE_FORBIDDEN ||
+	       f == FAILURE_UNWANTED;
 }
 
 static bool answer_in(const struct oracle *o, size_t from, size_t to)
@@ -121,7 +122,7 @@ static int64_t length(const struct oracle *o, uint32_t cycle, enum failure f, ui
 
 	for (uint32_t i = 1; i < fails && s < 1e9; i++)
 		s *= 2;
-	s *= f == FAILURE_FORBIDDEN || f == FAILURE_DNS ? 4 : f == FAILURE_RESET ? 0.5 : 1;
+	s *= f == FAILURE_FORBIDDEN || f == FAILURE_UNWANTED || f == FAILURE_DNS ? 4 : f == FAILURE_RESET ? 0.5 : 1;
 	s *= 0.75 + u / 2;
 	return s > 90.0 * DAY ? 90 * DAY : (int64_t)s;
 }
@@ -166,6 +167,8 @@ static enum rest host_rest(const struct oracle *o, uint32_t host, int64_t now)
 				until = t + o->cycle_seconds * 3 / 2;
 			continue;
 		}
+		if (v->f == FAILURE_UNWANTED)   /* the host is well */
+			continue;
 		streak++;
 		for (uint32_t k = 0; k < n_pages; k++)
 			known |= pages[k] == v->page;

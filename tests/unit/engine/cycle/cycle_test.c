@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/math/rng.h"
-#include "engine/crawl/live_inner.h"
+#include "engine/crawl/life_inner.h"
 #include "policy/catalogue/catalogue.h"
 #include "../../../lib/stage.h"
 
@@ -107,14 +107,23 @@ static void need_is_the_least_even_pace(void **state)
 {
 	enum { N = 40 };
 	uint8_t states[N];
-	uint32_t last[N];
-	struct view v = { .n_pages = N, .state = states, .last_cycle = last, .cycle = 50 };
+	uint32_t last[N], site[N], own[3];
+	const struct tree tree = { .n_sites = 3 };
+	struct view v = { .n_pages = N, .state = states, .last_cycle = last, .cycle = 50,
+	                  .site = site, .tree = &tree };
 	struct rng r;
 
 	(void)state;
 	rng_init(&r, 2);
+	for (int i = 0; i < N; i++)
+		site[i] = (uint32_t)i % 3;
 	for (int k = 0; k < 500; k++) {
 		uint32_t max_age = 1 + (uint32_t)rng_below(&r, 12), pace;
+		/* some sites have an age of their own, and sometimes there is no other */
+		struct guarantee g = { k % 5 == 4 ? 0 : max_age, k % 2 ? own : NULL };
+
+		for (int i = 0; i < 3; i++)
+			own[i] = (uint32_t)(rng_below(&r, 2) * rng_below(&r, 13));
 
 		for (int i = 0; i < N; i++) {
 			states[i] = rng_below(&r, 4) ? PAGE_HERE : 0;
@@ -123,24 +132,27 @@ static void need_is_the_least_even_pace(void **state)
 		for (pace = 0; pace <= N; pace++) {
 			bool fits = true;
 
-			for (uint32_t j = 1; j <= max_age; j++) {
+			for (uint32_t j = 1; j <= 12; j++) {
 				uint32_t due = 0;
 
 				/* must be visited within j cycles, this one being the first */
-				for (int i = 0; i < N; i++)
-					due += states[i] == PAGE_HERE && (last[i] + max_age < 50 + j ||
-					                                  j == max_age);
+				for (int i = 0; i < N; i++) {
+					uint32_t most = g.of_site && own[i % 3] ? own[i % 3] : g.max_age;
+
+					due += states[i] == PAGE_HERE && most &&
+						(last[i] + most < 50 + j || j >= most);
+				}
 				fits &= due <= pace * j;
 			}
 			if (fits)
 				break;
 		}
-		assert_int_equal(guarantee_need(&v, max_age), pace);
+		assert_int_equal(guarantee_need(&v, &g), pace);
 	}
-	assert_int_equal(guarantee_need(&v, 0), 0);
+	assert_int_equal(guarantee_need(&v, &(struct guarantee){ 0 }), 0);
 	for (int i = 0; i < N; i++)
 		states[i] = PAGE_HERE;
-	assert_int_equal(guarantee_need(&v, UINT32_MAX), 1);    /* at once, in little memory */
+	assert_int_equal(guarantee_need(&v, &(struct guarantee){ UINT32_MAX, NULL }), 1); /* at once, in little memory */
 }
 
 static void an_age_in_cycles(void **state)
@@ -438,7 +450,7 @@ static void the_sample_covers_the_truth(void **state)
 	for (uint32_t i = 0; i < 200; i++)
 		alive += by_cluster(NULL, i, 0) == OUTCOME_SAME;
 	for (uint64_t seed = 0; seed < RUNS; seed++) {
-		struct live_bounds b;
+		struct life_bounds b;
 
 		stage_play(&s, "oldest");
 		s.fate = by_cluster;
@@ -451,7 +463,7 @@ static void the_sample_covers_the_truth(void **state)
 		memset(verdict, VERDICT_NONE, sizeof verdict);
 		for (size_t i = 0; i < s.e.cycle.n_seen; i++)
 			verdict[s.e.cycle.seen[i].page] = s.e.cycle.seen[i].hit ? VERDICT_HIT : VERDICT_DEAD;
-		live_bounds(&s.e, verdict, 200, &b);
+		life_bounds(&s.e, verdict, 200, &b);
 		assert_true(b.sample >= 20 && b.sample <= 60 && b.hits <= 15);
 		early += b.sample < 60;
 		held += b.low <= alive && alive <= b.high;

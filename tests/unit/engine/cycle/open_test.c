@@ -46,10 +46,11 @@ static void make_pages(struct stage *s)
 
 /* ---- the second book ---- */
 
-enum hand { NOWHERE, OFFERED, TOLD, LAPSED };
+enum hand { NOWHERE, OFFERED, TOLD, LAPSED, DROPPED };
 
 struct book {
 	struct stage *s;
+	uint32_t budget;
 	uint32_t requests;              /* granted and not given back */
 	uint32_t of[PAGES + 2];         /* by page, of those offered now */
 	uint8_t hand[PAGES + 2];
@@ -84,7 +85,7 @@ static void spend(struct book *b, uint32_t lease)
 		return;
 	b->of[page]++;
 	b->requests++;
-	assert_true(b->requests <= BUDGET);
+	assert_true(b->requests <= b->budget);
 }
 
 static void note_event(struct book *b, uint32_t lease, enum event_kind kind,
@@ -101,33 +102,46 @@ static void end_one(struct book *b, size_t k, enum event_kind kind)
 	uint32_t lease = b->out.v[k], page = engine_lease(e, lease)->offer.page;
 	struct delivery d = answer(b, page, b->of[page]);
 
-	if (!b->of[page] && kind != EVENT_RELEASED) {
+	if (kind == EVENT_DROPPED && b->of[page])
+		kind = EVENT_TOLD;              /* only what never had a request is refused */
+	if (!b->of[page] && kind != EVENT_GIVEN_BACK && kind != EVENT_DROPPED) {
 		spend(b, lease);
 		if (!b->of[page])               /* no budget for it: it goes back */
-			kind = EVENT_RELEASED;
+			kind = EVENT_GIVEN_BACK;
 		d = answer(b, page, b->of[page]);
 	}
 	b->out.v[k] = b->out.v[--b->out.n];
+	if (kind == EVENT_DROPPED)
+		d = (struct delivery){ 0 };
 	note_event(b, lease, kind, d);
 	if (kind == EVENT_TOLD) {
 		assert_true(engine_tell(e, lease, &d));
 		assert_false(engine_tell(e, lease, &d));        /* once */
 		b->hand[page] = TOLD;
-	} else if (kind == EVENT_RELEASED) {
+	} else if (kind == EVENT_GIVEN_BACK) {
 		assert_true(engine_give_back(e, lease));
 		assert_false(engine_tell(e, lease, &d));
 		b->requests -= b->of[page];
 		b->hand[page] = NOWHERE;
+	} else if (kind == EVENT_DROPPED) {
+		assert_true(engine_drop(e, lease));
+		assert_false(engine_tell(e, lease, &d));
+		b->hand[page] = DROPPED;
 	} else {
 		assert_true(engine_lapse(e, lease));
 		b->hand[page] = LAPSED;
 	}
 }
 
+static void begin_with(struct book *b, struct stage *s, uint32_t cycle, uint32_t budget)
+{
+	*b = (struct book){ .s = s, .budget = budget };
+	engine_begin(&s->e, s->r.start + (int64_t)cycle * DAY_SECONDS, budget);
+}
+
 static void begin(struct book *b, struct stage *s, uint32_t cycle)
 {
-	*b = (struct book){ .s = s };
-	engine_begin(&s->e, s->r.start + (int64_t)cycle * DAY_SECONDS, BUDGET);
+	begin_with(b, s, cycle, BUDGET);
 }
 
 static void end(struct book *b)
@@ -160,7 +174,8 @@ static bool step(struct book *b, struct rng *r)
 		spend(b, b->out.v[rng_below(r, b->out.n)]);
 	else
 		end_one(b, rng_below(r, b->out.n), what == 4 && rng_below(r, 3) == 0 ?
-		        EVENT_RELEASED : what == 5 && rng_below(r, 3) == 0 ? EVENT_LAPSED : EVENT_TOLD);
+		        EVENT_GIVEN_BACK : what == 5 && rng_below(r, 3) == 0 ? EVENT_LAPSED :
+		        what == 6 && rng_below(r, 3) == 0 ? EVENT_DROPPED : EVENT_TOLD);
 	return true;
 }
 
@@ -348,7 +363,7 @@ static void broken_off_it_goes_on_exactly(void **state)
 			for (size_t i = one.out.n; i-- > 0;)    /* sent, and nobody knows: as after a kill */
 				if (engine_lease(&a.e, one.out.v[i])->requests)
 					end_one(&one, i, EVENT_LAPSED);
-			two = (struct book){ .s = &b };
+			two = (struct book){ .s = &b, .budget = BUDGET };
 			engine_continue(&b.e, a.e.view.now, BUDGET, one.events.v, one.events.n,
 			                a.e.cycle.planned_after.v, a.e.cycle.planned_after.n, true);
 			memcpy(two.hand, one.hand, sizeof two.hand);
@@ -371,6 +386,63 @@ static void broken_off_it_goes_on_exactly(void **state)
 		}
 }
 
+/* ---- more budget than pages ---- */
+
+static uint32_t n_asked;                /* calls of the policy's ask() */
+static void (*real_ask)(struct policy *, const struct view *, struct plan *);
+
+static void count_ask(struct policy *p, const struct view *v, struct plan *plan)
+{
+	n_asked++;
+	real_ask(p, v, plan);
+}
+
+/* When all pages are planned, an answer opens none: the policy is not asked again for each,
+ * which costs it a look at all pages.  A page that is given back does open. */
+static void dry_is_not_asked_again(void **state)
+{
+	struct asking a = { .want = 1 };
+	const struct policy_ops *real;
+	struct policy_ops ops;
+	uint32_t lease, before;
+	struct stage s;
+	struct book b;
+	size_t n;
+
+	(void)state;
+	make_pages(&s);
+	stage_play(&s, "oldest");
+	real = s.policy->ops;
+	ops = *real;
+	real_ask = ops.ask;
+	ops.ask = count_ask;
+	s.policy->ops = &ops;
+	n_asked = 0;
+	begin_with(&b, &s, 1, 10 * PAGES);
+	while (engine_ask(&s.e, &a, &lease, &n) == ASK_OFFERS)
+		took(&b, lease);
+	assert_int_equal(b.out.n, s.r.pages.n);
+	before = n_asked;
+	for (uint32_t i = 0; i < PAGES / 2; i++) {
+		end_one(&b, 0, EVENT_TOLD);
+		assert_int_equal(engine_ask(&s.e, &a, &lease, &n), ASK_WAIT);
+	}
+	assert_int_equal(n_asked, before);
+	end_one(&b, 0, EVENT_GIVEN_BACK);
+	assert_int_equal(engine_ask(&s.e, &a, &lease, &n), ASK_OFFERS);
+	took(&b, lease);
+	while (b.out.n) {
+		end_one(&b, 0, EVENT_TOLD);
+		(void)engine_ask(&s.e, &a, &lease, &n);
+	}
+	assert_int_equal(engine_ask(&s.e, &a, &lease, &n), ASK_DONE);
+	assert_true(n_asked <= before + 2);
+	assert_int_equal(s.e.cycle.n_seen, s.r.pages.n);
+	end(&b);
+	s.policy->ops = real;
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +450,7 @@ int main(void)
 		cmocka_unit_test(in_order_is_a_whole_cycle),
 		cmocka_unit_test(one_slow_page_delays_nobody),
 		cmocka_unit_test(broken_off_it_goes_on_exactly),
+		cmocka_unit_test(dry_is_not_asked_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the engine does with pages that fail, beside what policies see of it
- * (policy/failing_test): the guarantee of age, hosts, the share, and a new start.
+ * (policy/catalogue/failing_test): the guarantee of age, hosts, the share, and a new start.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -31,7 +31,7 @@ static void add_visits(struct world *w, uint64_t seed)
 {
 	static const enum cause causes[] = { CAUSE_STATUS, CAUSE_DNS, CAUSE_ROBOTS, CAUSE_BUDGET,
 	                                     CAUSE_STOPPED, CAUSE_NONE };
-	struct store_page p;
+	struct store_page p, was;
 	struct rng g;
 	struct err err;
 
@@ -59,8 +59,9 @@ static void add_visits(struct world *w, uint64_t seed)
 	for (uint32_t i = 0; i < PAGES; i++) {
 		w->gone[i] = rng_below(&g, 10) == 0;
 		assert_int_equal(store_page_get(w->bed.store, i, &p, &err), 1);
+		was = p;
 		p.state = w->gone[i] ? STORE_PAGE_GONE : STORE_PAGE_HERE;
-		assert_int_equal(store_page_update(w->bed.store, &p, &err), 0);
+		assert_int_equal(store_page_update(w->bed.store, &was, &p, &err), 0);
 	}
 	assert_int_equal(store_commit(w->bed.store, &err), 0);
 }
@@ -73,6 +74,7 @@ static bool is_failure(const struct store_visit *v)
 static struct failing naive(const struct world *w, uint32_t page)
 {
 	struct failing f = { 0 };
+	bool alike = true;
 
 	for (uint32_t c = 1; c <= CYCLES; c++) {
 		f.failed += w->made[c][page] && w->visit[c][page].outcome == 3;
@@ -91,6 +93,9 @@ static struct failing naive(const struct world *w, uint32_t page)
 			f.cause = (enum cause)v->cause;
 			f.status = v->status;
 		}
+		alike = alike && v->outcome == f.outcome && v->cause == f.cause &&
+			v->status == f.status;
+		f.alike += alike;
 		f.times++;
 		f.since = v->time;
 	}
@@ -104,6 +109,7 @@ static void check_equal(const struct failing *a, const struct failing *b)
 	assert_int_equal(a->times, b->times);
 	if (!a->times)
 		return;
+	assert_int_equal(a->alike, b->alike);
 	assert_int_equal(a->since, b->since);
 	assert_int_equal(a->last, b->last);
 	assert_int_equal(a->outcome, b->outcome);

@@ -181,21 +181,21 @@ static void put_visit(struct store *s, uint32_t cycle, uint32_t page, double p, 
 	assert_int_equal(store_visit_add(s, &v, &err), 0);
 }
 
-static void put_cycle(struct store *s, uint32_t number, uint32_t budget)
+/* pages: how many there were when it began; 0: the row does not say */
+static void put_cycle(struct store *s, uint32_t number, uint32_t budget, uint32_t pages)
 {
 	struct err err;
 	struct store_cycle c = { .number = number, .time = 1000 * number, .policy = { "random", 6 },
-	                         .budget = budget, .downloads = budget };
+	                         .budget = budget, .downloads = budget, .pages = pages };
 
 	assert_int_equal(store_cycle_put(s, &c, &err), 0);
 }
 
-static struct store *made_store(const char *path, uint64_t seed, bool with)
+/* A store with N pages, in a batch. */
+static struct store *store_with_pages(const char *path, int64_t added)
 {
 	struct store *s;
 	struct err err;
-	struct rng r;
-	uint32_t order[N];
 
 	assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 	assert_int_equal(store_begin(s, &err), 0);
@@ -203,14 +203,25 @@ static struct store *made_store(const char *path, uint64_t seed, bool with)
 		char url[40];
 		uint32_t number;
 		int n = snprintf(url, sizeof url, "http://a.example/p%03u", i);
+		struct text t = { url, (size_t)n };
 
-		order[i] = i;
-		assert_int_equal(store_page_add(s, (struct text){ url, (size_t)n }, 1, &number, &err),
-		                 1);
+		assert_int_equal(store_page_add(s, t, added, &number, &err), 1);
 	}
+	return s;
+}
+
+static struct store *made_store(const char *path, uint64_t seed, bool with)
+{
+	struct store *s = store_with_pages(path, 1);
+	struct err err;
+	struct rng r;
+	uint32_t order[N];
+
+	for (uint32_t i = 0; i < N; i++)
+		order[i] = i;
 	for (uint32_t i = 0; i < N / 2; i++)
 		put_visit(s, 0, i, NAN, true);
-	put_cycle(s, 1, R);
+	put_cycle(s, 1, R, 0);
 	rng_init(&r, rng_mix(seed));
 	rng_shuffle(&r, order, N);
 	for (uint32_t i = 0; i < R; i++)
@@ -260,6 +271,32 @@ static void from_a_store(void **state)
 		fail_msg("covered %d of %d", covered, LOGS);
 }
 
+/* The cycle began with the first 150 pages, and visited all of them with certainty.  So every
+ * plan for it is made of these pages, whatever the clock says of when pages were added. */
+static void plans_are_of_pages_that_were_here(void **state)
+{
+	enum { HERE = 150 };
+
+	(void)state;
+	for (int64_t added = 1; added <= 5001; added += 5000) {
+		struct off_policy_opts o = { .policy = "random", .n_seeds = 8, .cycle_seconds = 1000,
+		                             .confidence = 0.95, .seed = 7 };
+		struct off_policy_run run;
+		char path[SCRATCH_PATH];
+		struct store *s = store_with_pages(scratch_path(path, "db"), added);
+		struct err err;
+
+		put_cycle(s, 1, HERE, HERE);
+		for (uint32_t i = 0; i < HERE; i++)
+			put_visit(s, 1, i, 1, i % 2);
+		assert_int_equal(store_commit(s, &err), 0);
+		assert_int_equal(off_policy_run(&run, s, &o, &err), 0);
+		store_close(s);
+		assert_float_equal(run.sums.planned, HERE, 1e-3);
+		assert_float_equal(run.sums.seen, HERE, 1e-3);
+	}
+}
+
 static void store_refusals(void **state)
 {
 	struct off_policy_run run = run_on("oldest", 1, false);
@@ -285,6 +322,7 @@ int main(void)
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(one_heavy_weight),
 		cmocka_unit_test(from_a_store),
+		cmocka_unit_test(plans_are_of_pages_that_were_here),
 		cmocka_unit_test(store_refusals),
 	};
 

@@ -51,16 +51,33 @@ static void alone_in_a_directory(void **state)
 /* http://a.example/ with d/ (two pages), e/ (one), e/f/ (one), g/ (one). */
 static void home_of_a_directory(void **state)
 {
-	static const uint32_t parent[] = { DIR_NONE, 0, 0, 2, 0 };
-	static const uint32_t dir_first[] = { 0, 0, 2, 3, 4, 5 };
-	static const uint32_t child_first[] = { 0, 3, 3, 4, 4, 4 };
-	const struct tree t = { .n_dirs = 5, .dir_parent = parent, .dir_first = dir_first,
-	                        .child_first = child_first };
+	static const char pool[] = "http://a.example/d/1\0http://a.example/d/2\0"
+		"http://a.example/e/1\0http://a.example/e/f/1\0http://a.example/g/1\0"
+		"http://a.example/g/2\0http://a.example/e/f/h/1";
 	static const uint32_t home[] = { 0, 1, 2, 2, 0 };
+	uint64_t offset[8] = { 0 };
+	struct pages_opts opts = { .borrow = true, .n_settled = 5 };
+	struct pages p;
 
 	(void)state;
-	for (uint32_t d = 0; d < t.n_dirs; d++)
-		assert_int_equal(tide_home(&t, d), home[d]);
+	for (size_t i = 0, n = 0; i < sizeof pool; i++)
+		if (!pool[i])
+			offset[++n] = i + 1;
+	/* two pages that are not settled, in g/ and e/f/h/, change nothing */
+	for (uint32_t n = 5; n <= 7; n += 2) {
+		pages_init(&p, (char *)(uintptr_t)pool, offset, n, &opts);
+		assert_int_equal(p.tree.n_dirs, n == 5 ? 5 : 6);
+		for (uint32_t d = 0; d < 5; d++)
+			assert_int_equal(tide_home(&p.tree, d), home[d]);
+		if (n == 7)
+			assert_int_equal(tide_home(&p.tree, 5), 5);
+		pages_release(&p);
+	}
+	opts.n_settled = 0;             /* all are: only e/f/h/ is alone */
+	pages_init(&p, (char *)(uintptr_t)pool, offset, 7, &opts);
+	for (uint32_t d = 0; d < 6; d++)
+		assert_int_equal(tide_home(&p.tree, d), d == 5 ? 3 : d);
+	pages_release(&p);
 }
 
 static void sizes(void **state)

@@ -52,6 +52,28 @@ struct naive {
 	double *alive, *tested;                 /* by node */
 };
 
+static uint32_t node_of(const struct naive *n, uint32_t page)
+{
+	return n->w->leaf[n->w->leaf_of[page]].node;
+}
+
+static uint32_t group_of(const struct naive *n, int g, uint32_t page)
+{
+	return g < N_NAME_GROUPS ? n->w->name[n->w->name_of[page]].group[g]
+	                         : n->w->leaf[n->w->leaf_of[page]].group[g - N_NAME_GROUPS];
+}
+
+/* How often the name of a page has a word. */
+static double has_word(const struct naive *n, uint32_t page, uint32_t word)
+{
+	const struct evidence_name *name = &n->w->name[n->w->name_of[page]];
+	double times = 0;
+
+	for (uint32_t k = name[0].first; k < name[1].first; k++)
+		times += n->w->word[k] == word;
+	return times;
+}
+
 static double clip(double p)
 {
 	return p < 0.001 ? 0.001 : p > 0.999 ? 0.999 : p;
@@ -62,11 +84,9 @@ static void sum_up(struct naive *n)
 {
 	n->alive = calloc(n->w->n_nodes, sizeof *n->alive);
 	n->tested = calloc(n->w->n_nodes, sizeof *n->tested);
-	for (size_t i = 0; i < n->s->tests.n; i++) {
-		uint32_t node = n->w->node[n->s->tests.v[i].page];
-
-		n->alive[node] += n->s->tests.v[i].hit;
-		n->tested[node]++;
+	for (uint32_t i = 0; i < n->w->n_pages; i++) {
+		n->alive[node_of(n, i)] += n->s->known[i] & KNOWN_ALIVE ? 1 : 0;
+		n->tested[node_of(n, i)] += n->s->known[i] ? 1 : 0;
 	}
 	for (uint32_t v = n->w->n_nodes - 1; v > 0; v--) {
 		assert_true(n->w->parent[v] < v);
@@ -95,27 +115,26 @@ static void near_to(const char *what, double x, double want)
 /* u = sum (y - e) / (1 + sum e (1 - e)) over the tests of which `is` says yes. */
 struct question {
 	const struct graph *links;
-	const uint32_t *group;
-	uint32_t page, word;            /* 0: not asked for, else the word + 1 */
+	uint32_t page, group, word;     /* 0: not asked for, else the group or word + 1 */
 };
 
 static double effect(const struct naive *n, const struct question *q)
 {
 	double sum = 0, var = 0;
 
-	for (size_t i = 0; i < n->s->tests.n; i++) {
-		const struct evidence_test *t = &n->s->tests.v[i];
-		double e = rate(n, n->w->node[t->page], 1, t->hit);
-		double times = 0;
+	for (uint32_t i = 0; i < n->w->n_pages; i++) {
+		double hit = n->s->known[i] & KNOWN_ALIVE ? 1 : 0, times = 0, e;
 
+		if (!n->s->known[i])
+			continue;
+		e = rate(n, node_of(n, i), 1, hit);
 		if (q->group)
-			times = q->group[t->page] == q->group[q->page];
+			times = group_of(n, (int)q->group - 1, i) == group_of(n, (int)q->group - 1, q->page);
 		for (uint64_t k = 0; q->links && k < graph_degree(q->links, q->page); k++)
-			times += q->links->targets[q->links->offsets[q->page] + k] == t->page;
-		for (uint32_t k = n->w->word_first[t->page];
-		     q->word && k < n->w->word_first[t->page + 1]; k++)
-			times += n->w->word[k] + 1 == q->word;
-		sum += times * (t->hit - e);
+			times += q->links->targets[q->links->offsets[q->page] + k] == i;
+		if (q->word)
+			times += has_word(n, i, q->word - 1);
+		sum += times * (hit - e);
 		var += times * e * (1 - e);
 	}
 	return sum / (1 + var);
@@ -129,26 +148,19 @@ static double spread(const struct naive *n, const struct graph *g, const struct 
 	double sum = 0;
 
 	for (uint64_t k = 0; k < degree; k++)
-		sum += effect(n, &(struct question){ by, NULL, g->targets[g->offsets[page] + k], 0 });
+		sum += effect(n, &(struct question){ by, g->targets[g->offsets[page] + k], 0, 0 });
 	return degree ? sum / sqrt((double)degree) : 0;
-}
-
-static const struct evidence_test *test_of(const struct naive *n, uint32_t page)
-{
-	for (size_t i = 0; i < n->s->tests.n; i++)
-		if (n->s->tests.v[i].page == page)
-			return &n->s->tests.v[i];
-	return NULL;
 }
 
 /* The effects of a page's words over the root of their number. */
 static double words(const struct naive *n, uint32_t page)
 {
-	uint32_t from = n->w->word_first[page], to = n->w->word_first[page + 1];
+	const struct evidence_name *name = &n->w->name[n->w->name_of[page]];
+	uint32_t from = name[0].first, to = name[1].first;
 	double sum = 0;
 
 	for (uint32_t k = from; k < to; k++)
-		sum += effect(n, &(struct question){ NULL, NULL, page, n->w->word[k] + 1 });
+		sum += effect(n, &(struct question){ NULL, page, 0, n->w->word[k] + 1 });
 	return to > from ? sum / sqrt((double)(to - from)) : 0;
 }
 
@@ -160,16 +172,15 @@ static double logit(double p)
 /* With the weights of the start: 1 for the tree, 0.3 for words, groups and links. */
 static double score(const struct naive *n, const struct view *v, uint32_t page)
 {
-	uint32_t node = n->w->node[page];
 	double u = words(n, page);
 
 	for (int g = 0; g < N_GROUPS; g++)
 		if (n->w->n_group[g])
-			u += effect(n, &(struct question){ NULL, n->w->group[g], page, 0 });
-	u += effect(n, &(struct question){ v->links, NULL, page, 0 }) +
-	     effect(n, &(struct question){ v->links_in, NULL, page, 0 }) +
+			u += effect(n, &(struct question){ NULL, page, (uint32_t)g + 1, 0 });
+	u += effect(n, &(struct question){ v->links, page, 0, 0 }) +
+	     effect(n, &(struct question){ v->links_in, page, 0, 0 }) +
 	     spread(n, v->links_in, v->links, page) + spread(n, v->links, v->links_in, page);
-	return logit(rate(n, node, 0, 0)) + 0.3 * u;
+	return logit(rate(n, node_of(n, page), 0, 0)) + 0.3 * u;
 }
 
 static void model_is_the_naive_one(void **state)
@@ -190,7 +201,7 @@ static void model_is_the_naive_one(void **state)
 	s = stage.policy->state;
 	while (last < 100)              /* to the end of a refit: then all is set anew */
 		last = (uint64_t)ceil(1.15 * (double)last);
-	for (uint32_t i = 0; s->tests.n < last; i++) {
+	for (uint32_t i = 0; s->n_tests < last; i++) {
 		uint32_t page = (uint32_t)(rng_draw(1, 0, i, RNG_USER) % stage.r.pages.n);
 
 		evidence_learn(s, &stage.e.view, &o, page,
@@ -202,7 +213,6 @@ static void model_is_the_naive_one(void **state)
 	n.w = &s->world;
 	sum_up(&n);
 	evidence_rates(s);
-	evidence_fix_statics(s, stage.r.pages.n);
 	for (uint32_t i = 0; i < n.w->n_nodes; i++) {
 		near_to("alive", (double)s->alive[i], n.alive[i]);
 		near_to("tested", (double)s->tested[i], n.tested[i]);
@@ -211,8 +221,8 @@ static void model_is_the_naive_one(void **state)
 	for (uint32_t i = 0; i < stage.r.pages.n; i += 3) {
 		near_to("cocited", (double)s->cocited[i],
 		        spread(&n, stage.e.view.links_in, stage.e.view.links, i));
-		if (!test_of(&n, i))
-			near_to("score", (double)evidence_score(s, &stage.e.view, i),
+		if (!s->known[i])
+			near_to("score", (double)evidence_score(s, i),
 			        score(&n, &stage.e.view, i));
 	}
 	free(n.alive);
@@ -264,11 +274,12 @@ static void statics_are_standardised(void **state)
 	for (size_t k = 0; k < N_STATICS; k++) {
 		double sum = 0, square = 0, n = stage.r.pages.n;
 
-		for (size_t i = 0; i < stage.r.pages.n; i++) {
-			double x = (double)s->world.statics[i * N_STATICS + k];
+		for (uint32_t i = 0; i < stage.r.pages.n; i++) {
+			float x[N_STATICS];
 
-			sum += x / n;
-			square += x * x / n;
+			evidence_statics(&s->world, &stage.e.view, i, x);
+			sum += (double)x[k] / n;
+			square += (double)x[k] * (double)x[k] / n;
 		}
 		assert_true(fabs(sum) < 1e-4);
 		assert_true(fabs(square - 1) < 1e-3 || square < 1e-12);
@@ -308,10 +319,10 @@ static void statics_by_hand(void **state)
 	s = stage.policy->state;
 	for (size_t i = 0; i < N; i++) {
 		char url[100];
-		const float *x;
+		float x[N_STATICS];
 
 		snprintf(url, sizeof url, "http://a.example/%s", cases[i].path);
-		x = s->world.statics + (size_t)trace_page(&stage.h, url) * N_STATICS;
+		evidence_statics(&s->world, &stage.e.view, trace_page(&stage.h, url), x);
 		if ((x[STATIC_DIGIT] > 0) != cases[i].digit || (x[STATIC_DATE] > 0) != cases[i].date ||
 		    (x[STATIC_VERSION] > 0) != cases[i].version ||
 		    (x[STATIC_EMPTY] > 0) != cases[i].empty)
@@ -335,7 +346,7 @@ static void doubt_is_half_a_death(void **state)
 	s = open_evidence(&stage);
 	for (uint32_t i = 0; i < 15; i++)       /* before a refit */
 		evidence_learn(s, &stage.e.view, &o, i * 7, i % 2, true);
-	node = s->world.node[7];
+	node = s->world.leaf[s->world.leaf_of[7]].node;
 	above = s->world.parent[node];
 	tested = s->tested[node];
 	tested_above = s->tested[above];

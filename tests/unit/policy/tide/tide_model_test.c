@@ -185,6 +185,69 @@ static void model_is_the_naive_one(void **state)
 	tide_model_release(&m);
 }
 
+static double ever_of(struct tide_model *m, uint32_t dir)
+{
+	return (double)m->level[tide_model_refresh(m, dir)].ever;
+}
+
+/* A page that changes once a day is found changed every day, then after forty days, again
+ * and again.  Those finds do not say when it changed; they must not make it seem slower. */
+static void finding_a_change_never_lowers_the_rate(void **state)
+{
+	const double day = 1 / 14.0;
+	struct tide_model m;
+	uint32_t cycle = 0;
+	double was;
+
+	(void)state;
+	tide_model_init(&m, &tree, &usual);
+	for (int i = 0; i < 30; i++) {
+		tide_model_begin(&m, ++cycle, day);
+		tide_model_learn(&m, 0, cycle - 1, true);
+	}
+	was = ever_of(&m, 0);
+	assert_true(was > 0.5 * 14);    /* changes in two weeks */
+	for (int i = 0; i < 20; i++) {
+		for (int k = 0; k < 40; k++)
+			tide_model_begin(&m, ++cycle, day);
+		tide_model_learn(&m, 0, cycle - 40, true);
+		if (ever_of(&m, 0) < was * (1 - 1e-4))
+			fail_msg("find %d: %.3f changes in two weeks, were %.3f", i, ever_of(&m, 0), was);
+	}
+	/* being found as it was does */
+	tide_model_learn(&m, 0, cycle - 10, false);
+	assert_true(ever_of(&m, 0) < was);
+	tide_model_release(&m);
+}
+
+/* Of twenty hosts one changes every day; of each of the others 20 visits, five units of time
+ * apart, find one change.  For an unknown host that makes a high mean, but what is usual is
+ * one change in a hundred units. */
+static void one_wild_host_does_not_speak_for_the_others(void **state)
+{
+	uint32_t root[21];
+	const struct tree hosts = { .n_dirs = 21, .n_sites = 21, .dir_parent = root };
+	struct tide_model m;
+
+	(void)state;
+	for (int i = 0; i < 21; i++)
+		root[i] = DIR_NONE;
+	tide_model_init(&m, &hosts, &usual);
+	for (uint32_t c = 1; c <= 140; c++) {
+		tide_model_begin(&m, c, 1 / 14.0);
+		for (uint32_t d = 1; d < 20; d++)
+			if (c % 70 == 0)
+				for (int page = 0; page < 10; page++)
+					tide_model_learn(&m, d, c - 70, c == 140 && page == 0);
+		tide_model_learn(&m, 0, c - 1, true);
+	}
+	tide_model_begin(&m, 141, 1 / 14.0);
+	assert_true(m.base > 5 * 0.01);
+	if (!(m.usual > 0.5 * 0.01 && m.usual < 2 * 0.01))
+		fail_msg("usual rate %.4f", m.usual);
+	tide_model_release(&m);
+}
+
 /* Half of the directories change a lot, the others hardly. */
 static enum outcome fate(void *arg, uint32_t page, uint32_t cycle)
 {
@@ -231,6 +294,7 @@ static void chances_are_those_of_the_features(void **state)
 	s.e.view.cycle++;
 	s.e.view.room = 60;
 	policy_begin(s.policy, &s.e.view);
+	tide_set_fixed(s.policy, &s.e.view);    /* as the first ask() of a cycle does */
 	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
 		if (s.r.pages.tree.dir_parent[d] == DIR_NONE)
 			tide_rescore(s.policy, &s.e.view, d, -1);
@@ -270,6 +334,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_is_the_naive_one),
+		cmocka_unit_test(finding_a_change_never_lowers_the_rate),
+		cmocka_unit_test(one_wild_host_does_not_speak_for_the_others),
 		cmocka_unit_test(chances_are_those_of_the_features),
 	};
 

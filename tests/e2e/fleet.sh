@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A fleet: shards, workers that come, die and hang, one budget; commands over all shards.
+# Leases are ended by SQL where a test would have to wait for their 30 seconds.
+. "$SRC/tests/lib/e2e.sh"
+f=$FRESHET
+[ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; trap pg_remove EXIT; }
+schema=fleet_$$_$RANDOM
+u="$FRESHET_TEST_PG&schema=$schema"
+psql=$(ls -d /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -n 1); psql=${psql:-psql}
+sql() { PGOPTIONS="-c search_path=$schema" "$psql" -qAt "$FRESHET_TEST_PG" -c "$1"; }
+
+cat > site.py <<'PY'
+import origin, threading, time, http.server, socketserver
+log = open("log", "a", buffering=1)
+def answer(q):
+    host = q.headers["Host"].split(":")[0]
+    log.write("%.3f %s %s\n" % (time.time(), host, q.path))
+    if q.path == "/robots.txt": return 404, b""
+    if q.path.startswith("/go/"): return 302, b"", [("Location", "http://%s:%s/to" % (q.path[4:], q.headers["Host"].split(":")[1]))]
+    return 200, ("<html><body>%s %s</body></html>" % (host, q.path)).encode()
+origin.serve(answer, "0.0.0.0")
+PY
+start_origin site.py
+port=$(cat port)
+for h in $(seq 8); do for p in $(seq 10); do echo "http://127.0.0.$h:$port/p$p"; done; done > urls
+
+# one machine's store is no fleet
+expect 0 $f init one
+expect 2 $f -C one work
+expect 2 $f init two --shards 2
+
+expect 0 $f init r --store "$u" --shards 4
+expect 2 $f init r --store "$u" --shards 5
+for s in "contact mailto:a@b.example" "delay 0.05s" "allow_net 127.0.0.0/8" "every 1h" "budget 40"; do expect 0 $f -C r set $s; done
+expect 0 $f -C r import urls --json
+is pages 80
+expect 0 $f -C r import urls --json
+is known 80
+# all shards cover all hosts, each in one
+[ "$(sql 'select count(*) from pages')" = 80 ] || fail "pages: $(sql 'select shard, count(*) from pages group by 1')"
+[ "$(sql "select count(*) from (select split_part(url, '/', 3) from pages group by 1 having count(distinct shard) > 1) as x")" = 0 ] || fail "a host in two shards"
+
+# one cycle, two workers: the budget is spent and not passed, no page is asked for twice
+: > log
+$f -C r work --worker a --take 1 --cycles 1 > a.out 2>&1 & a=$!
+$f -C r work --worker b --take 1 --cycles 1 > b.out 2>&1 & b=$!
+wait $a || fail "worker a: $(cat a.out)"
+wait $b || fail "worker b: $(cat b.out)"
+[ "$(grep -c ' /p' log)" = 40 ] || fail "requests: $(grep -c ' /p' log)"
+[ "$(grep ' /p' log | cut -d' ' -f2- | sort | uniq -d | wc -l)" = 0 ] || fail "asked for twice"
+[ "$(sql 'select granted from fleet_cycles')" = 40 ] || fail "granted"
+[ "$(sql 'select count(*) from visits')" = 40 ] || fail "visits: $(sql 'select count(*) from visits')"
+expect 0 $f -C r status --json
+is '(downloads, shards_done, len(worker_list))' '(40, 4, 2)'
+expect 0 $f -C r log --json
+is '[c["downloads"] for c in cycles]' '[40]'
+page=$(head -n 1 urls); visited=$(sql 'select p.url from pages p join visits v on v.shard = p.shard and v.page = p.number limit 1')
+expect 0 $f -C r show "$visited"
+grep -q 'last visit' out || fail "show: $(cat out)"
+expect 0 $f -C r cat "$visited"
+expect 0 $f -C r export pages
+[ "$(wc -l < out)" = 80 ] || fail "export: $(wc -l < out)"
+expect 2 $f -C r cycle
+# who has the files
+[ "$(sql "select count(*) from files where worker in ('a', 'b') and name like worker || '/shard-%'")" -gt 0 ] || fail "files: $(sql 'select * from files')"
+
+# commands write through inboxes: a worker that holds the shard applies them
+sql "update fleet_shards set worker = 'north', until = clock_timestamp() + interval '1 hour', lost = true"
+sql "update fleet_fences set fence = fence + 1"
+expect 0 $f -C r add "http://127.0.0.1:$port/new" "http://127.0.0.2:$port/new"
+[ "$(sql 'select count(*) from fleet_inbox')" = 2 ] || [ "$(sql 'select count(*) from fleet_inbox')" = 1 ] || fail "inbox: $(sql 'select * from fleet_inbox')"
+expect 0 $f -C r remove "$page"
+expect 5 $f -C r cycle --shard 0
+sql "update fleet_shards set until = clock_timestamp()"
+expect 0 $f -C r add "http://127.0.0.3:$port/new"       # settles what nobody holds
+[ "$(sql 'select count(*) from fleet_inbox')" = 0 ] || fail "inbox after: $(sql 'select * from fleet_inbox')"
+[ "$(sql "select count(*) from pages where url like '%/new'")" = 3 ] || fail "new pages"
+[ "$(sql "select care from pages where url = '$page'")" = 1 ] || fail "removed: $(sql "select care from pages where url = '$page'")"
+printf '{"url":"%s","status":200,"digest":"x"}\n' "http://127.0.0.4:$port/p1" > told
+expect 0 $f -C r tell told --json
+is told 1
+
+# a worker is killed in the middle, another hangs; a third goes on: nothing is asked for twice,
+# and the budget holds
+sql "update fleet_cycles set slot = slot - 7200"
+expect 0 $f -C r set delay 0.3s
+: > log
+$f -C r work --worker c --take 2 > c.out 2>&1 & c=$!
+$f -C r work --worker d --take 2 > d.out 2>&1 & d=$!
+for i in $(seq 500); do [ "$(grep -c ' /' log)" -gt 12 ] && [ "$(sql "select count(distinct worker) from fleet_shards where until > clock_timestamp()")" -ge 2 ] && break; sleep 0.1; done
+kill -9 $c
+kill -STOP $d
+sleep 0.5               # what was under way arrives
+hung=$(grep -c ' /' log)
+sql "update fleet_shards set until = clock_timestamp()"
+$f -C r work --worker e --take 4 --cycles 1 > e.out 2>&1 || fail "worker e: $(cat e.out)"
+done_visits=$(sql 'select count(*) from visits where cycle > 1')
+before=$(wc -l < log)
+kill -CONT $d           # it wakes up: its leases are another's
+kill -TERM $d
+wait $d || true
+wait $c 2> /dev/null || true
+[ "$(sql 'select count(*) from visits where cycle > 1')" = "$done_visits" ] || fail "a worker that had lost its leases wrote"
+[ "$(tail -n +$((before + 1)) log | cut -d' ' -f2 | sort | uniq -c | awk '$1 > 1' | wc -l)" = 0 ] || fail "and sent: $(tail -n +$((before + 1)) log)"
+[ "$(grep ' /p\| /new' log | cut -d' ' -f2- | sort | uniq -d | wc -l)" = 0 ] || fail "asked for twice after a kill: $(grep ' /p' log | cut -d' ' -f2- | sort | uniq -d)"
+[ "$(grep -c ' /p\| /new' log)" -le 40 ] || fail "budget passed: $(grep -c ' /p\| /new' log)"
+[ "$(sql 'select granted <= budget from fleet_cycles where number = 2')" = t ] || fail "granted"
+expect 0 $f -C r status --shards
+grep -q done out || fail "status: $(cat out)"
+expect 0 $f -C r status --workers
+grep -q 'e .*stopped' out || fail "workers: $(cat out)"
+
+# a redirect into another shard is not followed; its target goes to that shard
+other=$(sql "select split_part(split_part(max(url), '/', 3), ':', 1) from pages where shard <> (select shard from pages where url like 'http://127.0.0.1:%' limit 1)")
+expect 0 $f -C r add "http://127.0.0.1:$port/go/$other"
+expect 0 $f -C r set budget 100
+sql "update fleet_cycles set slot = slot - 7200"
+expect 0 $f -C r work --worker f --take 4 --cycles 1
+[ "$(sql "select v.cause from visits v join pages p on p.shard = v.shard and p.number = v.page where p.url like '%/go/%'")" = 21 ] || fail "moved: $(sql "select v.* from visits v join pages p on p.shard = v.shard and p.number = v.page where p.url like '%/go/%'")"
+[ "$(sql "select count(*) from pages where url = 'http://$other:$port/to'")" = 1 ] || [ "$(sql "select count(*) from fleet_inbox where body like '%/to'")" = 1 ] || fail "target"
+# one shard on PostgreSQL by `work` asks for the same pages, in the same order, as one in a folder by `cycle`
+u1="$FRESHET_TEST_PG&schema=${schema}_one"
+for r in folder base; do
+	if [ $r = folder ]; then expect 0 $f init $r; else expect 0 $f init $r --store "$u1"; fi
+	for s in "contact mailto:a@b.example" "delay 0" "allow_net 127.0.0.0/8" "budget 20" "connections 1"; do expect 0 $f -C $r set $s; done
+	expect 0 $f -C $r import urls
+	: > log
+	if [ $r = folder ]; then expect 0 $f -C $r cycle; else expect 0 $f -C $r work --cycles 1; fi
+	grep ' /p' log | cut -d' ' -f2- > asked-$r
+	expect 0 $f -C $r export visits
+	sed 's/"time":"[^"]*"//' out | sort > visits-$r
+done
+cmp asked-folder asked-base || fail "one shard asks for other pages: $(paste asked-folder asked-base | head -n 5)"
+[ "$(wc -l < visits-folder)" = 20 ] || fail "visits: $(wc -l < visits-folder)"
+cmp visits-folder visits-base || fail "one shard has other visits: $(diff visits-folder visits-base | head -n 4)"
+sql "drop schema ${schema}_one cascade" > /dev/null 2>&1
+sql "drop schema $schema cascade" > /dev/null 2>&1

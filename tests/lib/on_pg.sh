@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The program ($ON_PG) with its tables on the PostgreSQL at $FRESHET_TEST_PG, a schema for
+# each folder of a repository: so an end-to-end script runs on that store as it is.
+# scripts/run-tests names the scripts.
+folder=
+for ((i = 1; i <= $#; i++)); do
+	next=$((i + 1))
+	case "${!i}" in
+	-C|--repository) folder=${!next} ;;
+	init) case "${!next:-}" in ''|-*) ;; *) folder=${!next} ;; esac ;;
+	--store|--store=*) folder=; break ;;
+	esac
+done
+[ -n "$folder" ] || exec "$ON_PG" "$@"
+schema=e2e_$(realpath -m "$folder" | md5sum | cut -c 1-20)
+exec "$ON_PG" "$@" --store "$FRESHET_TEST_PG&schema=$schema"

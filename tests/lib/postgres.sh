@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A PostgreSQL of our own, for tests: in a temporary folder, as an unprivileged user, on a
+# unix socket only, so no port is taken and two runs never meet.
+#
+#   tests/lib/postgres.sh      starts a server and prints its URL.  When its standard input
+#                              ends, it stops the server and removes the folder.  So a server
+#                              ends with the program that started it, however that ends.
+#   . tests/lib/postgres.sh    the same in steps, for trials that kill it: pg_make, pg_start,
+#                              pg_crash, pg_stop, pg_remove; $pg_folder, $pg_url
+#
+# PG_FSYNC=on for trials that crash the machine's disk; off is enough where only the server
+# is killed, since the system keeps what was written.
+
+pg_programs() { # the folder of the newest version
+	command -v pg_config > /dev/null && [ -x "$(pg_config --bindir)/initdb" ] && pg_config --bindir && return
+	ls -d /usr/lib/postgresql/*/bin 2> /dev/null | sort -V | tail -n 1
+}
+# PostgreSQL refuses to run as root: then it runs as the user that Debian's package made.
+pg_as() {
+	if [ "$(id -u)" != 0 ]; then "$@"; return; fi
+	local user=postgres; id -u $user > /dev/null 2>&1 || user=nobody
+	( cd / && exec setpriv --reuid="$(id -u $user)" --regid="$(id -g $user)" --clear-groups env HOME=/ "$@" )
+}
+pg_make() {
+	pg_bin=$(pg_programs)
+	[ -n "$pg_bin" ] || { echo "no PostgreSQL here: scripts/deps installs it" >&2; return 1; }
+	pg_folder=$(env -u TMPDIR mktemp -d /tmp/freshet-pg.XXXXXX) # short: the path of a socket has 107 bytes at most
+	[ "$(id -u)" != 0 ] || chown "$(id -u postgres 2> /dev/null || id -u nobody)" "$pg_folder"
+	pg_as "$pg_bin/initdb" -D "$pg_folder/data" -A trust -U freshet -E UTF8 --locale=C -N > "$pg_folder/init" 2>&1 ||
+		{ cat "$pg_folder/init" >&2; return 1; }
+	pg_url="postgresql:///postgres?user=freshet&host=$pg_folder"
+}
+pg_start() {
+	pg_as "$pg_bin/pg_ctl" -D "$pg_folder/data" -l "$pg_folder/log" -w -t 60 -s start \
+		-o "-c listen_addresses='' -k '$pg_folder' -c fsync=${PG_FSYNC:-off} -c max_connections=100 \
+		-c shared_buffers=${PG_BUFFERS:-64MB} -c max_wal_size=2GB -c autovacuum_naptime=10s -c jit=off ${PG_MORE:-}" \
+		> "$pg_folder/start" 2>&1 9>&- || { cat "$pg_folder/start" "$pg_folder/log" >&2; return 1; }
+}
+pg_id() { head -n 1 "$pg_folder/data/postmaster.pid" 2> /dev/null; }
+pg_crash() { # nothing is written, nobody is told; then it starts again
+	local id; id=$(pg_id) || return 0
+	kill -9 "$id"; while kill -0 "$id" 2> /dev/null; do sleep 0.02; done
+	${1:-:}     # what happens while it is away
+	until pg_start 2> /dev/null; do sleep 0.1; done # its children must go first: they see that it has gone
+}
+pg_stop() { pg_as "$pg_bin/pg_ctl" -D "$pg_folder/data" -w -s -m immediate stop > /dev/null 2>&1 || true; }
+pg_remove() { pg_stop; rm -rf "$pg_folder"; }
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+	trap '' INT HUP TERM    # the end of the input is the way to stop it
+	pg_make && pg_start || { [ -z "${pg_folder:-}" ] || pg_remove; exit 1; }
+	echo "$pg_url"
+	exec 1>&-
+	cat > /dev/null
+	pg_remove
+fi
