@@ -3,10 +3,14 @@
 #   make                     build/freshet, build/libfreshet.a, build/libfreshet.so
 #   make demo                install what is missing, build, run the demo
 #   make check               install what is missing, run every test, plain and under sanitizers
+#   make check-threads       the tests of what runs in threads, under ThreadSanitizer
 #   make check-report        open the HTML reports in headless Chromium, which is installed if missing
+#   make check-dashboard     the same for the dashboard of `freshet serve`, every view and action
+#   make interop             foreign judges (warcio, ReplayWeb.page, js-wacz, zstd), installed below build/interop
 #   make SAN=address,undefined check    only the sanitized half
 #   make CC=clang            another compiler (V=1 shows the commands)
 #   make install, uninstall  program, library, man pages, completion (prefix=/usr/local, DESTDIR=)
+#   make soak                `freshet serve` for a while, and its memory (SOAK_SECONDS=600)
 #   make bench               against peers, on this machine
 #   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
 #
@@ -17,7 +21,7 @@ VERSION := 0.1.0
 prefix  ?= /usr/local
 B       := $(if $(SAN),build-san,build)
 CFLAGS  ?= -O2 -g
-PC      := libcurl sqlite3 expat libdeflate libisal zlib libzstd libbrotlidec libxxhash libcrypto uchardet libpsl libidn2
+PC      := libcurl sqlite3 libpcre2-8 libpq expat libdeflate libisal zlib libzstd libbrotlidec libxxhash libcrypto uchardet libpsl libidn2
 WARN    := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fopenmp -pthread -Isrc -Iinclude -I$(B) \
 	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
@@ -29,7 +33,8 @@ JOBS    := $(shell nproc)
 LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 
 LIB_SRC  := $(foreach d,base web warc graph cluster repo fetch policy engine,$(wildcard src/$d/*.c src/$d/*/*.c))
-CLI_SRC  := $(wildcard src/cli/*.c src/cli/*/*.c)
+CLI_SRC  := $(wildcard src/cli/*.c src/cli/*/*.c src/cli/cmd/*/*.c)
+SERVE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/serve/*.c src/serve/*/*.c))
 DEMO_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/demo/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
@@ -50,6 +55,8 @@ CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
 $(B)/src/cli/report/report_assets.o: ALL_CFLAGS += -DCHART_JS='"$(CHART_JS)"'
 $(B)/src/cli/report/report_assets.o: $(wildcard src/cli/report/page/* $(CHART_JS))
 
+$(B)/src/serve/assets.o: $(wildcard src/serve/page/*)
+
 # Reading pages is worth it (3 %), but the list of word edges is written faster one by
 # one than gathered into vectors.
 $(B)/src/web/%.o: ALL_CFLAGS += $(if $(findstring -O2,$(CFLAGS)),-O3 -fno-tree-slp-vectorize)
@@ -62,9 +69,9 @@ $(B)/libfreshet.so: $(LIB_OBJ)
 	$(say) $@
 	$(Q)$(CC) $(LDALL) -shared -Wl,-soname,libfreshet.so.0 -o $@ $^ $(LIBS)
 
-$(B)/freshet: $(CLI_OBJ) $(DEMO_OBJ) $(B)/libfreshet.a
+$(B)/freshet: $(CLI_OBJ) $(SERVE_OBJ) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
-	$(Q)$(CC) $(LDALL) -o $@ $^ -lmicrohttpd $(LIBS)
+	$(Q)$(CC) $(LDALL) -o $@ $^ -lmicrohttpd -ljansson $(LIBS)
 
 $(B)/freshet.pc: Makefile
 	@mkdir -p $(@D)
@@ -77,7 +84,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(Q)$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
 
 tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
-check: deps
+check: deps-test
 ifdef SAN
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=$(SAN) tests
 	@scripts/run-tests $(B)
@@ -87,11 +94,25 @@ else
 	@scripts/run-tests build build-san
 endif
 
+check-threads: deps
+	@scripts/run-threads
+
 # The reports in a browser; `make check` does this where there is a Chromium.
 check-report: deps
 	@scripts/deps --report
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@scripts/check-report
+
+# The dashboard; `make check` has a short form of it.
+check-dashboard: deps
+	@scripts/deps --report
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@scripts/check-dashboard --long
+
+# What others' programs say of our files, and we of theirs; npm packages go below build/interop.
+interop: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@scripts/run-interop $(B)
 
 demo: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) all
@@ -102,8 +123,11 @@ FUZZ_REPLAY := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 fuzz-replay-bins: $(FUZZ_REPLAY)
 $(B)/fuzz/%: $(B)/fuzz/%.o $(B)/fuzz/replay.o $(B)/libfreshet.a
 	$(say) $@
-	$(Q)$(CC) $(LDALL) -o $@ $^ $(LIBS)
-fuzz: deps
+	$(Q)$(CC) $(LDALL) -o $@ $^ $(FUZZ_LIBS_$*) $(LIBS)
+# the parsers of the service are no part of the library
+$(B)/fuzz/fuzz_serve: $(filter $(B)/src/serve/http/%,$(SERVE_OBJ))
+FUZZ_LIBS_fuzz_serve = $(B)/libfreshet.a -lmicrohttpd -ljansson
+fuzz: deps-test
 	@scripts/run-fuzz $(FUZZ_SECONDS)
 
 # Benchmarks have their peers installed first; FRESHET_DATA names real data.
@@ -117,6 +141,9 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libfreshet.a
 	$(Q)$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
 -include $(wildcard bench/*.mk tests/*.mk)
 
+soak: all
+	@scripts/trial-serve soak $(or $(SOAK_SECONDS),600)
+
 # Installed, the archive is one object whose own names are its own: a program may have
 # a buf_add() of its own.
 $(B)/installed/libfreshet.a: $(LIB_OBJ)
@@ -129,7 +156,8 @@ $(B)/installed/libfreshet.a: $(LIB_OBJ)
 to = $(DESTDIR)$(prefix)
 install: all $(B)/installed/libfreshet.a
 	install -d "$(to)/bin" "$(to)/lib/pkgconfig" "$(to)/include" "$(to)/share/man/man1" \
-		"$(to)/share/bash-completion/completions"
+		"$(to)/share/bash-completion/completions" "$(to)/share/zsh/site-functions" \
+		"$(to)/share/fish/vendor_completions.d"
 	install -m 755 $(B)/freshet "$(to)/bin/"
 	install -m 644 $(B)/installed/libfreshet.a "$(to)/lib/"
 	install -m 755 $(B)/libfreshet.so "$(to)/lib/libfreshet.so.$(VERSION)"
@@ -139,21 +167,26 @@ install: all $(B)/installed/libfreshet.a
 	sed 's|^prefix=.*|prefix=$(prefix)|' $(B)/freshet.pc > "$(to)/lib/pkgconfig/freshet.pc"
 	$(B)/freshet help --man-pages "$(to)/share/man/man1"
 	$(B)/freshet help --completion > "$(to)/share/bash-completion/completions/freshet"
+	$(B)/freshet help --completion --shell zsh > "$(to)/share/zsh/site-functions/_freshet"
+	$(B)/freshet help --completion --shell fish > "$(to)/share/fish/vendor_completions.d/freshet.fish"
 
 uninstall:
 	rm -f "$(to)/bin/freshet" "$(to)/include/freshet.h" "$(to)/lib/libfreshet.a" \
 		"$(to)"/lib/libfreshet.so* "$(to)/lib/pkgconfig/freshet.pc" "$(to)/share/man/man1/freshet.1" \
-		"$(to)"/share/man/man1/freshet-*.1 "$(to)/share/bash-completion/completions/freshet"
+		"$(to)"/share/man/man1/freshet-*.1 "$(to)/share/bash-completion/completions/freshet" \
+		"$(to)/share/zsh/site-functions/_freshet" "$(to)/share/fish/vendor_completions.d/freshet.fish"
 
 deps:
 	@scripts/deps
+deps-test:
+	@scripts/deps --test
 deps-quiet:
 	@scripts/deps --check
 clean:
 	rm -rf build build-san build-fuzz
 help:
-	@sed -n '3,14p' Makefile | cut -c3-
+	@sed -n '3,15p' Makefile | cut -c3-
 
-.PHONY: all tests check check-report demo fuzz fuzz-replay-bins bench bench-bins bench-big install uninstall deps deps-quiet clean help
+.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big soak install uninstall deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -28,7 +28,8 @@
  * one folder or, by -x, in 64, is quiet or not; with 4 threads or 64 it is slower.
  *
  * With FRESHET_BENCH_PAGES=N the number of pages is N.  An argument "fetch", "bare",
- * "wget2", "wget", "peers" or "cycle" runs only that one.
+ * "wget2", "wget", "peers", "cycle" or "postgres" (a cycle on both stores) runs only that
+ * one.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -52,6 +53,7 @@
 #include "fetch_world.h"
 #include "html_sax.h"
 #include "warc/warc_pack.h"
+#include "../tests/lib/pg.h"
 
 #define ROUNDS 3
 #define ONE_IN 10                       /* pages for the slow peers */
@@ -144,13 +146,13 @@ static struct score run_cycle(const struct world *w, struct store *store,
 
 /* Everything that a cycle does: fetch, parse, digests, WARC with gzip, store; and
  * again, when all that the server has to say is 304. */
-static void run_pipeline(const struct world *w, struct score *ret_first,
+static void run_pipeline(const struct world *w, bool on_pg, struct score *ret_first,
                          struct score *ret_again)
 {
 	struct fetch_options o = FETCH_DEFAULTS;
 	struct crawl_opts opts = { .policy = "oldest", .budget = { 100, true }, .seed = 1,
 		.cycle_seconds = 86400, .confirmations = 1 };
-	char url[96], db[96], folder[96];
+	char url[96], db[96], folder[96], pg[PG_URL];
 	struct gate gate = { 0 };
 	struct store *store;
 	struct err err;
@@ -161,7 +163,7 @@ static void run_pipeline(const struct world *w, struct score *ret_first,
 	snprintf(folder, sizeof folder, "%s/warc", w->dir);
 	unlink(db);
 	mkdir(folder, 0755);
-	rc = store_open(&store, db, STORE_CREATE, &err);
+	rc = store_open(&store, on_pg ? pg_url(pg) : db, STORE_CREATE, &err);
 	rc = rc < 0 ? rc : store_begin(store, &err);
 	for (unsigned i = 0; i < w->n && rc >= 0; i++) {
 		url_of(w, i, url);
@@ -389,7 +391,7 @@ static struct score run_bare(const struct world *w)
 /* Microseconds a page of SHA-1 and gzip alone. */
 static double run_least(const struct world *w)
 {
-	struct warc_packer *packer = warc_packer_new();
+	struct warc_packer *packer = warc_packer_new((struct warc_packing){ 0 });
 	struct warc_packed packed;
 	struct buf body;
 	double spent = 0, c;
@@ -422,7 +424,7 @@ static void print(const char *name, const struct score *s, const char *more)
 }
 
 struct results {
-	struct score ours, whole, again, wget2, wget2_null, bare, wget;
+	struct score ours, whole, again, whole_pg, again_pg, wget2, wget2_null, bare, wget;
 	double least, peers[2];         /* microseconds a page; zlib -1, -6 */
 	long memory;                    /* MB */
 };
@@ -448,8 +450,10 @@ static void run_all(const struct world *w, const char *only, struct results *r)
 		}
 		if (wanted(only, "wget2"))
 			best(&r->wget2_null, run_wget2(w, 8, false));
-		if (wanted(only, "cycle"))
-			run_pipeline(w, &r->whole, &r->again);
+		if (wanted(only, "cycle") || wanted(only, "postgres"))
+			run_pipeline(w, false, &r->whole, &r->again);
+		if (wanted(only, "postgres"))
+			run_pipeline(w, true, &r->whole_pg, &r->again_pg);
 		if (wanted(only, "wget"))
 			best(&r->wget, run_wget(&part));
 	}
@@ -483,6 +487,7 @@ int main(int argc, char **argv)
 	struct results r = { 0 };
 	char cmd[100];
 
+	setenv("PG_FSYNC", "on", 0);     /* as bench_store_pg */
 	if (!mkdtemp(w.dir))
 		return perror(w.dir), 1;
 	chmod(w.dir, 0755);
@@ -503,6 +508,12 @@ int main(int argc, char **argv)
 	print("  to /dev/null", &r.wget2_null, "");
 	print("whole pipeline", &r.whole, "");
 	print("  nothing changed", &r.again, "");
+	print("on PostgreSQL", &r.whole_pg, "");
+	print("  nothing changed", &r.again_pg, "");
+	if (r.whole_pg.pages > 0)
+		printf("  whole pipeline, PostgreSQL to SQLite: %.2f pages/s (target 0.7); %.2f where "
+		       "nothing changed\n", r.whole_pg.pages / r.whole.pages,
+		       r.again_pg.pages / r.again.pages);
 	print("wget --warc-file", &r.wget, " (one page in ten)");
 	if (r.peers[0] > 0)
 		printf("  behind wget2: %.1f us of SHA-1, libxml2's SAX and zlib -1; %.1f with -6 "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_recall - the start of a cycle over the age of a repository: what it costs to read
- * pages and links, to recall the visits (all of them, or with the snapshot of the cycle
- * before), and to plan, after 2, 50 and 200 cycles of `tide`.
+ * pages and links and to recall the visits, without and with the files that the cycle before
+ * left beside the store, and to plan, after 2, 50 and 200 cycles of `tide`.
  *
  * FRESHET_BENCH_PAGES (1,000,000) pages, FRESHET_BENCH_CYCLES ("2 50 200") ages; 2 % of the
  * pages are visited in a cycle, and a third of the visits find a change.  Each age is
@@ -16,6 +16,7 @@
 #include "base/math/rng.h"
 #include "engine/recall/dry.h"
 #include "engine/recall/snapshot.h"
+#include "engine/view/kept_links.h"
 
 #define PER_SITE 1000
 
@@ -88,7 +89,8 @@ static void add_cycle(struct store *s, uint32_t cycle)
 {
 	uint32_t budget = n_pages / 50;
 	struct store_cycle row = { .number = cycle, .time = moment(cycle), .budget = budget,
-	                           .downloads = budget, .policy = { "tide", 4 }, .seed = 1 };
+	                           .downloads = budget, .policy = { "tide", 4 }, .seed = 1,
+	                           .pages = n_pages };
 	struct err err;
 
 	must(store_begin(s, &err), &err);
@@ -125,7 +127,7 @@ static int measure(const char *path, const char *out, uint32_t age)
 	struct resume_opts ro = { .policy = "tide", .seed = 1, .cycle_seconds = DAY_SECONDS,
 	                          .aim = AIM_FRESHNESS };
 	double at[4], full, frozen, plan;
-	char snapshot[4300];
+	char cache[4300];
 	struct inventory v;
 	struct resumed r;
 	struct store *s;
@@ -133,8 +135,10 @@ static int measure(const char *path, const char *out, uint32_t age)
 	FILE *f;
 
 	must(store_open(&s, path, STORE_READ, &err), &err);
-	snprintf(snapshot, sizeof snapshot, "%s" SNAPSHOT_END, path);
-	unlink(snapshot);
+	snprintf(cache, sizeof cache, "%s" SNAPSHOT_END, path);
+	unlink(cache);
+	snprintf(cache, sizeof cache, "%s" KEPT_LINKS_END, path);
+	unlink(cache);
 	at[0] = cpu_now();
 	must(inventory_open(&v, s, &io, &err), &err);
 	inventory_release(&v);
@@ -149,8 +153,8 @@ static int measure(const char *path, const char *out, uint32_t age)
 	must(dry_cycle(&r, moment(age + 1), r.has.loaded.n_here / 50, &err), &err);
 	plan = cpu_now() - at[3];
 	resume_release(&r);
-	ro.before_cycle = age;          /* the cycle before wrote its snapshot */
-	ro.keep = true;
+	ro.before_cycle = age;          /* the cycle before wrote its caches */
+	ro.snapshot = true;
 	resume_seconds(&r, s, &ro);
 	resume_release(&r);
 	ro.before_cycle = age + 1;
@@ -165,7 +169,7 @@ static int measure(const char *path, const char *out, uint32_t age)
 	return fclose(f) != 0;
 }
 
-/* Full, frozen: the whole start of a cycle, without and with a snapshot. */
+/* Full, frozen: the whole start of a cycle, without and with caches. */
 struct costs { double pages, links, full, frozen, plan; };
 
 static struct costs print_age(const char *argv0, const char *db, uint32_t age,
@@ -187,10 +191,10 @@ static struct costs print_age(const char *argv0, const char *db, uint32_t age,
 		exit(1);
 	}
 	fclose(f);
-	printf("%6u cycles: start %.2f s, with a snapshot %.2f s (of them pages %.2f, links %.2f); "
-	       "plan %.2f s", age, c.full, c.frozen, c.pages, c.links, c.plan);
+	printf("%6u cycles: start %.2f s (of them pages %.2f, links %.2f), with caches %.2f s; "
+	       "plan %.2f s", age, c.full, c.pages, c.links, c.frozen, c.plan);
 	if (first)
-		printf("; start against the first: %.2f times, with a snapshot %.2f times",
+		printf("; against the first: start %.2f times, with caches %.2f times",
 		       c.full / first->full, c.frozen / first->frozen);
 	printf("; peak %ld MiB\n", child.peak_kib >> 10);
 	fflush(stdout);

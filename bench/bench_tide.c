@@ -10,7 +10,7 @@
  * bytes a page of the whole process, and ChangeRatio.
  *
  *   bench_tide                              the usual runs
- *   bench_tide PAGES [CYCLES [POLICY]]      one of them
+ *   bench_tide PAGES [CYCLES [POLICY [AIM]]]        one of them
  */
 #include <stdio.h>
 #include <sys/resource.h>
@@ -68,14 +68,15 @@ static void make_tree(struct world *w, uint32_t n_dirs)
 	*t = (struct tree){ .n_dirs = n_dirs, .n_sites = (n_dirs - 1) / DIRS_A_SITE + 1,
 		.dir_parent = w->parent, .dir_site = w->dir_site, .dir_depth = w->depth,
 		.dir_first = w->dir_first, .dir_pages = w->dir_pages,
-		.child_first = w->child_first, .child_dirs = w->child_dirs };
+		.child_first = w->child_first, .child_dirs = w->child_dirs,
+		.dir_alone = mem_zalloc(n_dirs, 1) };
 }
 
 static void make_world(struct world *w, uint32_t n)
 {
 	uint32_t n_dirs = (n - 1) / PAGES_A_DIR + 1;
 
-	w->pages.n = n;
+	w->pages.n = w->pages.n_settled = n;
 	w->pages.site = numbers(n);
 	w->pages.dir = numbers(n);
 	w->dir_first = numbers(n_dirs);
@@ -134,7 +135,8 @@ static int find(void *self, const struct offer *offers, size_t n, struct deliver
 	return 0;
 }
 
-static double play(struct world *w, const char *spec, uint32_t cycles, double *ret_ratio)
+static double play(struct world *w, const char *spec, enum aim aim, uint32_t cycles,
+                   double *ret_ratio)
 {
 	struct engine e;
 	struct policy *policy;
@@ -146,6 +148,7 @@ static double play(struct world *w, const char *spec, uint32_t cycles, double *r
 		exit(1);
 	engine_init(&e, &w->pages, policy, 0);
 	set_view(w, &e.view);
+	e.view.aim = aim;
 	for (uint32_t i = 0; i < w->pages.n; i++)
 		e.visits.state[i] = PAGE_HERE;
 	e.source = (struct source){ .self = w, .deliver = find };
@@ -166,17 +169,17 @@ static double play(struct world *w, const char *spec, uint32_t cycles, double *r
 	return seconds;
 }
 
-static int run_one(uint32_t n, uint32_t cycles, const char *spec)
+static int run_one(uint32_t n, uint32_t cycles, const char *spec, enum aim aim)
 {
 	struct world w = { .cycle = 0 };
 	double seconds, ratio = 0;
 	struct rusage use;
 
 	make_world(&w, n);
-	seconds = play(&w, spec, cycles, &ratio);
+	seconds = play(&w, spec, aim, cycles, &ratio);
 	getrusage(RUSAGE_SELF, &use);
-	printf("%-10s %10u pages, cycle %2u: %7.2f s planning, %4.0f bytes a page at the peak "
-	       "(%.2f GiB), ChangeRatio %.3f\n", spec, n, cycles, seconds,
+	printf("%-10s aim %-9s %10u pages, cycle %2u: %7.2f s planning, %4.0f bytes a page at the "
+	       "peak (%.2f GiB), ChangeRatio %.3f\n", spec, aim_name(aim), n, cycles, seconds,
 	       (double)use.ru_maxrss * 1024 / n, (double)use.ru_maxrss / 1048576, ratio);
 	return 0;
 }
@@ -184,15 +187,16 @@ static int run_one(uint32_t n, uint32_t cycles, const char *spec)
 int main(int argc, char **argv)
 {
 	static const char *const usual[] = { "10000000 4 frequency", "10000000 4 tide",
-	                                     "1000000 4 tide", "1000000 60 tide" };
+	                                     "10000000 4 tide changes", "1000000 4 tide", "1000000 60 tide" };
 
 	if (argc > 1) {
 		uint32_t n = (uint32_t)strtoul(argv[1], NULL, 10);
 		uint32_t cycles = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 4;
+		enum aim aim;
 
-		if (n < 1000 || !cycles)
+		if (n < 1000 || !cycles || !aim_find(argc > 4 ? argv[4] : AIM_DEFAULT, &aim))
 			return 2;
-		return run_one(n, cycles, argc > 3 ? argv[3] : "tide");
+		return run_one(n, cycles, argc > 3 ? argv[3] : "tide", aim);
 	}
 	printf("budget 2 %%, ten pages a directory; wanted of 10,000,000 pages: under 15 s, "
 	       "under 200 bytes a page\n");

@@ -118,7 +118,7 @@ static double write_ours(const struct pages *p, const char *folder, char *ret_na
 	                                 .file_max = UINT64_C(1) << 40, .seed = 1 };
 	double t = cpu(RUSAGE_SELF);
 	struct warc_writer *w;
-	struct warc_place place = { .filename = "" };
+	struct warc_position place = { .filename = "" };
 	struct err err;
 
 	if (warc_writer_open(&w, &o, &err) < 0)
