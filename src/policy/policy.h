@@ -23,7 +23,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/numbers.h"
-#include "base/option.h"
+#include "base/option/option.h"
 #include "policy/demand.h"
 #include "policy/frozen.h"
 #include "policy/view.h"

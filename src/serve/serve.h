@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/option.h"
+#include "base/option/option.h"
 #include "engine/client/client.h"
 
 struct gate;

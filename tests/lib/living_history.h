@@ -4,7 +4,7 @@
 #define TESTS_LIB_LIVING_HISTORY_H
 
 #include "demo/living.h"
-#include "engine/view/history.h"
+#include "engine/history/history.h"
 
 /* Add a record for each state of each page until `end`, and at the moment of each cycle one
  * of each page that fails then.  url() says where a page is. */

@@ -4,7 +4,7 @@
 #define TESTS_LIB_TRACE_H
 
 #include "engine/archive/world.h"
-#include "engine/view/history.h"
+#include "engine/history/history.h"
 
 #define TRACE_START 1640995200          /* 2022-01-01, a midnight */
 

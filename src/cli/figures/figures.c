@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/io/progress.h"
-#include "engine/view/trace.h"
+#include "engine/history/trace.h"
 
 static const struct figure_paper *const papers[] = { &figures_paper1, &figures_paper2,
                                                      &figures_paper3, &figures_paper4,

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/io/json.h"
 #include "base/log.h"
-#include "base/option.h"
+#include "base/option/option.h"
 
 /* Options that every command takes. */
 struct common_opts {

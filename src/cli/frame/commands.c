@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/io/output.h"
-#include "base/near.h"
+#include "base/option/near.h"
 #include "cli/frame/command.h"
 #include "cli/frame/terminal.h"
 

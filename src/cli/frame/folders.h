@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/option.h"
+#include "base/option/option.h"
 
 /* Replace every folder by its .warc, .cdx and .cdxj files (also .gz and .zst), sorted by
  * name.  Repositories and files stay as they are.  A folder without archives is E_IO.

@@ -5,7 +5,7 @@
 
 #include "cli/print/cluster_print.h"
 #include "cluster/bisect.h"
-#include "engine/book/import_words.h"
+#include "engine/import/import_words.h"
 #include "engine/view/inventory.h"
 
 /* Where pages come from: a repository, or the newest captures of files. */

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/when.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "engine/replay/experiment.h"
 
 #define EVIDENCE "evidence"

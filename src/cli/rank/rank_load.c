@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "cli/frame/repository.h"
 #include "engine/archive/archive.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "engine/view/inventory.h"
 #include "graph/bvgraph.h"
 #include "graph/graph_file.h"

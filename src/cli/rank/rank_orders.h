@@ -4,7 +4,7 @@
 #define CLI_RANK_RANK_ORDERS_H
 
 #include "base/math/stat.h"
-#include "base/option.h"
+#include "base/option/option.h"
 #include "cli/rank/rank_load.h"
 #include "graph/pagerank.h"
 

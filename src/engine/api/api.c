@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "repo/place.h"
 
 #define STRUCT_SIZE_MAX 4096    /* bytes: more is no size, but what lay there before */

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "engine/api/api.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "web/url/url.h"
 
 /* What the caller asks for goes before the repository's settings. */

@@ -3,7 +3,7 @@
 #include "engine/api/api.h"
 #include "engine/replay/experiment.h"
 #include "engine/replay/replay.h"
-#include "engine/view/trace.h"
+#include "engine/history/trace.h"
 
 static bool see_reading(void *arg, uint64_t done, uint64_t total)
 {

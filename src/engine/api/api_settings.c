@@ -32,7 +32,7 @@ static const struct option_spec settings[] = {
 	OPT_END
 };
 
-/* How files are read: engine/book/import.h loads these itself. */
+/* How files are read: engine/import/import.h loads these itself. */
 static const char *const reading[] = { "detect", "ignore" };
 
 static int fill_one(void *arg, const char *key, const char *value, struct err *err)

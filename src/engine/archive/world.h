@@ -13,7 +13,7 @@
 #define ENGINE_ARCHIVE_WORLD_H
 
 #include "base/err.h"
-#include "base/option.h"
+#include "base/option/option.h"
 #include "engine/archive/record.h"
 
 struct world_opts {

@@ -18,7 +18,7 @@
 #include "engine/book/care.h"
 #include "engine/book/moved.h"
 #include "engine/archive/analyse.h"
-#include "engine/book/import_words.h"
+#include "engine/import/import_words.h"
 #include "engine/crawl/crawl.h"
 #include "engine/crawl/time_left.h"
 #include "engine/cycle/cycle.h"

@@ -22,7 +22,7 @@
 #ifndef ENGINE_CRAWL_LIFE_H
 #define ENGINE_CRAWL_LIFE_H
 
-#include "base/option.h"
+#include "base/option/option.h"
 #include "repo/store.h"
 #include "web/rules/liveness.h"
 

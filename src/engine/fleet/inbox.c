@@ -23,7 +23,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "engine/book/last_cycle.h"
 #include "engine/book/tell.h"
 #include "engine/fleet/work.h"

@@ -22,7 +22,7 @@
 
 #include "base/io/input.h"
 #include "base/map.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "fetch/fetch.h"
 #include "repo/store.h"
 

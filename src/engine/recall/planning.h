@@ -6,7 +6,7 @@
 #ifndef ENGINE_RECALL_PLANNING_H
 #define ENGINE_RECALL_PLANNING_H
 
-#include "base/option.h"
+#include "base/option/option.h"
 #include "engine/recall/dry.h"
 #include "engine/recall/failing.h"
 

@@ -21,7 +21,7 @@
 #include "base/math/stat.h"
 #include "engine/cycle/cycle.h"
 #include "engine/replay/search.h"
-#include "engine/view/history.h"
+#include "engine/history/history.h"
 #include "engine/view/prepare.h"
 
 enum replay_weights { WEIGHTS_PAGERANK, WEIGHTS_PAGERANK10 };

@@ -23,7 +23,7 @@
 
 #include "base/err.h"
 #include "base/math/stat.h"
-#include "engine/view/facts.h"
+#include "engine/history/facts.h"
 
 #define SEARCH_TERMS_MAX 8      /* terms of a query; later ones are ignored */
 #define SEARCH_K_MAX 1000

@@ -7,7 +7,7 @@
 #define ENGINE_VIEW_COPIES_H
 
 #include "engine/view/features.h"
-#include "engine/view/history.h"
+#include "engine/history/history.h"
 #include "graph/graph.h"
 #include "repo/store.h"
 

@@ -11,7 +11,7 @@
 #define ENGINE_VIEW_FEATURES_H
 
 #include "cluster/rows.h"
-#include "engine/view/facts.h"
+#include "engine/history/facts.h"
 #include "engine/view/pages.h"
 #include "web/page/features.h"
 

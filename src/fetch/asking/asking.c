@@ -2,7 +2,7 @@
 /* asking.c - what goes with a request; see asking.h. */
 #include "fetch/asking/asking.h"
 
-#include "base/option.h"
+#include "base/option/option.h"
 #include "fetch/asking/media_types.h"
 #include "fetch/asking/own_header.h"
 #include "fetch/asking/secret_file.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/near.h"
+#include "base/option/near.h"
 
 #define POLICY(name) extern const struct policy_ops policy_##name;
 #include "policy/catalogue/list.def"

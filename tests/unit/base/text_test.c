@@ -14,7 +14,7 @@
 #include "base/io/json.h"
 #include "base/log.h"
 #include "base/math/rng.h"
-#include "base/option.h"
+#include "base/option/option.h"
 #include "base/utf8.h"
 #include "base/when.h"
 

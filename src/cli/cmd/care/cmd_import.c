@@ -9,7 +9,7 @@
 #include "cli/frame/crawling.h"
 #include "cli/frame/scope_options.h"
 #include "engine/archive/site_detect.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "engine/index/index_server.h"
 #include "web/page/change.h"
 

@@ -2,7 +2,7 @@
 /* cmd_set.c - `freshet set` and `freshet get`: settings of a repository. */
 #include <stdio.h>
 
-#include "base/near.h"
+#include "base/option/near.h"
 #include "cli/frame/crawling.h"
 #include "cli/frame/shards.h"
 #include "engine/book/care.h"

@@ -4,7 +4,7 @@
 #define CLI_CMD_CARE_IMPORT_FLEET_H
 
 #include "cli/frame/shards.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 
 /* Import what goes over the files, one by one, into i.  Pages of lists go to the inboxes of
  * their shards; of archives each shard takes its own, file by file.  *ret_left: shards whose

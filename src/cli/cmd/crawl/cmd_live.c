@@ -13,7 +13,7 @@
 #include "cli/frame/crawling.h"
 #include "cli/print/live_print.h"
 #include "cli/report/report.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 
 struct live_args {
 	struct web_opts web;

@@ -10,8 +10,8 @@
 #include "cli/print/cluster_print.h"
 #include "cli/print/cluster_run.h"
 #include "cli/report/report.h"
-#include "engine/book/import_words.h"
-#include "engine/view/trace.h"
+#include "engine/import/import_words.h"
+#include "engine/history/trace.h"
 
 struct cluster_cli_opts {
 	int64_t k, folds, most, top, trials, refine;

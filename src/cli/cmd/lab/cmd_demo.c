@@ -18,7 +18,7 @@
 #include "cli/frame/repository.h"
 #include "cli/print/history_report.h"
 #include "demo/origin.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "engine/crawl/crawl.h"
 #include "fetch/gate.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/frame/command.h"
-#include "cli/frame/completion.h"
+#include "cli/completion/completion.h"
 
 struct help_opts {
 	const char *man_pages;

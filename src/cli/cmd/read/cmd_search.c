@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "cli/frame/repository.h"
-#include "engine/book/import_words.h"
+#include "engine/import/import_words.h"
 #include "engine/recall/sites.h"
 #include "engine/replay/search.h"
 #include "web/html/encoding.h"

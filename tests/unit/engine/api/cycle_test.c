@@ -18,7 +18,7 @@
 #include "base/io/json.h"
 #include "base/math/rng.h"
 #include "base/when.h"
-#include "engine/view/trace.h"
+#include "engine/history/trace.h"
 #include "freshet.h"
 #include "web/url/url.h"
 

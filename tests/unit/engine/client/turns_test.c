@@ -18,7 +18,7 @@
 #include "../../../lib/client_desk.h"
 #include "../../../lib/scratch.h"
 #include "base/math/rng.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 
 #define CYCLES 60               /* of a trial, at most */
 #define STEPS 160

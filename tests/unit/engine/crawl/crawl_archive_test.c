@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "engine/export/export.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "../../../lib/bed.h"
 #include "../../../lib/origin_tape.h"
 #include "../../../lib/warc_valid.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/book/import.h"
+#include "engine/import/import.h"
 #include "web/text/terms.h"
 #include "../../../lib/bed.h"
 #include "../../../lib/origin_tape.h"

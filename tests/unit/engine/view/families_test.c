@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "engine/view/facts.h"
+#include "engine/history/facts.h"
 #include "engine/view/families.h"
 #include "policy/tide/tide.h"
 
