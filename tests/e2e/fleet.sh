@@ -111,12 +111,35 @@ grep -q done out || fail "status: $(cat out)"
 expect 0 $f -C r status --workers
 grep -q 'e .*stopped' out || fail "workers: $(cat out)"
 
+# a shard is split while nobody holds it: what is known of its pages stays; what was sent to the
+# inbox of the old one goes on to the new one
+big=$(sql "select shard from pages group by 1 order by count(distinct split_part(url, '/', 3)) desc limit 1")
+history="select p.url, p.visits, p.care, v.cycle, v.ord, v.outcome, c.digest from pages p left join visits v on v.shard = p.shard and v.page = p.number left join captures c on c.shard = v.shard and c.id = v.capture order by 1, 4, 5"
+sql "$history" > history-before
+sql "update fleet_shards set worker = 'north', until = clock_timestamp() + interval '1 hour' where shard = $big"
+expect 5 $f -C r fleet split "$big"
+sql "update fleet_shards set until = clock_timestamp()"
+expect 2 $f -C r fleet split 9
+expect 2 $f -C r fleet join 1
+expect 0 $f -C r fleet split "$big" --json
+is '(shard, new_shard)' "($big, 4)"
+sql "$history" > history-after
+cmp history-before history-after || fail "split: $(diff history-before history-after | head -n 4)"
+[ "$(sql 'select count(*) > 0 from pages where shard = 4')" = t ] || fail "shards: $(sql 'select shard, count(*) from pages group by 1')"
+went=$(sql 'select url from pages where shard = 4 and care = 0 limit 1')
+sql "insert into fleet_inbox (shard, kind, body) values ($big, 'remove', '$went' || chr(10))"
+expect 0 $f -C r resume "$page"         # settles what nobody holds
+sql "select 1 from fleet_inbox" | grep -q 1 && expect 0 $f -C r resume "$page"
+[ "$(sql "select care from pages where url = '$went'")" = 1 ] || fail "an entry did not go on: $(sql 'select * from fleet_inbox')"
+
 # a redirect into another shard is not followed; its target goes to that shard
 other=$(sql "select split_part(split_part(max(url), '/', 3), ':', 1) from pages where shard <> (select shard from pages where url like 'http://127.0.0.1:%' limit 1)")
 expect 0 $f -C r add "http://127.0.0.1:$port/go/$other"
 expect 0 $f -C r set budget 100
 sql "update fleet_cycles set slot = slot - 7200"
-expect 0 $f -C r work --worker f --take 4 --cycles 1
+expect 0 $f -C r work --worker f --take 5 --cycles 1
+expect 0 $f -C r status --json
+is '(shards, shards_done, cycle)' '(5, 5, 3)'
 [ "$(sql "select v.cause from visits v join pages p on p.shard = v.shard and p.number = v.page where p.url like '%/go/%'")" = 21 ] || fail "moved: $(sql "select v.* from visits v join pages p on p.shard = v.shard and p.number = v.page where p.url like '%/go/%'")"
 [ "$(sql "select count(*) from pages where url = 'http://$other:$port/to'")" = 1 ] || [ "$(sql "select count(*) from fleet_inbox where body like '%/to'")" = 1 ] || fail "target"
 # one shard on PostgreSQL by `work` asks for the same pages, in the same order, as one in a folder by `cycle`

@@ -11,8 +11,8 @@
  *   tell     lines of JSON, as `freshet tell`; with a first line "#add" pages come under care
  *
  * An entry may be applied twice if the program ends before it is dropped.  That changes
- * nothing, but for `tell`, whose batch notes the entry's id with the shard.  A URL of another
- * shard (one was split meanwhile) goes to the inbox of that.
+ * nothing, but for `tell`, whose batch notes the entry's id with the shard.  Lines for pages of
+ * another shard (one was split meanwhile) go to the inbox of that, before the rest is applied.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@
 #include "engine/book/last_cycle.h"
 #include "engine/book/tell.h"
 #include "engine/fleet/work.h"
+#include "web/url/url.h"
 
 #define AT_ONCE 200             /* entries */
 #define TAGS_MAX 32
@@ -39,6 +40,7 @@ struct applying {
 	size_t n_shards;
 	int64_t now, told;              /* told: the last entry that was told */
 	bool tell;
+	struct buf own, line;           /* of the entry: what is left to us; the parts of a line */
 	VEC(int64_t) done;
 	struct inbox_stats *stats;
 	struct arena texts;
@@ -82,22 +84,10 @@ static bool take_head(struct text *body, const char *head, struct text *ret)
 	return true;
 }
 
-static bool is_ours(void *arg, struct text url, bool listed, float weight)
-{
-	struct applying *a = arg;
-	int32_t to = fleet_shard_of(a->shards, a->n_shards, shard_hash(url.s, url.size));
-
-	(void)listed, (void)weight;
-	if (to == a->lease->shard || to < 0)
-		return to >= 0;
-	(void)!fleet_inbox_put(a->fleet, &(struct fleet_entry){ to, 0, "list", url }, 1, NULL);
-	return false;
-}
-
 static int add_pages(struct applying *a, struct text body, bool restore, struct err *err)
 {
 	struct import i = { .store = a->store, .now = a->now, .report = warn, .arg = a,
-	                    .restore = restore, .takes = is_ours };
+	                    .restore = restore };
 	const char *tags[TAGS_MAX];
 	struct import_settings *as = NULL;
 	struct text head, word;
@@ -195,16 +185,96 @@ static int tell_pages(struct applying *a, int64_t id, struct text body, struct e
 	return rc;
 }
 
-static int apply(void *arg, const struct fleet_entry *e, struct err *err)
+/* ---- entries of another shard ---- */
+
+/* Which shard is this line for?  -1: it says nothing of a page, and stays. */
+static int32_t shard_of_line(struct applying *a, bool tell, struct text line)
 {
-	struct applying *a = arg;
+	struct text url = line;
+	struct told told;
+	int32_t shard = -1;
+
+	if (tell) {
+		if (tell_parse(&told, &a->line, line.s, line.size) || !told.url.s)
+			return -1;
+		return fleet_shard_of(a->shards, a->n_shards, shard_hash(told.url.s, told.url.size));
+	}
+	if (!line.size || *line.s == '#' || !text_word(&line, &url))
+		return -1;
+	buf_clear(&a->line);
+	if (!memmem(url.s, url.size, "://", 3))
+		buf_str(&a->line, "http://");
+	buf_add(&a->line, url.s, url.size);
+	url.s = arena_strndup(&a->texts, a->line.data, a->line.size);
+	url.size = a->line.size;
+	buf_clear(&a->line);
+	if (url_canonical(url.s, url.size, &a->line, NULL) == 0)
+		shard = fleet_shard_of(a->shards, a->n_shards, shard_hash(a->line.data, a->line.size));
+	return shard;
+}
+
+/* Send lines of other shards there.  *body: what is left. */
+static int divide(struct applying *a, const struct fleet_entry *e, struct text *body,
+                  struct err *err)
+{
+	struct buf *letters = mem_zalloc(a->n_shards, sizeof *letters);
+	VEC(struct fleet_entry) others = { 0 };
+	struct text head = { "", 0 }, rest = e->body;
+	bool tell = !strcmp(e->kind, "tell");
 	int rc = 0;
 
+	if (take_head(&rest, "#", &head))
+		head = (struct text){ e->body.s, e->body.size - rest.size };
+	buf_clear(&a->own);
+	for (size_t i = 0; i < a->n_shards; i++)
+		buf_init(&letters[i], BUF_NO_LIMIT);
+	while (rest.size) {
+		const char *end = memchr(rest.s, '\n', rest.size);
+		size_t size = end ? (size_t)(end - rest.s) : rest.size;
+		int32_t to = shard_of_line(a, tell, (struct text){ rest.s, size });
+		struct buf *letter = &a->own;
+
+		for (size_t i = 0; to >= 0 && to != a->lease->shard && i < a->n_shards; i++)
+			if (a->shards[i].shard == to)
+				letter = &letters[i];
+		if (!letter->size)
+			buf_add(letter, head.s, head.size);
+		buf_add(letter, rest.s, size);
+		buf_byte(letter, '\n');
+		size += end != NULL;
+		rest = (struct text){ rest.s + size, rest.size - size };
+	}
+	for (size_t i = 0; i < a->n_shards; i++)
+		if (letters[i].size)
+			vec_push(&others, ((struct fleet_entry){ a->shards[i].shard, 0, e->kind,
+			                                         { letters[i].data, letters[i].size } }));
+	if (others.n) {
+		*body = (struct text){ a->own.data, a->own.size };
+		rc = fleet_inbox_divide(a->fleet, a->lease, e->id, *body, others.v, others.n, err);
+	}
+	for (size_t i = 0; i < a->n_shards; i++)
+		buf_release(&letters[i]);
+	free(letters);
+	vec_release(&others);
+	arena_reset(&a->texts);
+	return rc;
+}
+
+static int apply(void *arg, const struct fleet_entry *sent, struct err *err)
+{
+	struct fleet_entry entry = *sent, *e = &entry;
+	struct applying *a = arg;
+	int rc = strcmp(e->kind, "decide") ? divide(a, sent, &entry.body, err) : 0;
+
+	if (rc < 0)
+		return rc;
 	if (!strcmp(e->kind, "tell") && !a->tell) {
 		a->stats->waiting++;
 		return 0;
 	}
-	if (!strcmp(e->kind, "add") || !strcmp(e->kind, "list"))
+	if (!e->body.size)
+		rc = 0;                 /* all of it was for others */
+	else if (!strcmp(e->kind, "add") || !strcmp(e->kind, "list"))
 		rc = add_pages(a, e->body, !strcmp(e->kind, "add"), err);
 	else if (!strcmp(e->kind, "remove"))
 		rc = change_care(a, e->body, CARE_REMOVED, 0, err);
@@ -241,6 +311,8 @@ int inbox_apply(struct fleet *f, const struct fleet_lease *lease, struct store *
 	uint64_t before;
 	int rc = fleet_now(f, &now, &ahead, err);
 
+	buf_init(&a.own, BUF_NO_LIMIT);
+	buf_init(&a.line, 4 * (size_t)TELL_LINE_MAX);
 	a.now = (int64_t)now;
 	if (rc == 0 && tell == INBOX_IF_CLOSED)
 		rc = last_cycle_read(s, &last, err);
@@ -259,6 +331,8 @@ int inbox_apply(struct fleet *f, const struct fleet_lease *lease, struct store *
 		ret->entries += a.done.n;
 	} while (rc == 0 && a.done.n && ret->waiting == before);
 	vec_release(&a.done);
+	buf_release(&a.own);
+	buf_release(&a.line);
 	arena_release(&a.texts);
 	free(a.shards);
 	return rc;

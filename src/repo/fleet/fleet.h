@@ -118,6 +118,26 @@ MUST_CHECK int fleet_release(struct fleet *l, const struct fleet_lease *lease,
 MUST_CHECK int fleet_say(struct fleet *l, const struct fleet_lease *lease, const char *state,
                           int64_t here, struct err *err);
 
+/* ---- splitting ---- */
+
+/* A shard becomes two: its domains from `cut` on go to the new shard, with their pages, history,
+ * tags, hints and robots.txt; fleet_split.c says how.  All of it happens or nothing. */
+struct fleet_split {
+	int32_t shard;                  /* the new one */
+	uint64_t low, cut, high;        /* hashes of domains */
+	uint64_t pages[2];              /* that stayed; that went */
+};
+/* For who waits: step() is called before each step. */
+struct fleet_split_watch {
+	void (*step)(void *arg, const char *what, uint64_t done, uint64_t of);
+	void *arg;
+};
+/* Under a lease that the caller renews on another connection.  The shard's part of the cycle
+ * must be over (E_BUSY).  E_USAGE: all its pages are of one domain.  watch may be NULL. */
+MUST_CHECK int fleet_split(struct fleet *l, const struct fleet_lease *lease,
+                            const struct fleet_split_watch *watch, struct fleet_split *ret,
+                            struct err *err);
+
 /* ---- cycles ---- */
 
 struct fleet_cycle {
@@ -196,6 +216,12 @@ MUST_CHECK int fleet_inbox(struct fleet *l, int32_t shard, uint32_t most,
 /* They were applied, or are of no use. */
 MUST_CHECK int fleet_inbox_drop(struct fleet *l, const struct fleet_lease *lease,
                                  const int64_t *ids, size_t n, struct err *err);
+
+/* An entry has lines for other shards, since one was split: it keeps `own` (size 0: it goes),
+ * and the others get theirs, all at once. */
+MUST_CHECK int fleet_inbox_divide(struct fleet *l, const struct fleet_lease *lease, int64_t id,
+                                   struct text own, const struct fleet_entry *others, size_t n,
+                                   struct err *err);
 
 /* ---- workers ---- */
 

@@ -78,6 +78,36 @@ int fleet_inbox_drop(struct fleet *l, const struct fleet_lease *lease, const int
 	return rc;
 }
 
+int fleet_inbox_divide(struct fleet *l, const struct fleet_lease *lease, int64_t id,
+                       struct text own, const struct fleet_entry *others, size_t n,
+                       struct err *err)
+{
+	struct pg_rows rows = { .types = "itt" };
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_args_int(&a, lease->shard);
+	pg_args_int(&a, id);
+	pg_args_text(&a, own.size ? own : (struct text){ "", 0 });
+	for (size_t i = 0; i < n; i++) {
+		pg_rows_int(&rows, others[i].shard);
+		pg_rows_text(&rows, (struct text){ others[i].kind, strlen(others[i].kind) });
+		pg_rows_text(&rows, others[i].body);
+	}
+	pg_rows_take(&rows, &a);
+	/* once: repeated after a lost connection it finds the entry as it is to be */
+	rc = fleet_ask_leased(l, lease,
+		"WITH was AS (SELECT id FROM fleet_inbox WHERE shard = $1::int8 AND id = $2::int8 AND "
+		"body <> $3::text FOR UPDATE), u AS (UPDATE fleet_inbox i SET body = $3::text FROM was "
+		"WHERE i.shard = $1::int8 AND i.id = was.id AND $3::text <> ''), d AS (DELETE FROM "
+		"fleet_inbox i USING was WHERE i.shard = $1::int8 AND i.id = was.id AND $3::text = '') "
+		"INSERT INTO fleet_inbox (shard, kind, body) SELECT o.* FROM unnest($4::int8[], "
+		"$5::text[], $6::text[]) AS o WHERE EXISTS (SELECT 1 FROM was)", &a, NULL, err);
+	pg_args_release(&a);
+	pg_rows_release(&rows);
+	return rc;
+}
+
 /* ---- workers ---- */
 
 static void worker_args(const struct fleet_worker *w, struct pg_args *a)
