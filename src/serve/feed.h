@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feed.h - changes for who asks or listens, from a cursor (engine/recall/change_feed.h). */
+/* feed.h - changes for who asks or listens, from a cursor (engine/changes/change_feed.h). */
 #ifndef SERVE_FEED_H
 #define SERVE_FEED_H
 
-#include "engine/recall/change_feed.h"
+#include "engine/changes/change_feed.h"
 #include "serve/serve_inner.h"
 
 #define FEED_LIMIT_MAX 1000             /* changes of one answer */

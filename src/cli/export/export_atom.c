@@ -13,7 +13,7 @@
 #include "cli/export/changes.h"
 #include "cli/export/export.h"
 #include "cli/frame/repository.h"
-#include "engine/recall/change_lines.h"
+#include "engine/changes/change_lines.h"
 
 #define LINES 6                         /* of a difference, in an entry */
 #define SUMMARY_MAX 4096

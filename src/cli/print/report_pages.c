@@ -14,7 +14,7 @@
 #include "base/when.h"
 #include "cli/frame/command.h"
 #include "cli/print/failing_print.h"
-#include "engine/recall/change_lines.h"
+#include "engine/changes/change_lines.h"
 #include "policy/policy.h"
 
 #define CHANGES_MAX 50

@@ -3,7 +3,7 @@
 #include "base/io/output.h"
 #include "engine/api/api.h"
 #include "engine/export/export.h"
-#include "engine/recall/change_feed.h"
+#include "engine/changes/change_feed.h"
 
 struct changes {
 	struct freshet *f;

@@ -253,9 +253,8 @@ MUST_CHECK int engine_work(struct engine *e, enum ask *ret_why, struct err *err)
 /* Run the rest of an open cycle on e->source, and end it. */
 MUST_CHECK int engine_finish(struct engine *e, struct err *err);
 
-/* An event of a stored cycle, in the order it happened. */
-/* delivery.extra of an offer that lapsed or was dropped: requests beyond those that
- * engine_lapse() and engine_drop() count. */
+/* An event of a stored cycle.  delivery.extra of an offer that lapsed or was dropped: requests
+ * beyond those that engine_lapse() and engine_drop() count. */
 enum event_kind { EVENT_TOLD, EVENT_GIVEN_BACK, EVENT_LAPSED, EVENT_DROPPED };
 struct event { struct offer offer; struct delivery delivery; uint8_t kind; };
 

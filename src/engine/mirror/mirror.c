@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "engine/mirror/mirror_name.h"
 #include "engine/mirror/mirror_page.h"
-#include "engine/recall/page_copy.h"
+#include "engine/changes/page_copy.h"
 #include "web/url/url.h"
 
 #define PATH_MAX_BYTES 16384

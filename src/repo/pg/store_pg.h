@@ -199,6 +199,9 @@ int pg_pages_get(struct store *, const uint32_t *, size_t, store_page_each *, vo
 int pg_pages_change(struct store *, const struct store_page_change *, size_t, struct err *);
 int pg_foresee(struct store *, const struct store_ahead *, struct err *);
 int pg_pages(struct store *, uint32_t, store_page_each *, void *, struct err *);
+/* A copy of a text, or of all texts of a capture, that lives as long as the batch. */
+struct text pg_batch_text(struct pg_batch *b, struct text t);
+void pg_batch_texts(struct pg_batch *b, struct store_capture *c);
 /* Keep captures that were read with their pages. */
 void pg_capture_keep(struct store_pg *s, const PGresult *r, int64_t n_pages);
 int pg_captures_put(struct store *, struct store_capture *, size_t, enum store_second,

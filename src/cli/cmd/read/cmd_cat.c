@@ -7,7 +7,7 @@
 #include "base/io/output.h"
 #include "base/status.h"
 #include "cli/frame/repository.h"
-#include "engine/recall/page_copy.h"
+#include "engine/changes/page_copy.h"
 
 struct cat_opts { int64_t at; bool headers; const char *output; };
 

@@ -8,7 +8,7 @@
 #include "cli/frame/repository.h"
 #include "cli/frame/terminal.h"
 #include "engine/archive/site_detect.h"
-#include "engine/recall/page_copy.h"
+#include "engine/changes/page_copy.h"
 #include "web/page/change.h"
 #include "web/page/change_diff.h"
 

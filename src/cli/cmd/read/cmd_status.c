@@ -8,7 +8,7 @@
 #include "cli/frame/tagged.h"
 #include "cli/print/failing_print.h"
 #include "cli/print/history_print.h"
-#include "engine/recall/page_copy.h"
+#include "engine/changes/page_copy.h"
 
 struct status_opts {
 	bool shards, workers, check, sites, failing, accessibility;

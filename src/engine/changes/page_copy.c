@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page_copy.c - pages read back, and their changes for accessibility. */
-#include "engine/recall/page_copy.h"
+#include "engine/changes/page_copy.h"
 
 #include "engine/view/pages.h"
 #include "warc/http.h"

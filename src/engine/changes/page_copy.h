@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* page_copy.h - the page of a capture as it was sent, content encoding undone. */
-#ifndef ENGINE_RECALL_PAGE_COPY_H
-#define ENGINE_RECALL_PAGE_COPY_H
+#ifndef ENGINE_CHANGES_PAGE_COPY_H
+#define ENGINE_CHANGES_PAGE_COPY_H
 
 #include "engine/archive/content.h"
 #include "web/page/extract.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/math/rng.h"
-#include "engine/recall/change_feed.h"
+#include "engine/changes/change_feed.h"
 #include "policy/policy.h"
 #include "../../../lib/bed.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change_lines.c - see change_lines.h. */
-#include "engine/recall/change_lines.h"
+#include "engine/changes/change_lines.h"
 
 #include "web/page/change_diff.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change_feed.c - see change_feed.h. */
-#include "engine/recall/change_feed.h"
+#include "engine/changes/change_feed.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * the other, visits of a cycle are kept in the order told, and a cycle that is over gets no
  * more.  So what is kept later stands behind every cursor that was handed out before.
  */
-#ifndef ENGINE_RECALL_CHANGE_FEED_H
-#define ENGINE_RECALL_CHANGE_FEED_H
+#ifndef ENGINE_CHANGES_CHANGE_FEED_H
+#define ENGINE_CHANGES_CHANGE_FEED_H
 
 #include "repo/store.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change_lines.h - the first lines of text that differ between a copy and the one before. */
-#ifndef ENGINE_RECALL_CHANGE_LINES_H
-#define ENGINE_RECALL_CHANGE_LINES_H
+#ifndef ENGINE_CHANGES_CHANGE_LINES_H
+#define ENGINE_CHANGES_CHANGE_LINES_H
 
-#include "engine/recall/page_copy.h"
+#include "engine/changes/page_copy.h"
 
 struct change_lines {
 	struct store *store;
