@@ -197,6 +197,11 @@ int store_pages(struct store *s, uint32_t from, store_page_each *each, void *arg
 	return s->ops->pages(s, from, each, arg, err);
 }
 
+int store_pages_touched(struct store *s, store_page_each *each, void *arg, struct err *err)
+{
+	return s->ops->pages_touched(s, each, arg, err);
+}
+
 int store_captures_put(struct store *s, struct store_capture *rows, size_t n,
                        enum store_second how, uint8_t *ret, struct err *err)
 {

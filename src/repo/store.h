@@ -31,7 +31,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 
-#define STORE_SCHEMA 7          /* version of the tables */
+#define STORE_SCHEMA 8          /* version of the tables */
 #define STORE_EXTRA_MAX 1000000 /* requests of one visit */
 #define STORE_NONE UINT32_MAX   /* no page */
 
@@ -57,6 +57,9 @@ struct store_page {
 	uint32_t found;                 /* cycle in which discovery added it; 0: the user did */
 	double weight;                  /* importance, given by the user; 1: the usual one */
 	uint8_t care;                   /* enum care; 0: under care */
+	int64_t touched;                /* when somebody said that it changed, and no visit has
+	                                 * looked since; 0: never, or a visit has */
+	uint32_t notifier;              /* who said so (engine/book/touch.h); 0: nobody */
 };
 
 #define STORE_WEIGHT_MAX 1e9
@@ -69,6 +72,7 @@ enum {
 	STORE_SET_HINT_SEEN = 1 << 6, STORE_SET_FOUND = 1 << 7, STORE_SET_WEIGHT = 1 << 8,
 	STORE_SET_FAILS_GONE = 1 << 9,
 	STORE_SET_GIVEN = 1 << 10,      /* unless there is one: the first stays */
+	STORE_SET_TOUCHED = 1 << 11,    /* and notifier */
 };
 
 struct store_page_change {
@@ -286,6 +290,10 @@ MUST_CHECK int store_pages_change(struct store *s, const struct store_page_chang
 /* All, by number, from this one on. */
 MUST_CHECK int store_pages(struct store *s, uint32_t from, store_page_each *each, void *arg,
                            struct err *err);
+
+/* Those that were touched, by number. */
+MUST_CHECK int store_pages_touched(struct store *s, store_page_each *each, void *arg,
+                                   struct err *err);
 
 /* One page.  1: new, 0: known; returns its number either way. */
 MUST_CHECK int store_page_add(struct store *s, struct text url, int64_t added,

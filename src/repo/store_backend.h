@@ -37,6 +37,7 @@ struct store_ops {
 	int (*pages_change)(struct store *, const struct store_page_change *, size_t n,
 	                    struct err *);
 	int (*pages)(struct store *, uint32_t from, store_page_each *, void *, struct err *);
+	int (*pages_touched)(struct store *, store_page_each *, void *, struct err *);
 
 	int (*captures_put)(struct store *, struct store_capture *, size_t n, enum store_second,
 	                    uint8_t *ret, struct err *);

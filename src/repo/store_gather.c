@@ -62,6 +62,8 @@ static void join(struct store_page_change *have, const struct store_page_change 
 	to->hint = c->set & STORE_SET_HINT ? from->hint : to->hint;
 	to->hint_seen = c->set & STORE_SET_HINT_SEEN ? from->hint_seen : to->hint_seen;
 	to->found = c->set & STORE_SET_FOUND ? from->found : to->found;
+	to->touched = c->set & STORE_SET_TOUCHED ? from->touched : to->touched;
+	to->notifier = c->set & STORE_SET_TOUCHED ? from->notifier : to->notifier;
 	to->weight = c->set & STORE_SET_WEIGHT ? from->weight : to->weight;
 	if (c->set & ~have->set & STORE_SET_GIVEN)
 		to->given = from->given;

@@ -79,6 +79,8 @@ struct store_page_change store_page_diff(const struct store_page *was,
 	c.set |= was->hint != now->hint ? STORE_SET_HINT : 0;
 	c.set |= was->hint_seen != now->hint_seen ? STORE_SET_HINT_SEEN : 0;
 	c.set |= was->found != now->found ? STORE_SET_FOUND : 0;
+	c.set |= was->touched != now->touched || was->notifier != now->notifier ?
+	         STORE_SET_TOUCHED : 0;
 	c.set |= was->weight < now->weight || was->weight > now->weight ? STORE_SET_WEIGHT : 0;
 	return c;
 }

@@ -31,8 +31,8 @@ int rows_page(void *arg, const struct store_page *p, struct err *err)
 	           (long long)p->added, (long long)p->last_visit, (long long)p->last_change,
 	           p->visits, p->changes, p->fails, p->fails_gone, p->state);
 	rows_id(d, p->capture);
-	buf_printf(&d->out, " %lld %lld %u %.17g %u", (long long)p->hint, (long long)p->hint_seen,
-	           p->found, p->weight, p->care);
+	buf_printf(&d->out, " %lld %lld %u %.17g %u %lld %u", (long long)p->hint, (long long)p->hint_seen,
+	           p->found, p->weight, p->care, (long long)p->touched, p->notifier);
 	put_text(&d->out, p->url);
 	put_text(&d->out, p->given);
 	buf_byte(&d->out, '\n');

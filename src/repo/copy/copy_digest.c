@@ -64,7 +64,8 @@ static int see_page(void *arg, const struct store_page *p, struct err *err)
 	add_text(d, p->url);
 	add_text(d, p->given);
 	ADD(d, p->number, p->added, p->last_visit, p->last_change, p->visits, p->changes, p->fails,
-	    p->fails_gone, p->state, (int64_t)p->capture, p->hint, p->hint_seen, p->found, p->care);
+	    p->fails_gone, p->state, (int64_t)p->capture, p->hint, p->hint_seen, p->found, p->care,
+	    p->touched, p->notifier);
 	add_real(d, p->weight);
 	return 0;
 }

@@ -133,6 +133,8 @@ static void put_new_page(struct pg_rows *r, const struct pg_page *page)
 	pg_rows_int(r, p->care);
 	pg_rows_int(r, p->fails_gone);
 	pg_rows_int(r, page->captured);
+	pg_rows_int(r, p->touched);
+	pg_rows_int(r, p->notifier);
 }
 
 static void put_page_change(struct pg_rows *r, const struct pg_page *page)
@@ -156,6 +158,8 @@ static void put_page_change(struct pg_rows *r, const struct pg_page *page)
 	pg_rows_text(r, c->set & STORE_SET_GIVEN ? to->given : (struct text){ 0 });
 	pg_rows_int(r, to->fails_gone);
 	pg_rows_int(r, page->captured);
+	pg_rows_int(r, to->touched);
+	pg_rows_int(r, to->notifier);
 }
 
 void pg_batch_take(struct store_pg *s, enum pg_sql sql, struct pg_rows *rows)
@@ -166,8 +170,8 @@ void pg_batch_take(struct store_pg *s, enum pg_sql sql, struct pg_rows *rows)
 
 static void flush_pages(struct store_pg *s)
 {
-	struct pg_rows added = { .types = "iitiiiiiiiiiiirtiii" };
-	struct pg_rows changed = { .types = "iiiiiiiiiiiirtii" };
+	struct pg_rows added = { .types = "iitiiiiiiiiiiirtiiiii" };
+	struct pg_rows changed = { .types = "iiiiiiiiiiiirtiiii" };
 	struct pg_batch *b = &s->batch;
 
 	for (size_t i = 0; i < b->pages.n; i++) {

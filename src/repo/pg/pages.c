@@ -32,7 +32,8 @@ static void read_page(struct pg_row *r, struct store_page *p)
 		.weight = pg_row_real(r, 13, 0, STORE_WEIGHT_MAX, "weight"),
 		.given = pg_row_text_or_null(r, 14),
 		.care = (uint8_t)pg_row_int(r, 15, 0, UINT8_MAX, "care"),
-		.fails_gone = pg_row_count(r, 16),
+		.fails_gone = pg_row_count(r, 16), .touched = pg_row_time(r, 18),
+		.notifier = pg_row_count(r, 19),
 	};
 }
 
@@ -65,6 +66,10 @@ static void apply(struct store_page *p, const struct store_page_change *c)
 		p->weight = to->weight;
 	if (c->set & STORE_SET_GIVEN && !p->given.s)
 		p->given = to->given;
+	if (c->set & STORE_SET_TOUCHED) {
+		p->touched = to->touched;
+		p->notifier = to->notifier;
+	}
 }
 
 struct wanted {
@@ -446,6 +451,29 @@ int pg_pages(struct store *base, uint32_t from, store_page_each *each, void *arg
 	pg_shard_args(s, &a);
 	pg_args_int(&a, from);
 	rc = pg_scan(s, PG_PAGE_SCAN, &a, SCAN_PART, "pages", see_page, &w, err);
+	pg_args_release(&a);
+	return rc;
+}
+
+static int see_touched(struct store_pg *s, struct pg_row *r, void *arg)
+{
+	struct walking *w = arg;
+	struct store_page p;
+
+	(void)s;
+	read_page(r, &p);
+	return r->rc < 0 ? r->rc : w->each(w->arg, &p, w->err);
+}
+
+int pg_pages_touched(struct store *base, store_page_each *each, void *arg, struct err *err)
+{
+	struct store_pg *s = pg_self(base);
+	struct walking w = { each, arg, 0, err };
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_shard_args(s, &a);
+	rc = pg_scan(s, PG_PAGE_TOUCHED, &a, SCAN_PART, "pages", see_touched, &w, err);
 	pg_args_release(&a);
 	return rc;
 }

@@ -19,6 +19,12 @@
 /* migrations[v] takes the tables from version v to v + 1. */
 static const char *const migrations[PG_SCHEMA] = {
 	[1] = pg_schema_fleet,
+	[2] =
+	"ALTER TABLE pages ADD COLUMN touched bigint NOT NULL DEFAULT 0;"
+	"ALTER TABLE pages ADD COLUMN notifier bigint NOT NULL DEFAULT 0;"
+	"CREATE INDEX pages_touched ON pages (shard, number) WHERE touched > 0;"
+	"COMMENT ON COLUMN pages.touched IS 'When somebody said that it changed; 0: a visit has looked since';"
+	"COMMENT ON COLUMN pages.notifier IS 'Who said so: a line of the state notifiers, from 1';",
 	[0] =
 	"CREATE TABLE shards (shard int PRIMARY KEY, batch bigint NOT NULL DEFAULT 0,"
 	" token bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0,"

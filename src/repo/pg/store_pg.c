@@ -260,6 +260,7 @@ const struct store_ops store_pg_ops = {
 	.pages_get = pg_pages_get,
 	.pages_change = pg_pages_change,
 	.pages = pg_pages,
+	.pages_touched = pg_pages_touched,
 	.captures_put = pg_captures_put,
 	.capture_ids = pg_capture_ids,
 	.captures_get = pg_captures_get,

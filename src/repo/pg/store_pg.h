@@ -202,6 +202,7 @@ int pg_pages(struct store *, uint32_t, store_page_each *, void *, struct err *);
 /* A copy of a text, or of all texts of a capture, that lives as long as the batch. */
 struct text pg_batch_text(struct pg_batch *b, struct text t);
 void pg_batch_texts(struct pg_batch *b, struct store_capture *c);
+int pg_pages_touched(struct store *, store_page_each *, void *, struct err *);
 /* Keep captures that were read with their pages. */
 void pg_capture_keep(struct store_pg *s, const PGresult *r, int64_t n_pages);
 int pg_captures_put(struct store *, struct store_capture *, size_t, enum store_second,

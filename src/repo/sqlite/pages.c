@@ -39,7 +39,8 @@ static bool is_plain(const struct store_page *p)
 {
 	return !p->given.s && !p->last_visit && !p->last_change && !p->visits && !p->changes &&
 	       !p->fails && !p->fails_gone && !p->state && !p->capture && !p->hint &&
-	       !p->hint_seen && !p->found && !p->care && p->weight >= 1 && p->weight <= 1;
+	       !p->hint_seen && !p->found && !p->care && !p->touched && !p->notifier &&
+	       p->weight >= 1 && p->weight <= 1;
 }
 
 static int insert_page(struct store_sqlite *s, const struct store_page *p, int64_t key,
@@ -70,6 +71,8 @@ static int insert_page(struct store_sqlite *s, const struct store_page *p, int64
 	sql_bind_text(q, 16, p->given);
 	sqlite3_bind_int64(q, 17, p->care);
 	sqlite3_bind_int64(q, 18, p->fails_gone);
+	sqlite3_bind_int64(q, 19, p->touched);
+	sqlite3_bind_int64(q, 20, p->notifier);
 	return sql_run(s, q, err);
 }
 
@@ -162,6 +165,8 @@ static int read_page(struct store_sqlite *s, sqlite3_stmt *q, struct store_page 
 		.given = sql_text_or_null(&r, 14),
 		.care = (uint8_t)sql_int(&r, 15, 0, CARE_ALL, "care of a page"),
 		.fails_gone = sql_count(&r, 16),
+		.touched = sql_time(&r, 17),
+		.notifier = sql_count(&r, 18),
 	};
 	return r.rc;
 }
@@ -221,6 +226,8 @@ int sqlite_pages_change(struct store *base, const struct store_page_change *rows
 		if (c->set & STORE_SET_GIVEN)
 			sql_bind_text(q, 13, c->to.given);
 		bind_if(q, 14, c, STORE_SET_FAILS_GONE, c->to.fails_gone);
+		bind_if(q, 15, c, STORE_SET_TOUCHED, c->to.touched);
+		bind_if(q, 16, c, STORE_SET_TOUCHED, c->to.notifier);
 		rc = sql_run(s, q, err);
 	}
 	return rc;
@@ -242,6 +249,25 @@ int sqlite_pages(struct store *base, uint32_t from, store_page_each *each, void 
 		if (rc == 0 && p.number != n)
 			rc = err_set(err, E_STORE, "%s: table pages, row %u, column id: row %u is missing "
 			             "before it; restore a backup", s->path, p.number + 1, n + 1);
+		if (rc == 0)
+			rc = each(arg, &p, err);
+	}
+	if (q)
+		sqlite3_reset(q);
+	return rc;
+}
+
+int sqlite_pages_touched(struct store *base, store_page_each *each, void *arg,
+                         struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_PAGE_TOUCHED, err);
+	int rc = q ? 0 : E_STORE;
+
+	while (rc == 0 && (rc = sql_step(s, q, err)) > 0) {
+		struct store_page p;
+
+		rc = read_page(s, q, &p, err);
 		if (rc == 0)
 			rc = each(arg, &p, err);
 	}

@@ -94,6 +94,9 @@ static const char *const migrations[STORE_SCHEMA] = {
 	/* settings: what belongs to a worker, and what the store itself counts */
 	"UPDATE settings SET key = 'worker' || substr(key, 6) WHERE key = 'state.warc';"
 	"UPDATE settings SET key = 'store.past' WHERE key = 'state.past';",
+	"ALTER TABLE pages ADD COLUMN touched INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE pages ADD COLUMN notifier INTEGER NOT NULL DEFAULT 0;"
+	"CREATE INDEX pages_touched ON pages (id) WHERE touched > 0;",
 };
 
 static int schema_version(struct store_sqlite *s, int *ret, struct err *err)

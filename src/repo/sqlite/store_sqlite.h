@@ -124,6 +124,7 @@ int sqlite_pages_get(struct store *, const uint32_t *numbers, size_t n, store_pa
 int sqlite_pages_change(struct store *, const struct store_page_change *, size_t n,
                         struct err *);
 int sqlite_pages(struct store *, uint32_t from, store_page_each *, void *, struct err *);
+int sqlite_pages_touched(struct store *, store_page_each *, void *, struct err *);
 int sqlite_captures_put(struct store *, struct store_capture *, size_t n,
                         enum store_second, uint8_t *ret, struct err *);
 int sqlite_capture_ids(struct store *, uint32_t n, uint64_t *ret, struct err *);

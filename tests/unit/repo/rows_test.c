@@ -29,7 +29,8 @@
 	F(INT, fails_gone, 3, 208) \
 	F(INT, state, STORE_PAGE_GONE, STORE_PAGE_LEFT) F(INT, capture, 108, 208) \
 	F(INT, hint, 109, 209) F(INT, hint_seen, 110, 210) F(INT, found, 111, 211) \
-	F(REAL, weight, 0.25, 3) F(INT, care, CARE_REMOVED | CARE_SCOPE, CARE_PAUSED)
+	F(REAL, weight, 0.25, 3) F(INT, care, CARE_REMOVED | CARE_SCOPE, CARE_PAUSED) \
+	F(INT, touched, 112, 212) F(INT, notifier, 7, 8)
 #define CAPTURE(F) F(INT, id, 1, 2) F(INT, page, 0, 1) F(INT, time, 103, 203) \
 	F(INT, status, 200, 404) F(INT, revisit, true, false) \
 	F(TEXT, mime, T("text/html"), T("text/plain")) F(TEXT, digest, T("d1"), T("d2")) \

@@ -430,7 +430,9 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("ALTER TABLE pages DROP COLUMN given; ALTER TABLE pages DROP COLUMN care;"
+		execute("DROP INDEX pages_touched; ALTER TABLE pages DROP COLUMN touched;"
+		        "ALTER TABLE pages DROP COLUMN notifier;"
+		        "ALTER TABLE pages DROP COLUMN given; ALTER TABLE pages DROP COLUMN care;"
 		        "ALTER TABLE pages DROP COLUMN fails_gone;"
 		        "ALTER TABLE cycles DROP COLUMN owed;"
 		        "ALTER TABLE cycles DROP COLUMN pages; DROP TABLE care; DROP TABLE tags;"
@@ -486,6 +488,7 @@ static void test_an_old_database_is_brought_up(void **state)
 		assert_true(p.weight >= 1 && p.weight <= 1);
 		assert_null(p.given.s);
 		assert_int_equal(p.care, 0);
+		assert_int_equal(p.touched, 0);
 		assert_int_equal(p.fails, 3);
 		assert_int_equal(p.fails_gone, 2);
 		assert_int_equal(store_page_get(s, 1, &p, &err), 1);

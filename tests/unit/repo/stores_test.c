@@ -104,7 +104,8 @@ static void add_pages(void)
 		rows[i] = (struct store_page){ .url = texts[i], .added = pick(100000), .visits = pick(9),
 			.changes = pick(9), .last_visit = pick(2000000000), .found = pick(3),
 			.fails = pick(4), .fails_gone = pick(3), .state = (uint8_t)pick(3),
-			.weight = pick(100) / 7.0, .hint = pick(9), .hint_seen = pick(9) };
+			.weight = pick(100) / 7.0, .hint = pick(9), .hint_seen = pick(9),
+			.touched = pick(2) ? pick(9) : 0, .notifier = pick(3) };
 		if (pick(2))
 			rows[i].given = some_text();
 	}
@@ -132,11 +133,12 @@ static void change_pages(void)
 	struct err err;
 
 	for (uint32_t i = 0; i < n; i++) {
-		rows[i] = (struct store_page_change){ .number = pick(n_pages), .set = pick(1 << 11),
+		rows[i] = (struct store_page_change){ .number = pick(n_pages), .set = pick(1 << 12),
 			.visits = pick(5), .changes = pick(2), .to = { .last_visit = pick(99999),
 			.last_change = pick(99999), .fails = pick(9), .fails_gone = pick(9),
 			.state = (uint8_t)pick(3), .hint = pick(999), .hint_seen = pick(999),
-			.found = pick(9), .weight = pick(50) / 3.0, .given = some_text() } };
+			.found = pick(9), .weight = pick(50) / 3.0, .given = some_text(),
+			.touched = pick(2) ? pick(99) : 0, .notifier = pick(9) } };
 		if (!rows[i].to.given.s)
 			rows[i].set &= ~(unsigned)STORE_SET_GIVEN;
 	}
@@ -148,6 +150,7 @@ static void change_pages(void)
 		DO(d, store_pages_change(d->s, rows, n, &err));
 		DO(d, store_pages_get(d->s, numbers, 12, rows_page, &d->rows, &err));
 		DO(d, store_page_get(d->s, numbers[0], &p, &err));
+		DO(d, store_pages_touched(d->s, rows_page, &d->rows, &err));
 	}
 }
 
