@@ -229,8 +229,8 @@ void pg_rows_take(struct pg_rows *r, struct pg_args *a)
 {
 	for (int i = 0; r->types[i]; i++) {
 		char type = r->types[i];
-		uint32_t oid = type == 'i' ? OID_INT8 : type == 'r' ? OID_FLOAT8 :
-		               type == 't' ? OID_TEXT : OID_BYTEA;
+		uint32_t oid = type == 't' ? OID_TEXT : type == 'b' ? OID_BYTEA :
+		               type == 'r' || type == 'f' ? OID_FLOAT8 : OID_INT8;
 
 		arg_begin(a);
 		put32(&a->bytes, r->n ? 1 : 0);         /* dimensions */
@@ -244,6 +244,95 @@ void pg_rows_take(struct pg_rows *r, struct pg_args *a)
 		arg_end(a);
 	}
 	pg_rows_clear(r);
+}
+
+static uint64_t get(const char *p, int size)
+{
+	uint64_t v = 0;
+
+	for (int i = 0; i < size; i++)
+		v = v << 8 | (unsigned char)p[i];
+	return v;
+}
+
+static void put(struct buf *b, uint64_t v, int size)
+{
+	char c[8];
+
+	for (int i = 0; i < size; i++)
+		c[i] = (char)(v >> 8 * (size - 1 - i));
+	buf_add(b, c, (size_t)size);
+}
+
+/* A number of 8 bytes, as narrow as its column. */
+static bool put_narrow(struct buf *b, char type, uint64_t v)
+{
+	int64_t n = (int64_t)v;
+
+	if (type == 'f') {
+		double wide;
+		float narrow;
+		uint32_t bits;
+
+		memcpy(&wide, &v, sizeof wide);
+		narrow = (float)wide;
+		if (isinf(narrow) && !isinf(wide))
+			return false;
+		memcpy(&bits, &narrow, sizeof bits);
+		put(b, 4, 4);
+		put(b, bits, 4);
+		return true;
+	}
+	if (type == 'o') {
+		put(b, 1, 4);
+		put(b, v != 0, 1);
+		return true;
+	}
+	if (type == 's' ? n < INT16_MIN || n > INT16_MAX : n < INT32_MIN || n > INT32_MAX)
+		return false;
+	put(b, type == 's' ? 2 : 4, 4);
+	put(b, v, type == 's' ? 2 : 4);
+	return true;
+}
+
+/* One row; at[]: where its cells are in the columns. */
+static bool put_row(const struct pg_rows *r, size_t at[PG_ARGS_MAX], int n, struct buf *b)
+{
+	for (int i = 0; i < n; i++) {
+		const char *cell = r->column[i].data + at[i];
+		uint32_t size = (uint32_t)get(cell, 4);
+		size_t bytes = size == UINT32_MAX ? 0 : size;
+
+		at[i] += 4 + bytes;
+		if (size == UINT32_MAX || !strchr("nsof", r->types[i]))
+			buf_add(b, cell, 4 + bytes);
+		else if (!put_narrow(b, r->types[i], get(cell + 4, 8)))
+			return false;
+	}
+	return true;
+}
+
+bool pg_rows_copy(struct pg_rows *r, int32_t before, struct pg_args *a)
+{
+	static const char head[19] = "PGCOPY\n\377\r\n";     /* and no flags, nothing more */
+	size_t at[PG_ARGS_MAX] = { 0 };
+	int n = (int)strlen(r->types);
+
+	arg_begin(a);
+	buf_add(&a->bytes, head, sizeof head);
+	for (uint32_t k = 0; k < r->n; k++) {
+		put(&a->bytes, (uint64_t)n + 1, 2);
+		put(&a->bytes, 4, 4);
+		put(&a->bytes, (uint32_t)before, 4);
+		if (!put_row(r, at, n, &a->bytes)) {
+			a->bytes.size = a->arg[a->n].from;
+			return false;
+		}
+	}
+	put(&a->bytes, UINT16_MAX, 2);
+	arg_end(a);
+	pg_rows_clear(r);
+	return true;
 }
 
 void pg_rows_clear(struct pg_rows *r)

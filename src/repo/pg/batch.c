@@ -9,12 +9,13 @@
 #define CARRY_BYTES ((size_t)64 << 20)  /* what is remembered from batch to batch */
 #define CARRY_PAGES 50000
 #define ROWS_AT_ONCE 20000      /* of a statement: each of its arrays is some MB at most */
+#define COPY_ROWS 1000          /* so many are worth the round trips of a COPY */
 
 void pg_batch_init(struct pg_batch *b)
 {
 	*b = (struct pg_batch){
 		.captures_drop.types = "i", .bodies.types = "it", .headers.types = "ittt",
-		.forget.types = "i", .visits.types = "iiiiiiiirriiii",
+		.forget.types = "i", .visits.types = "iiiissnoffisii",
 	};
 }
 
@@ -168,9 +169,20 @@ void pg_batch_take(struct store_pg *s, enum pg_sql sql, struct pg_rows *rows)
 		pg_rows_take(rows, pg_batch_call(s, sql));
 }
 
+void pg_batch_take_new(struct store_pg *s, enum pg_sql sql, enum pg_sql copy,
+                       struct pg_rows *rows)
+{
+	struct pg_call c = { .sql = (int)copy, .is_copy = true };
+
+	if (rows->n >= COPY_ROWS && pg_rows_copy(rows, s->target.shard, &c.args))
+		vec_push(&s->batch.log, c);
+	else
+		pg_batch_take(s, sql, rows);    /* says what is wrong with a number, too */
+}
+
 static void flush_pages(struct store_pg *s)
 {
-	struct pg_rows added = { .types = "iitiiiiiiiiiiirtiiiii" };
+	struct pg_rows added = { .types = "iitiiiiiisiiiirtsiiii" };
 	struct pg_rows changed = { .types = "iiiiiiiiiiiirtiiii" };
 	struct pg_batch *b = &s->batch;
 
@@ -187,11 +199,11 @@ static void flush_pages(struct store_pg *s)
 			p->change = (struct store_page_change){ .number = p->change.number };
 		p->is_changed = false;
 		if (added.n >= ROWS_AT_ONCE)
-			pg_batch_take(s, PG_PAGE_INSERT, &added);
+			pg_batch_take_new(s, PG_PAGE_INSERT, PG_PAGE_COPY, &added);
 		if (changed.n >= ROWS_AT_ONCE)
 			pg_batch_take(s, PG_PAGE_CHANGE, &changed);
 	}
-	pg_batch_take(s, PG_PAGE_INSERT, &added);
+	pg_batch_take_new(s, PG_PAGE_INSERT, PG_PAGE_COPY, &added);
 	pg_batch_take(s, PG_PAGE_CHANGE, &changed);
 	pg_rows_release(&added);
 	pg_rows_release(&changed);

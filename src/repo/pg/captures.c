@@ -66,7 +66,7 @@ static void put_body(struct store_pg *s, struct pg_rows *r, struct text body)
 		pg_rows_int(&s->batch.bodies, (int64_t)key);
 		pg_rows_text(&s->batch.bodies, body);
 		if (s->batch.bodies.size >= ROWS_BYTES)
-			pg_rows_take(&s->batch.bodies, pg_batch_call(s, PG_BODY_INSERT));
+			pg_batch_take(s, PG_BODY_INSERT, &s->batch.bodies);
 	}
 }
 
@@ -165,7 +165,7 @@ static void put_capture(struct store_pg *s, struct pg_rows *r, const struct stor
 void pg_captures_flush(struct store_pg *s)
 {
 	struct pg_batch *b = &s->batch;
-	struct pg_rows rows = { .types = "iiiiitttttttiiiiiiiiiiiiitt" };
+	struct pg_rows rows = { .types = "iiinotttttttiiiiiiiiiiiiitt" };
 
 	for (size_t i = 0; i < b->captures.n; i++) {
 		if (b->captures.v[i].is_sent)
@@ -173,12 +173,10 @@ void pg_captures_flush(struct store_pg *s)
 		put_capture(s, &rows, &b->captures.v[i].row);
 		b->captures.v[i].is_sent = true;
 		if (rows.size >= ROWS_BYTES)
-			pg_rows_take(&rows, pg_batch_call(s, PG_CAPTURE_INSERT));
+			pg_batch_take_new(s, PG_CAPTURE_INSERT, PG_CAPTURE_COPY, &rows);
 	}
-	if (b->bodies.n)
-		pg_rows_take(&b->bodies, pg_batch_call(s, PG_BODY_INSERT));
-	if (rows.n)
-		pg_rows_take(&rows, pg_batch_call(s, PG_CAPTURE_INSERT));
+	pg_batch_take(s, PG_BODY_INSERT, &b->bodies);
+	pg_batch_take_new(s, PG_CAPTURE_INSERT, PG_CAPTURE_COPY, &rows);
 	pg_rows_release(&rows);
 }
 

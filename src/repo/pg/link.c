@@ -330,59 +330,113 @@ static bool is_alive(const struct pg_link *l)
 	return PQpingParams(told.keys, told.values, 0) != PQPING_NO_RESPONSE;
 }
 
-int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err)
+static int no_answer(struct pg_link *l, struct err *err)
 {
-	int64_t silence = l->target->patience * 1000, ask_at = 0, until = 0;
+	pg_link_close(l);
+	return err_set(err, E_NET, "%s: the server does not answer", l->target->shown);
+}
+
+/* Patience with a server that says nothing; zeroed, it begins. */
+struct silence { int64_t ask_at, until; };
+
+/* Wait until something came or could be sent, or a second has passed. */
+static int wait_some(struct pg_link *l, struct silence *quiet, struct err *err)
+{
+	struct pollfd p = { .fd = PQsocket(l->conn), .events = POLLIN };
+	int64_t now = now_ms(), silence = l->target->patience * 1000;
+	int left = PQflush(l->conn);
 
 	silence = silence < SILENCE_MIN_MS ? SILENCE_MIN_MS :
 	          silence > SILENCE_MAX_MS ? SILENCE_MAX_MS : silence;
+	/* longer than the server itself gives a statement: it hangs, or the way there */
+	quiet->until = quiet->until ? quiet->until : now + (PG_STATEMENT_SECONDS + 30) * 1000;
+	quiet->ask_at = quiet->ask_at ? quiet->ask_at : now + silence;
+	if (left < 0 || now > quiet->until || (now > quiet->ask_at && !is_alive(l)))
+		return no_answer(l, err);
+	if (now > quiet->ask_at)
+		quiet->ask_at = now_ms() + silence;
+	if (left)
+		p.events |= POLLOUT;
+	if (poll(&p, 1, 1000) < 0 && errno != EINTR)
+		return no_answer(l, err);
+	return p.revents && !PQconsumeInput(l->conn) ? pg_link_failed(l, NULL, err) : 0;
+}
 
-	while (l->conn && PQisBusy(l->conn)) {
-		struct pollfd p = { .fd = PQsocket(l->conn), .events = POLLIN };
-		int64_t now = now_ms();
-		int left = PQflush(l->conn);
+int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err)
+{
+	struct silence quiet = { 0 };
+	int rc = 0;
 
-		/* longer than the server itself gives a statement: it hangs, or the way there */
-		until = until ? until : now + (PG_STATEMENT_SECONDS + 30) * 1000;
-		ask_at = ask_at ? ask_at : now + silence;
-		if (left < 0 || now > until || (now > ask_at && !is_alive(l)))
-			break;
-		if (now > ask_at)
-			ask_at = now_ms() + silence;
-		if (left)
-			p.events |= POLLOUT;
-		if (poll(&p, 1, 1000) < 0 && errno != EINTR)
-			break;
-		if (p.revents && !PQconsumeInput(l->conn))
-			return pg_link_failed(l, NULL, err);
-	}
-	if (!l->conn || PQisBusy(l->conn)) {
-		pg_link_close(l);
-		return err_set(err, E_NET, "%s: the server does not answer", l->target->shown);
-	}
+	while (l->conn && rc == 0 && PQisBusy(l->conn))
+		rc = wait_some(l, &quiet, err);
+	if (rc < 0)
+		return rc;
+	if (!l->conn)
+		return no_answer(l, err);
 	*ret = PQgetResult(l->conn);
 	return 0;
 }
 
-int pg_link_run(struct pg_link *l, const char *sql, PGresult **ret, struct err *err)
+/* The last result of what was sent, and what it says. */
+static int last_result(struct pg_link *l, PGresult **ret, struct err *err)
 {
 	PGresult *r, *last = NULL;
 	int rc = 0;
 
-	if (!l->conn || !PQsendQuery(l->conn, sql))
-		return pg_link_failed(l, NULL, err);
 	while (l->conn && (rc = pg_link_next(l, &r, err)) == 0 && r) {
 		PQclear(last);
 		last = r;
 		if (PQresultStatus(r) != PGRES_TUPLES_OK && PQresultStatus(r) != PGRES_COMMAND_OK)
 			break;
 	}
+	*ret = last;
 	if (rc == 0 && last && PQresultStatus(last) != PGRES_TUPLES_OK &&
-	    PQresultStatus(last) != PGRES_COMMAND_OK) {
+	    PQresultStatus(last) != PGRES_COMMAND_OK && PQresultStatus(last) != PGRES_COPY_IN) {
 		rc = pg_link_failed(l, last, err);
 		while (l->conn && pg_link_next(l, &r, NULL) == 0 && r)
 			PQclear(r);
 	}
+	return rc;
+}
+
+#define COPY_PART 65536         /* bytes that libpq is given at a time */
+
+int pg_link_copy(struct pg_link *l, const char *sql, const char *data, size_t size,
+                 struct err *err)
+{
+	PGresult *r = NULL;
+	int rc;
+
+	if (!l->conn || !PQsendQuery(l->conn, sql))
+		return pg_link_failed(l, NULL, err);
+	rc = last_result(l, &r, err);
+	PQclear(r);
+	for (size_t from = 0; rc == 0 && from < size; from += COPY_PART) {
+		size_t part = size - from < COPY_PART ? size - from : COPY_PART;
+		struct silence quiet = { 0 };
+
+		if (PQputCopyData(l->conn, data + from, (int)part) != 1)
+			return pg_link_failed(l, NULL, err);
+		while (rc == 0 && PQflush(l->conn) > 0)
+			rc = wait_some(l, &quiet, err);
+	}
+	if (rc < 0)
+		return rc;
+	if (PQputCopyEnd(l->conn, NULL) != 1)
+		return pg_link_failed(l, NULL, err);
+	rc = last_result(l, &r, err);
+	PQclear(r);
+	return rc;
+}
+
+int pg_link_run(struct pg_link *l, const char *sql, PGresult **ret, struct err *err)
+{
+	PGresult *last = NULL;
+	int rc;
+
+	if (!l->conn || !PQsendQuery(l->conn, sql))
+		return pg_link_failed(l, NULL, err);
+	rc = last_result(l, &last, err);
 	if (rc == 0 && ret)
 		*ret = last;
 	else

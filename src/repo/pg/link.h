@@ -63,6 +63,9 @@ int pg_link_failed(struct pg_link *l, const PGresult *r, struct err *err);
  * statement's results.  E_NET after PG_STATEMENT_SECONDS without an answer, and sooner if the
  * server does not answer to a new connection, either. */
 int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err);
+/* Run a COPY ... FROM STDIN, outside of a pipeline. */
+int pg_link_copy(struct pg_link *l, const char *sql, const char *data, size_t size,
+                 struct err *err);
 /* Run statements without parameters, outside of a pipeline; *ret, if wanted, is the last
  * result. */
 int pg_link_run(struct pg_link *l, const char *sql, PGresult **ret, struct err *err);

@@ -14,11 +14,6 @@
 #define SCAN_PART 20000
 #define KNOWN_MAX 1000000       /* pages that a batch remembers: what it changes it has anyway */
 
-static struct text keep_text(struct pg_batch *b, struct text t)
-{
-	return t.s ? (struct text){ arena_strndup(&b->texts, t.s, t.size), t.size } : t;
-}
-
 static void read_page(struct pg_row *r, struct store_page *p)
 {
 	*p = (struct store_page){
@@ -196,8 +191,8 @@ static int add_page(struct store_pg *s, struct store_page *row, struct err *err)
 	p = pg_batch_page(s, row->number, true);
 	p->is_new = p->is_known = true;
 	p->row = *row;
-	p->row.url = keep_text(b, row->url);
-	p->row.given = keep_text(b, row->given);
+	p->row.url = pg_batch_text(b, row->url);
+	p->row.given = pg_batch_text(b, row->given);
 	return 0;
 }
 
@@ -241,7 +236,7 @@ int pg_pages_change(struct store *base, const struct store_page_change *rows, si
 		struct store_page_change c = rows[i];
 
 		if (c.set & STORE_SET_GIVEN)
-			c.to.given = keep_text(&s->batch, c.to.given);
+			c.to.given = pg_batch_text(&s->batch, c.to.given);
 		if (p->is_known)
 			apply(&p->row, &c);
 		if (p->is_new && !p->is_sent)
@@ -306,8 +301,8 @@ static void remember(struct store_pg *s, struct pg_row *r, const struct store_pa
 		return;
 	p = pg_batch_page(s, row->number, true);
 	p->row = *row;
-	p->row.url = keep_text(&s->batch, row->url);
-	p->row.given = keep_text(&s->batch, row->given);
+	p->row.url = pg_batch_text(&s->batch, row->url);
+	p->row.given = pg_batch_text(&s->batch, row->given);
 	if (pg_row_any(r, 17) > p->captured)
 		p->captured = pg_row_any(r, 17);
 	p->is_known = true;

@@ -146,6 +146,19 @@ int pg_pipe_run(struct pg_pipe *p, struct err *err)
 	return rc < 0 ? rc : first;
 }
 
+int pg_pipe_copy(struct pg_pipe *p, enum pg_sql sql, const struct pg_args *rows,
+                 struct err *err)
+{
+	int rc = pg_pipe_run(p, err);
+
+	if (rc == 0)
+		rc = pg_link_copy(p->link, pg_sql_texts[sql], rows->bytes.data + rows->arg[0].from,
+		                  (size_t)rows->arg[0].size, err);
+	if (rc == 0)
+		vec_push(&p->results, NULL);
+	return rc;
+}
+
 void pg_pipe_release(struct pg_pipe *p)
 {
 	for (size_t i = 0; i < p->results.n; i++)

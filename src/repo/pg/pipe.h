@@ -30,6 +30,10 @@ struct pg_pipe {
 void pg_pipe_add(struct pg_pipe *p, enum pg_sql sql, const struct pg_args *args);
 void pg_pipe_text(struct pg_pipe *p, const char *sql, const struct pg_args *args);
 void pg_pipe_mark(struct pg_pipe *p);
+/* Rows by COPY (pg_rows_copy()): runs what was added before, then this.  An error: nothing can be
+ * added any more. */
+int pg_pipe_copy(struct pg_pipe *p, enum pg_sql sql, const struct pg_args *rows,
+                 struct err *err);
 /* Wait for all results.  An error is that of the first statement that failed. */
 int pg_pipe_run(struct pg_pipe *p, struct err *err);
 void pg_pipe_release(struct pg_pipe *p);        /* and the results */

@@ -202,10 +202,11 @@ static int explain_failure(struct store_pg *s, const struct pg_pipe *p, int rc, 
 }
 
 /* Add to the pipe what has to be sent of the batch. */
-static void add_batch(struct store_pg *s, struct pg_pipe *p)
+static int add_batch(struct store_pg *s, struct pg_pipe *p, struct err *err)
 {
 	struct pg_batch *b = &s->batch;
 	struct pg_args a = { 0 };
+	int rc = 0;
 
 	if (!s->has.writing) {
 		pg_pipe_add(p, PG_BEGIN, NULL);
@@ -219,22 +220,28 @@ static void add_batch(struct store_pg *s, struct pg_pipe *p)
 		pg_pipe_add(p, PG_SHARD_FENCE, &a);
 		s->has.n_sent = 0;
 	}
-	for (size_t i = s->has.n_sent; i < b->log.n; i++)
-		if (b->log.v[i].sql < 0)
-			pg_pipe_text(p, b->log.v[i].text, NULL);
+	for (size_t i = s->has.n_sent; i < b->log.n && rc == 0; i++) {
+		const struct pg_call *c = &b->log.v[i];
+
+		if (c->sql < 0)
+			pg_pipe_text(p, c->text, NULL);
+		else if (c->is_copy)
+			rc = pg_pipe_copy(p, (enum pg_sql)c->sql, &c->args, err);
 		else
-			pg_pipe_add(p, (enum pg_sql)b->log.v[i].sql, &b->log.v[i].args);
+			pg_pipe_add(p, (enum pg_sql)c->sql, &c->args);
+	}
 	pg_args_release(&a);
+	return rc;
 }
 
 static int send_batch(struct store_pg *s, struct err *err)
 {
 	struct pg_pipe p = { .link = &s->link };
 	bool fenced = s->has.writing;
-	int rc;
+	int rc = add_batch(s, &p, err);
 
-	add_batch(s, &p);
-	rc = pg_pipe_run(&p, err);
+	if (rc == 0)
+		rc = pg_pipe_run(&p, err);
 	if (rc == 0) {
 		s->has.writing = true;
 		s->has.n_sent = s->batch.log.n;
@@ -469,25 +476,29 @@ static int commit_step(struct store_pg *s, void *arg, struct err *err)
 	struct pg_batch *b = &s->batch;
 	struct pg_args a = { 0 };
 	bool fenced = s->has.writing;
-	int rc;
+	int rc = 0;
 
 	(void)arg;
 	if (!b->is_committed && (b->log.n || s->writing)) {
-		add_batch(s, &p);
-		if (fenced) {           /* counts have changed since then */
+		rc = add_batch(s, &p, err);
+		if (rc == 0 && fenced) {        /* counts have changed since then */
 			pg_shard_args(s, &a);
 			pg_args_int(&a, b->n_pages);
 			pg_args_int(&a, b->n_files);
 			pg_pipe_add(&p, PG_SHARD_COUNTS, &a);
 		}
-		pg_pipe_add(&p, PG_COMMIT, NULL);
-		pg_pipe_mark(&p);
-		b->is_committing = true;
+		if (rc == 0) {
+			pg_pipe_add(&p, PG_COMMIT, NULL);
+			pg_pipe_mark(&p);
+			b->is_committing = true;
+		}
 	}
-	pg_args_clear(&a);
-	pg_args_int(&a, s->lock_key);
-	pg_pipe_add(&p, PG_UNLOCK, &a);
-	rc = pg_pipe_run(&p, err);
+	if (rc == 0) {
+		pg_args_clear(&a);
+		pg_args_int(&a, s->lock_key);
+		pg_pipe_add(&p, PG_UNLOCK, &a);
+		rc = pg_pipe_run(&p, err);
+	}
 	if (rc < 0 && rc != E_NET && !fenced)
 		rc = explain_failure(s, &p, rc, err);
 	if (rc == 0)

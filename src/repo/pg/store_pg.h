@@ -31,6 +31,7 @@
 struct pg_call {
 	int sql;                        /* enum pg_sql, or -1: text */
 	char *text;
+	bool is_copy;                   /* args are what COPY reads */
 	struct pg_args args;
 };
 
@@ -177,8 +178,11 @@ void pg_batch_release(struct pg_batch *b);
 void pg_batch_carry(struct pg_batch *b);
 void pg_batch_forget(struct pg_batch *b);
 struct pg_args *pg_batch_call(struct store_pg *s, enum pg_sql sql);    /* with the shard */
-void pg_batch_take(struct store_pg *s, enum pg_sql sql, struct pg_rows *rows);   /* rows become
-                                                                                * a call */
+/* Rows become a call. */
+void pg_batch_take(struct store_pg *s, enum pg_sql sql, struct pg_rows *rows);
+/* The same for rows that are new: many go by COPY. */
+void pg_batch_take_new(struct store_pg *s, enum pg_sql sql, enum pg_sql copy,
+                       struct pg_rows *rows);
 void pg_batch_flush(struct store_pg *s);        /* rows in memory become calls */
 struct pg_page *pg_batch_page(struct store_pg *s, uint32_t number, bool make);
 /* A write outside of a batch is a batch of its own. */

@@ -99,7 +99,7 @@ static int add_visit(struct store_pg *s, const struct store_visit *v, struct err
 void pg_visits_flush(struct store_pg *s)
 {
 	pg_batch_take(s, PG_VISIT_FORGET, &s->batch.forget);
-	pg_batch_take(s, PG_VISIT_INSERT, &s->batch.visits);
+	pg_batch_take_new(s, PG_VISIT_INSERT, PG_VISIT_COPY, &s->batch.visits);
 	map_clear(&s->batch.imported);
 }
 

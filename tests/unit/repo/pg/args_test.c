@@ -166,6 +166,72 @@ static void test_arrays_mean_what_we_mean(void **state)
 	pg_args_release(&a);
 }
 
+/* The same rows by COPY, each number as wide as its column. */
+static void test_copy_means_what_we_mean(void **state)
+{
+	struct pg_rows rows = { .types = "insorftb" };
+	struct pg_args a = { 0 };
+	struct pg_pipe p = { .link = &the_link };
+	struct err err;
+	static const char *const want[] = {
+		"5 -9223372036854775808 -2147483648 -32768 f -0.5 0.25 x \\x00ff",
+		"5 9223372036854775807 2147483647 32767 t 1e+300 Infinity gr\xc3\xbc \\x",
+		"5",
+	};
+
+	(void)state;
+	pg_rows_int(&rows, INT64_MIN), pg_rows_int(&rows, INT32_MIN), pg_rows_int(&rows, INT16_MIN);
+	pg_rows_int(&rows, 0), pg_rows_real(&rows, -0.5), pg_rows_real(&rows, 0.25);
+	pg_rows_text(&rows, text("x")), pg_rows_bytes(&rows, (struct text){ "\0\xff", 2 });
+	pg_rows_int(&rows, INT64_MAX), pg_rows_int(&rows, INT32_MAX), pg_rows_int(&rows, INT16_MAX);
+	pg_rows_int(&rows, 2), pg_rows_real(&rows, 1e300), pg_rows_real(&rows, (double)INFINITY);
+	pg_rows_text(&rows, text("gr\xc3\xbc")), pg_rows_bytes(&rows, text(""));
+	for (int i = 0; i < 4; i++)
+		pg_rows_int_or_null(&rows, 1, false);
+	pg_rows_real(&rows, (double)NAN), pg_rows_real(&rows, (double)NAN);
+	pg_rows_text(&rows, (struct text){ 0 }), pg_rows_bytes(&rows, (struct text){ 0 });
+	assert_true(pg_rows_copy(&rows, 5, &a));
+	assert_int_equal(rows.n, 0);
+	pg_pipe_text(&p, "CREATE TEMPORARY TABLE wide (z int, i int8, n int4, s int2, o bool, r "
+	             "float8, f float4, t text, b bytea)", NULL);
+	assert_int_equal(pg_pipe_run(&p, &err), 0);
+	if (pg_link_copy(&the_link, "COPY wide FROM STDIN (FORMAT binary)", a.bytes.data +
+	                 a.arg[0].from, (size_t)a.arg[0].size, &err) < 0)
+		fail_msg("%s", err.text);
+	pg_pipe_release(&p);
+	ask("SELECT concat_ws(' ', z, i, n, s, o, r, f, t, b) FROM wide ORDER BY i", NULL, &p);
+	assert_int_equal(PQntuples(p.results.v[0]), 3);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(PQgetvalue(p.results.v[0], i, 0), want[i]);
+	pg_pipe_release(&p);
+	pg_rows_release(&rows);
+	pg_args_release(&a);
+}
+
+/* A number that does not fit is not cut; arrays have it as it is. */
+static void test_copy_cuts_no_number(void **state)
+{
+	static const struct { const char *types; double n; } list[] = {
+		{ "s", 32768 }, { "s", -32769 }, { "n", 2147483648 }, { "n", -2147483649 }, { "f", 1e39 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+		struct pg_rows rows = { .types = list[i].types };
+		struct pg_args a = { 0 };
+
+		if (*list[i].types == 'f')
+			pg_rows_real(&rows, list[i].n);
+		else
+			pg_rows_int(&rows, (int64_t)list[i].n);
+		assert_false(pg_rows_copy(&rows, 0, &a));
+		assert_int_equal(rows.n, 1);
+		assert_int_equal(a.n, 0);
+		pg_rows_release(&rows);
+		pg_args_release(&a);
+	}
+}
+
 static void test_numbers_of_all_widths(void **state)
 {
 	struct pg_args a = { 0 };
@@ -222,6 +288,8 @@ int main(void)
 		cmocka_unit_test(test_texts_that_are_no_utf8),
 		cmocka_unit_test(test_any_bytes_come_back),
 		cmocka_unit_test(test_arrays_mean_what_we_mean),
+		cmocka_unit_test(test_copy_means_what_we_mean),
+		cmocka_unit_test(test_copy_cuts_no_number),
 		cmocka_unit_test(test_numbers_of_all_widths),
 		cmocka_unit_test(test_a_pipe_fails_between_marks),
 	};
