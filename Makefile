@@ -10,6 +10,7 @@
 #   make SAN=address,undefined check    only the sanitized half
 #   make CC=clang            another compiler (V=1 shows the commands)
 #   make install, uninstall  program, library, man pages, completion (prefix=/usr/local, DESTDIR=)
+#   make deb                 Debian packages in build/deb, looked at by lintian
 #   make soak                `freshet serve` for a while, and its memory (SOAK_SECONDS=600)
 #   make bench               against peers, on this machine
 #   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
@@ -17,13 +18,15 @@
 # Objects live under build/ (build-san/ with SAN); folders are found by wildcard,
 # so a new file needs no line here.
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 prefix  ?= /usr/local
+libdir  ?= $(prefix)/lib
+unitdir ?= $(prefix)/lib/systemd/system
 B       := $(if $(SAN),build-san,build)
-CFLAGS  ?= -O2 -g
+CFLAGS  ?= $(if $(SAN),-O1 -g1,-O2 -g)
 PC      := libcurl sqlite3 libpcre2-8 libpq expat libdeflate libisal zlib libzstd libbrotlidec libxxhash libcrypto uchardet libpsl libidn2
 WARN    := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fopenmp -pthread -Isrc -Iinclude -I$(B) \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fopenmp -pthread -Isrc -Iinclude -I$(B) \
 	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
 	$(shell pkg-config --cflags $(PC) 2>/dev/null)
 LIBS    = $(shell pkg-config --libs $(PC) 2>/dev/null) -lstemmer -lm
@@ -31,6 +34,8 @@ Q       := $(if $(V),,@)
 say     = @$(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,echo '  ')
 JOBS    := $(shell nproc)
 LDALL   = -fopenmp -pthread $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
+# some 400 test programs are linked: gold, which comes with binutils, takes a third of the time of ld
+LDTEST  := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 
 LIB_SRC  := $(foreach d,base web warc graph cluster repo fetch policy engine,$(wildcard src/$d/*.c src/$d/*/*.c))
 CLI_SRC  := $(wildcard src/cli/*.c src/cli/*/*.c src/cli/cmd/*/*.c)
@@ -75,13 +80,13 @@ $(B)/freshet: $(CLI_OBJ) $(SERVE_OBJ) $(DEMO_OBJ) $(B)/libfreshet.a
 
 $(B)/freshet.pc: Makefile
 	@mkdir -p $(@D)
-	@printf 'prefix=%s\nName: freshet\nDescription: keeps a crawl fresh on a fixed download budget\nVersion: %s\nLibs: -L$${prefix}/lib -lfreshet\nLibs.private: %s\nRequires.private: %s\nCflags: -I$${prefix}/include\n' \
-		'$(prefix)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
+	@printf 'prefix=%s\nlibdir=%s\nName: freshet\nDescription: keeps a crawl fresh on a fixed download budget\nVersion: %s\nLibs: -L$${libdir} -lfreshet\nLibs.private: %s\nRequires.private: %s\nCflags: -I$${prefix}/include\n' \
+		'$(prefix)' '$(libdir)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
 
 # Tests: each file under tests/unit is one program; tests/e2e are scripts.
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
-	$(Q)$(CC) $(LDALL) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
+	$(Q)$(CC) $(LDALL) $(LDTEST) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
 
 tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
 check: deps-test
@@ -123,7 +128,7 @@ FUZZ_REPLAY := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))
 fuzz-replay-bins: $(FUZZ_REPLAY)
 $(B)/fuzz/%: $(B)/fuzz/%.o $(B)/fuzz/replay.o $(B)/libfreshet.a
 	$(say) $@
-	$(Q)$(CC) $(LDALL) -o $@ $^ $(FUZZ_LIBS_$*) $(LIBS)
+	$(Q)$(CC) $(LDALL) $(LDTEST) -o $@ $^ $(FUZZ_LIBS_$*) $(LIBS)
 # the parsers of the service are no part of the library
 $(B)/fuzz/fuzz_serve: $(filter $(B)/src/serve/http/%,$(SERVE_OBJ))
 FUZZ_LIBS_fuzz_serve = $(B)/libfreshet.a -lmicrohttpd -ljansson
@@ -154,27 +159,38 @@ $(B)/installed/libfreshet.a: $(LIB_OBJ)
 	$(Q)ar rcs $@ $(@D)/freshet.o
 
 to = $(DESTDIR)$(prefix)
+lib_to = $(DESTDIR)$(libdir)
+UNITS := $(wildcard systemd/*.service systemd/*.socket)
 install: all $(B)/installed/libfreshet.a
-	install -d "$(to)/bin" "$(to)/lib/pkgconfig" "$(to)/include" "$(to)/share/man/man1" \
+	install -d "$(to)/bin" "$(lib_to)/pkgconfig" "$(to)/include" "$(to)/share/man/man1" "$(DESTDIR)$(unitdir)" \
 		"$(to)/share/bash-completion/completions" "$(to)/share/zsh/site-functions" \
 		"$(to)/share/fish/vendor_completions.d"
 	install -m 755 $(B)/freshet "$(to)/bin/"
-	install -m 644 $(B)/installed/libfreshet.a "$(to)/lib/"
-	install -m 755 $(B)/libfreshet.so "$(to)/lib/libfreshet.so.$(VERSION)"
-	ln -sf libfreshet.so.$(VERSION) "$(to)/lib/libfreshet.so.0"
-	ln -sf libfreshet.so.0 "$(to)/lib/libfreshet.so"
+	install -m 644 $(B)/installed/libfreshet.a "$(lib_to)/"
+	install -m 644 $(B)/libfreshet.so "$(lib_to)/libfreshet.so.$(VERSION)"
+	ln -sf libfreshet.so.$(VERSION) "$(lib_to)/libfreshet.so.0"
+	ln -sf libfreshet.so.0 "$(lib_to)/libfreshet.so"
 	install -m 644 include/freshet.h "$(to)/include/"
-	sed 's|^prefix=.*|prefix=$(prefix)|' $(B)/freshet.pc > "$(to)/lib/pkgconfig/freshet.pc"
+	sed -e 's|^prefix=.*|prefix=$(prefix)|' -e 's|^libdir=.*|libdir=$(libdir)|' $(B)/freshet.pc > "$(lib_to)/pkgconfig/freshet.pc"
+	for unit in $(UNITS); do \
+		sed -e 's|@bindir@|$(prefix)/bin|' -e '/^#include protections/{r systemd/protections' -e 'd}' $$unit > "$(DESTDIR)$(unitdir)/$${unit#systemd/}" || exit 1; \
+	done
 	$(B)/freshet help --man-pages "$(to)/share/man/man1"
 	$(B)/freshet help --completion > "$(to)/share/bash-completion/completions/freshet"
 	$(B)/freshet help --completion --shell zsh > "$(to)/share/zsh/site-functions/_freshet"
 	$(B)/freshet help --completion --shell fish > "$(to)/share/fish/vendor_completions.d/freshet.fish"
 
 uninstall:
-	rm -f "$(to)/bin/freshet" "$(to)/include/freshet.h" "$(to)/lib/libfreshet.a" \
-		"$(to)"/lib/libfreshet.so* "$(to)/lib/pkgconfig/freshet.pc" "$(to)/share/man/man1/freshet.1" \
+	rm -f "$(to)/bin/freshet" "$(to)/include/freshet.h" "$(lib_to)/libfreshet.a" \
+		"$(lib_to)"/libfreshet.so* "$(lib_to)/pkgconfig/freshet.pc" "$(to)/share/man/man1/freshet.1" \
 		"$(to)"/share/man/man1/freshet-*.1 "$(to)/share/bash-completion/completions/freshet" \
-		"$(to)/share/zsh/site-functions/_freshet" "$(to)/share/fish/vendor_completions.d/freshet.fish"
+		"$(to)/share/zsh/site-functions/_freshet" "$(to)/share/fish/vendor_completions.d/freshet.fish" \
+		$(UNITS:systemd/%="$(DESTDIR)$(unitdir)/%")
+
+# Debian packages, built from the last commit into build/deb, looked at by lintian; scripts/make-deb has more.
+deb:
+	@scripts/deps --deb
+	@scripts/make-deb
 
 deps:
 	@scripts/deps
@@ -185,8 +201,8 @@ deps-quiet:
 clean:
 	rm -rf build build-san build-fuzz
 help:
-	@sed -n '3,15p' Makefile | cut -c3-
+	@sed -n '3,/^#$$/p' Makefile | cut -c3-
 
-.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big soak install uninstall deps deps-test deps-quiet clean help
+.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big soak install uninstall deb deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
