@@ -189,11 +189,8 @@ static void tide_begin(struct policy *p, const struct view *v)
 		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
 			struct tide_family *g = &s->family[f][i];
 
-			if (g->var <= 0)
-				continue;
 			g->sum *= memory;
 			g->var *= memory;
-			tide_set_factor(s, f, g);
 		}
 	s->fixed_ready = false;
 	s->scored = (struct tide_stamp){ 0 };
@@ -334,7 +331,8 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 
 			g->sum += (float)((seen->hit ? 1 : 0) - c);
 			g->var += (float)(c * (1 - c));
-			tide_set_factor(s, f, g);
+			if (s->fixed_ready)
+				tide_set_factor(s, f, g);
 		}
 	if (seen->reason == REASON_CHANCE || seen->reason == REASON_OLDEST) {
 		struct tide_yield *y = seen->reason == REASON_CHANCE ? &s->chosen : &s->oldest;

@@ -323,6 +323,7 @@ static void add_slot(struct tide_model *m, double width)
 void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 {
 	bool again = cycle <= m->now;
+	double age = 0;
 
 	/* cycles that nobody told us of were as long as this one */
 	if (cycle > m->now && cycle - m->now > JUMP_MOST)
@@ -331,6 +332,8 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 		add_slot(m, width);
 	if (!again)
 		sum_long_run(m, width);
+	for (uint32_t j = m->n_slots; j-- > 0; age += (double)m->slot[j].width)
+		m->fade[j] = pow(m->par.discount, age);
 	m->base = base_of_all(m);
 	m->usual = usual_rate(m);
 	m->path = PAGE_NONE;
@@ -513,14 +516,15 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 	for (uint32_t j = m->n_slots; j-- > l.from;) {
 		uint32_t i = m->slot[j].column;
 		double width = (double)m->slot[j].width;
-		double weight = pow(m->par.discount, age), exposure = width * (double)l.exposure[i];
+		double weight = m->fade[j], exposure = width * (double)l.exposure[i];
 
 		x += weight * (double)l.events[i];
 		y += weight * exposure;
 		all_x += (double)l.events[i];
 		all_y += exposure;
-		behind += fmin(width, DAY) * (double)l.events[i] *
-		          after_event((double)m->level[m->depth].hazard[i]);
+		if (hit)
+			behind += fmin(width, DAY) * (double)l.events[i] *
+			          after_event((double)m->level[m->depth].hazard[i]);
 		age += width;
 	}
 	root->events += all_x;

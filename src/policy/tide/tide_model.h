@@ -83,6 +83,7 @@ struct tide_model {
 	uint32_t n_slots, now;          /* now: the cycle */
 	uint32_t n_columns;             /* that were ever in use */
 	float width[TIDE_SLOTS];        /* by column */
+	double fade[TIDE_SLOTS];        /* by slot: what an event in it still counts for */
 	/* rates of a host nobody has visited, a unit of time: the mean one, by which its pages
 	 * may have changed, and the usual one, by which they will */
 	double base, usual;

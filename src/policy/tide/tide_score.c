@@ -30,6 +30,7 @@
 
 #include "graph/graph.h"
 
+#define LINKS_USUAL 64          /* out-links, for which powers are made but once */
 #define USUAL_SIZE 67.f         /* 300 words, as a size_class() */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
@@ -64,7 +65,7 @@ static float effect_of(const struct tide_family *g)
 
 void tide_set_factor(const struct tide_state *s, int f, struct tide_family *g)
 {
-	g->factor = expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g));
+	g->factor = g->sum == 0 ? 0 : expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g));
 }
 
 /* Odds of a page that would be unchanged with chance exp(-y). */
@@ -113,17 +114,25 @@ static float history(const struct tide_page *h)
 	return (h->hits + 1) / (h->expected + 1);
 }
 
-/* What does not change within a cycle: no page is visited twice in it. */
+/* What does not change within a cycle (no page is visited twice in it), and the factors of
+ * families, which tell() keeps up from now on. */
 void tide_set_fixed(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
-	float visited = expf((float)s->weight[TIDE_VISITED]);
+	float visited = expf((float)s->weight[TIDE_VISITED]), by_links[LINKS_USUAL];
 
+	for (uint32_t i = 0; i < LINKS_USUAL; i++)
+		by_links[i] = powf(1 + (float)i, (float)s->weight[TIDE_OUT]);
+	for (int f = 0; f < N_FAMILIES; f++)
+		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++)
+			tide_set_factor(s, f, &s->family[f][i]);
 	for (uint32_t i = 0; i < v->n_pages; i++) {
 		struct tide_page *h = policy_page(p, i);
+		float links = out_links(v, i);
 
-		h->fixed = powf(1 + out_links(v, i), (float)s->weight[TIDE_OUT]) *
-		           expf(log_size(v, i) * (float)s->weight[TIDE_SIZE]);
+		h->fixed = links < LINKS_USUAL ? by_links[(int)links] :
+		           powf(1 + links, (float)s->weight[TIDE_OUT]);
+		h->fixed *= expf(log_size(v, i) * (float)s->weight[TIDE_SIZE]);
 		if (v->pagerank)
 			h->fixed *= powf((float)(v->pagerank[i] * v->n_settled) + 1e-3f,
 			                 (float)s->weight[TIDE_RANK]);
@@ -175,14 +184,22 @@ struct tide_future tide_future_of(const struct tide_state *s, const struct tide_
 	return future(s, h, level < 0 ? (float)s->model.usual : s->model.level[level].ever);
 }
 
+/* The future of the page looked at last: most pages of a directory have the same. */
+struct foreseen { struct tide_future of; float false_by; };
+
 static float worth_of(const struct tide_state *s, const struct view *v,
-                      const struct tide_page *h, float ever, float gap)
+                      const struct tide_page *h, float ever, float gap, struct foreseen *last)
 {
+	struct tide_future f;
+
 	if (v->goal == GOAL_ALIVE || v->aim == AIM_CHANGES)
 		return h->chance;
+	f = future(s, h, ever);
 	if (v->aim == AIM_AGE)
-		return tide_worth_of_age(h->chance, gap, future(s, h, ever), s->horizon);
-	return tide_worth_of_truth(h->chance, future(s, h, ever), s->horizon);
+		return tide_worth_of_age(h->chance, gap, f, s->horizon);
+	if (f.shape != last->of.shape || f.time != last->of.time)
+		*last = (struct foreseen){ f, tide_false_by(f, s->horizon) };
+	return tide_worth_by(h->chance, f, s->horizon, last->false_by);
 }
 
 /* Pages change r times as often as their groups make expect, r being drawn from a gamma
@@ -233,6 +250,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	bool ranked = ((const struct tide_opts *)p->opts)->weight && v->pagerank;
 	float ever = level < 0 ? (float)s->model.usual : s->model.level[level].ever, gap = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
+	struct foreseen foreseen = { 0 };
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
 		uint32_t page = t->dir_pages[i];
@@ -259,7 +277,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 		/* weights that ran away must not make inf / inf */
 		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
 		h->chance = (1 - share) * odds / (1 + odds) + share * stale;
-		h->worth = worth_of(s, v, h, ever, gap);
+		h->worth = worth_of(s, v, h, ever, gap, &foreseen);
 		if (v->weight)
 			h->worth *= v->weight[page];
 		if (ranked)

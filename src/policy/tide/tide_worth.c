@@ -24,14 +24,22 @@ static float up_to(float p, float a, float b)
 	return b * (s - p);
 }
 
-float tide_worth_of_truth(float p, struct tide_future f, float horizon)
+float tide_false_by(struct tide_future f, float horizon)
 {
-	float at = -expm1f(-f.shape * log1pf(horizon / f.time));        /* F(horizon) */
+	return -expm1f(-f.shape * log1pf(horizon / f.time));
+}
 
+float tide_worth_by(float p, struct tide_future f, float horizon, float at)
+{
 	p = p < CHANCE_MAX ? p : CHANCE_MAX;
 	if (p <= at)
 		return up_to(p, f.shape, f.time);
 	return up_to(at < CHANCE_MAX ? at : CHANCE_MAX, f.shape, f.time) + horizon * (p - at);
+}
+
+float tide_worth_of_truth(float p, struct tide_future f, float horizon)
+{
+	return tide_worth_by(p, f, horizon, tide_false_by(f, horizon));
 }
 
 /* Mean age t after a download, and its integral. */

@@ -26,6 +26,9 @@
 struct tide_future { float shape, time; };      /* a, b */
 
 float tide_worth_of_truth(float chance, struct tide_future f, float horizon);
+/* The same in two steps: pages of one future share the first, F(horizon). */
+float tide_false_by(struct tide_future f, float horizon);
+float tide_worth_by(float chance, struct tide_future f, float horizon, float false_by);
 /* gap: time since the last visit, over which the chance built up evenly. */
 float tide_worth_of_age(float chance, float gap, struct tide_future f, float horizon);
 
