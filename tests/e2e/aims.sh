@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Aims and weights: where they are said, what is measured, and that weights given in every way are kept and used.
 . "$SRC/tests/lib/e2e.sh"
 

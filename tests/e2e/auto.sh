@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # auto is within 2 % of the best that it chooses from in freshness, and under the other aims, which vary more by chance, within 2 % and
 # two standard errors: one flat folder, one page a host, a budget near everything, a short history.  `random` is not: the test can fail.  Long form: scripts/results-auto worlds.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The tuning tool's experiment, live and small: every slot is one visit, the table
 # and the play by play agree with it.
 . "$SRC/tests/lib/e2e.sh"

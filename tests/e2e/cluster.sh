@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # `freshet cluster` on a made-up trace and on a repository made of it: planted
 # groups are found, the curve bends where it must, bad input is told apart.
 . "$SRC/tests/lib/e2e.sh"

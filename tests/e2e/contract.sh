@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # What other people's scripts rest on: with --json every command prints one document of its
 # schema (or JSON Lines where it says so) and nothing else on standard output, with the keys
 # that docs/formats.md names; visits are counted the same way wherever they are counted.

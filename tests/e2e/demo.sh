@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The demo, short: a living web on loopback, every policy with the same requests,
 # nothing left behind.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The documents know what the program knows: every policy has its section with
 # every parameter, every command is in the README or a document, links lead somewhere.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # freshet doctor: what is wrong is found, what is right is not blamed, nothing is changed.
 . "$SRC/tests/lib/e2e.sh"
 verdict() { field "' '.join(c['verdict'] for c in r['checks'] if c['check'] == '$1')"; }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # `freshet replay --figures`: every table and figure of the four papers, and ours, out
 # of a small made world, as text, JSON and SVG; numbers agree with plain replay.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The scores of `plan` after visits told by another crawler, against a second implementation of
 # the policies that have a closed form, written from the papers and not from the code:
 # Cho & Garcia-Molina, the censored likelihood, LambdaCrawl and Azar et al., Nutch, StormCrawler,

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # make install, and a foreign program that uses the library as installed.
 . "$SRC/tests/lib/e2e.sh"
 cd "$SRC"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The example crawler and the snippets of docs/library.md, built against what is installed; the crawler on
 # a web that changes, stopped in the middle, and beside the program's own commands.
 . "$SRC/tests/lib/e2e.sh"

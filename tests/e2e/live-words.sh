@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The words of live pages: found by `freshet search` after a cycle, new ones in the
 # place of old ones after a change, clusters named by them; off unless asked for.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Every test of the orders of LiveRank in a world where sites, directories and pages have died,
 # against the paper's definitions written a second time: PageRank by plain iteration from the
 # living and the dead of the sample, activity of sites, walks step by step; ties by PageRank.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Off-policy estimates of a repository's own log: plan at random, tell outcomes that
 # are known, ask how other policies would have done, and where that cannot be told.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Manners at a terminal: colour, paging, and completion as the shells themselves do it.
 . "$SRC/tests/lib/e2e.sh"
 export FRESHET_PAGER=

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The measures of `replay`, cycle by cycle, from the trace and the list of visits alone, by a second
 # implementation: both readings of ChangeRatio, by PageRank too, freshness before and after, age of
 # stale copies, the longest unvisited, what was found late, NDCG.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Every visit of `neighbour` in a made-up world, against Algorithms 1 and 2 of Tan et al. written a
 # second time: which pages follow a sample (by tokens of the URLs, Eq. 2; by the links, Eq. 1),
 # when they do (phi, Eqs. 3 to 8, PageRank by plain iteration), and with which probability.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # What docs/operations.md promises: a backup taken between cycles while the archive
 # goes on growing, a folder that was moved, export and import of the whole, and a
 # newer repository that is refused untouched.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # scripts/postgres-role: its role can do all that freshet does and no more, its reader can read.
 . "$SRC/tests/lib/e2e.sh"
 [ -n "${FRESHET_TEST_PG:-}" ] || { echo "no FRESHET_TEST_PG: scripts/run-tests sets it"; exit 1; }

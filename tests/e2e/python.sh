@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # The Python package, the client of the service, and the example for Scrapy: tests/python, by
 # Debian's pytest.
 . "$SRC/tests/lib/e2e.sh"

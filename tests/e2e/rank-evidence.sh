@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # freshet rank --order evidence: its costs are those of the tests that a replay of the same
 # crawl writes down, counted here by hand; worlds whose costs are known; links alone where
 # there are no URLs.

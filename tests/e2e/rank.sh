@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # freshet rank: every kind of graph file, PageRank against hand-worked values,
 # LiveRank on a graph whose costs can be told beforehand, errors and exit codes.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # A repository that another user owns, or that lies where nothing can be written: whatever
 # only reads works, also beside a writer; whatever writes says at once that it cannot, and
 # changes nothing.

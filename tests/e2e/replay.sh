@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # `freshet replay`: same bytes whatever the threads, sweeps, JSON and CSV that
 # parse and agree, measures of a trace worked out by hand, errors.
 . "$SRC/tests/lib/e2e.sh"

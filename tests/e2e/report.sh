@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Reports: one file that is complete in itself, holds what --json prints, byte for
 # byte, keeps hostile names as text, and is there whole or not at all.
 . "$SRC/tests/lib/e2e.sh"

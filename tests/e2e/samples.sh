@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Cluster-level sampling with one cluster, of which all pages are members: how many samples the
 # t-test asks for, which (the same from cycle to cycle, as long as they live), and the score of the
 # cluster, under the four weights of Tan et al. 2007b; from the list of visits, a second time.

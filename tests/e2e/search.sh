@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Search quality in replay, and search in a repository, on a small made trace.
 . "$SRC/tests/lib/e2e.sh"
 python3 - <<'P'

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # What a person sees: a report that names pages (the latest changes with lines, pages never
 # reached, what comes next), one vocabulary in log and status, pages by tag.
 . "$SRC/tests/lib/e2e.sh"

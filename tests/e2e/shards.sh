@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Replay as a fleet does it: one shard is a plain replay, no cycle passes its budget, the market
 # loses nothing where a fixed split does, and the figures say how the shards were set.
 . "$SRC/tests/lib/e2e.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # Settings of single sites: budget, age, weight and delay, of a host and its subdomains, in plans,
 # for other crawlers and on the web; shown by status --sites.
 . "$SRC/tests/lib/e2e.sh"

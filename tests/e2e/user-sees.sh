@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# Plain only.
 # What a user is told is true: errors are not announced as successes, what is wrong with a
 # setting is said when it is set, dates of the future do not hide pages.
 . "$SRC/tests/lib/e2e.sh"
