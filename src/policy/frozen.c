@@ -5,6 +5,28 @@
 #include "base/map.h"
 #include "base/mem.h"
 
+static void hash_more(struct frozen *f, const unsigned char *bytes, size_t size)
+{
+	while (size) {
+		size_t n = sizeof f->block - f->filled;
+
+		n = n < size ? n : size;
+		memcpy(f->block + f->filled, bytes, n);
+		f->filled += n;
+		bytes += n;
+		size -= n;
+		if (f->filled == sizeof f->block) {
+			f->hash = hash_bytes(f->block, f->filled, f->hash);
+			f->filled = 0;
+		}
+	}
+}
+
+uint64_t frozen_hash(const struct frozen *f)
+{
+	return hash_bytes(f->block, f->filled, f->hash);
+}
+
 void frozen_bytes(struct frozen *f, void *bytes, size_t size)
 {
 	if (!size)
@@ -17,7 +39,7 @@ void frozen_bytes(struct frozen *f, void *bytes, size_t size)
 	} else {
 		f->left -= size;
 	}
-	f->hash = hash_bytes(bytes, size, f->hash);
+	hash_more(f, bytes, size);
 }
 
 void frozen_rows(struct frozen *f, void *rows, size_t n, size_t size)

@@ -19,10 +19,14 @@ struct frozen {
 	bool thaw;                      /* read; else write */
 	bool bad;                       /* writing failed, or what was read makes no sense */
 	uint64_t left;                  /* thaw: bytes that are left to read */
-	uint64_t hash;                  /* of all bytes so far */
+	uint64_t hash;                  /* of all whole blocks so far */
+	unsigned char block[4096];      /* the one that is being filled, so that the hash does */
+	size_t filled;                  /* not depend on how bytes were grouped */
 };
 
 void frozen_bytes(struct frozen *f, void *bytes, size_t size);
+/* Of all bytes so far. */
+uint64_t frozen_hash(const struct frozen *f);
 /* An array whose length is not known before it is read; it must be empty then. */
 void frozen_array(struct frozen *f, void **v, size_t *n, size_t *cap, size_t size);
 

@@ -357,7 +357,8 @@ MUST_CHECK int store_captures_since(struct store *s, uint64_t id, store_capture_
  * drawn again.  Pages must not name one as their newest. */
 MUST_CHECK int store_captures_drop(struct store *s, const uint64_t *ids, size_t n,
                                    struct err *err);
-/* The record of a capture lies in another file of this repository from now on. */
+/* The record of a capture lies in another file of this repository from now on; file.s == NULL
+ * and -1 for the rest: its content is nowhere. */
 struct store_moved { uint64_t capture; struct text file; int64_t offset, size; };
 MUST_CHECK int store_captures_move(struct store *s, const struct store_moved *rows, size_t n,
                                    struct err *err);
@@ -532,7 +533,26 @@ MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each
                            struct err *err);    /* from this number on */
 
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
-/* Check all tables; E_STORE says what is wrong. */
-MUST_CHECK int store_check(struct store *s, struct err *err);
+
+/* ---- checking ---- */
+
+/* Something that is wrong in the tables. */
+struct store_problem {
+	const char *table;              /* "": the database itself */
+	const char *text;               /* which row, and what is wrong with it */
+	const char *was;                /* what would change, as JSON; NULL: it cannot be mended */
+};
+/* 1: mend it.  A row that makes no sense is taken out of its table, a reference to what is
+ * not there becomes none; `was` is all that is left of it.  0: leave it. */
+typedef int store_problem_each(void *arg, const struct store_problem *p, struct err *err);
+/* Check the database itself, what its texts and keys hash to, references that no other call
+ * shows (texts, files, tags), and each row of all tables but pages, captures and visits.  For
+ * these three, whoever reads them calls store_check_row() when that fails. */
+MUST_CHECK int store_check(struct store *s, store_problem_each *each, void *arg,
+                           struct err *err);
+/* Reading a table ended with E_STORE and `why`.  1: the row is gone, read again; 0: it is
+ * left.  Mending needs a store that is open for writing, and no batch or frozen moment. */
+MUST_CHECK int store_check_row(struct store *s, const char *table, const struct err *why,
+                               store_problem_each *each, void *arg, struct err *err);
 
 #endif

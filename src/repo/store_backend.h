@@ -118,7 +118,12 @@ struct store_ops {
 	                 struct err *);
 	int (*words)(struct store *, uint32_t from, store_word_each *, void *, struct err *);
 	int (*count)(struct store *, struct store_counts *, struct err *);
-	int (*check)(struct store *, struct err *);     /* beyond its rows; or NULL */
+	/* beyond its rows */
+	int (*check)(struct store *, store_problem_each *, void *, struct err *);
+	/* The row of the table that was read last and makes no sense, as JSON: 1, or 0 if it
+	 * cannot go; and delete it.  NULL: rows stay as they are. */
+	int (*bad_row)(struct store *, const char *table, struct buf *ret, struct err *);
+	int (*bad_row_drop)(struct store *, struct err *);
 };
 
 /* The first member of every backend's own struct, zeroed by it.  store.c fills the rest. */

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_check.c - check everything: the backend's own check, then every row of every table.
+ * store_check.c - check the tables: the backend's own check, then every row of the tables
+ * that engine/check does not read.
  *
- * A row is checked where it is read, so reading all of them is enough.
+ * A row is checked where it is read, so reading all of them is enough.  A table ends at the
+ * first row that makes no sense, unless that row is taken out of it.
  */
 #include "repo/store_backend.h"
 
-static int see_page(void *arg, const struct store_page *p, struct err *err)
+#define ROWS_MAX 10000          /* bad rows of one table that are taken out at a time */
+
+static int see_round(void *arg, uint32_t number, uint32_t after, struct err *err)
 {
-	(void)arg, (void)p, (void)err;
+	(void)arg, (void)number, (void)after, (void)err;
 	return 0;
 }
 
-static int see_capture(void *arg, const struct store_capture *c, struct err *err)
+static int see_lease(void *arg, const struct store_lease *l, struct err *err)
 {
-	(void)arg, (void)c, (void)err;
+	(void)arg, (void)l, (void)err;
 	return 0;
 }
 
-static int see_visit(void *arg, const struct store_visit *v, struct err *err)
-{
-	(void)arg, (void)v, (void)err;
-	return 0;
-}
-
+/* its rounds, and the leases of the open one */
 static int see_cycle(void *arg, const struct store_cycle *c, struct err *err)
 {
-	(void)arg, (void)c, (void)err;
-	return 0;
+	uint32_t number = c->number;
+	int rc = store_rounds(arg, number, see_round, NULL, err);
+
+	return rc < 0 ? rc : store_leases(arg, number, see_lease, NULL, err);
 }
 
 static int see_word(void *arg, uint32_t number, struct text word, struct err *err)
@@ -72,22 +73,90 @@ static int see_robots(void *arg, const struct store_robots *r, struct err *err)
 	return 0;
 }
 
-int store_check(struct store *s, struct err *err)
+static int read_cycles(struct store *s, struct err *err)
 {
-	int rc;
+	return store_cycles(s, 0, see_cycle, s, err);
+}
 
-	if ((s->ops->check && (rc = s->ops->check(s, err)) < 0) ||
-	    (rc = store_pages(s, 0, see_page, NULL, err)) < 0 ||
-	    (rc = store_captures(s, NULL, 0, see_capture, NULL, err)) < 0 ||
-	    (rc = store_visits(s, 0, UINT32_MAX, see_visit, NULL, err)) < 0 ||
-	    (rc = store_cycles(s, 0, see_cycle, NULL, err)) < 0 ||
-	    (rc = store_care_log(s, STORE_NONE, 0, UINT32_MAX, see_care, NULL, err)) < 0 ||
-	    (rc = store_tags(s, STORE_NONE, see_tag, s, err)) < 0 ||
-	    (rc = store_words(s, 0, see_word, NULL, err)) < 0 ||
-	    (rc = store_settings(s, see_pair, NULL, err)) < 0 ||
-	    (rc = store_states(s, STORE_OF_SHARD, see_pair, NULL, err)) < 0 ||
-	    (rc = store_states(s, STORE_OF_WORKER, see_pair, NULL, err)) < 0 ||
-	    (rc = store_hints(s, see_hint, NULL, err)) < 0)
-		return rc;
+static int read_care(struct store *s, struct err *err)
+{
+	return store_care_log(s, STORE_NONE, 0, UINT32_MAX, see_care, NULL, err);
+}
+
+static int read_tags(struct store *s, struct err *err)
+{
+	return store_tags(s, STORE_NONE, see_tag, s, err);
+}
+
+static int read_words(struct store *s, struct err *err)
+{
+	return store_words(s, 0, see_word, NULL, err);
+}
+
+static int read_settings(struct store *s, struct err *err)
+{
+	int rc = store_settings(s, see_pair, NULL, err);
+
+	if (rc == 0)
+		rc = store_states(s, STORE_OF_SHARD, see_pair, NULL, err);
+	return rc < 0 ? rc : store_states(s, STORE_OF_WORKER, see_pair, NULL, err);
+}
+
+static int read_hints(struct store *s, struct err *err)
+{
+	return store_hints(s, see_hint, NULL, err);
+}
+
+static int read_robots(struct store *s, struct err *err)
+{
 	return store_robots(s, NULL, 0, see_robots, NULL, err);
+}
+
+int store_check_row(struct store *s, const char *table, const struct err *why,
+                    store_problem_each *each, void *arg, struct err *err)
+{
+	struct store_problem p = { .table = table, .text = why->text };
+	struct buf was;
+	int rc = 0;
+
+	buf_init(&was, BUF_NO_LIMIT);
+	if (s->ops->bad_row && (rc = s->ops->bad_row(s, table, &was, err)) > 0)
+		p.was = buf_text(&was);
+	if (rc >= 0)
+		rc = each(arg, &p, err);
+	if (rc > 0 && (rc = s->ops->bad_row_drop(s, err)) == 0)
+		rc = 1;
+	buf_release(&was);
+	return rc;
+}
+
+int store_check(struct store *s, store_problem_each *each, void *arg, struct err *err)
+{
+	static const struct { const char *name; int (*read)(struct store *, struct err *); }
+	tables[] = {
+		{ "cycles", read_cycles }, { "care", read_care }, { "tags", read_tags },
+		{ "words", read_words }, { "settings", read_settings }, { "hints", read_hints },
+		{ "robots", read_robots },
+	};
+	struct err broken = { 0 };
+	int rc = s->ops->check(s, each, arg, &broken);
+
+	if (rc == E_STORE)              /* the database cannot be read to its end */
+		rc = each(arg, &(struct store_problem){ .table = "", .text = broken.text }, err);
+	else if (rc < 0 && err)
+		*err = broken;
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables && rc >= 0; i++)
+		for (unsigned n = 0; n < ROWS_MAX; n++) {
+			struct err why = { 0 };
+
+			rc = tables[i].read(s, &why);
+			if (rc == E_STORE)
+				rc = store_check_row(s, tables[i].name, &why, each, arg, err);
+			else if (rc < 0 && err)
+				*err = why;
+			if (rc <= 0)
+				break;
+		}
+	return rc < 0 ? rc : 0;
 }

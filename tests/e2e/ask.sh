@@ -75,7 +75,7 @@ grep -q 'freshet ask' err || fail "end does not say what to do"
 expect 0 $f -C r ask --count 1 --now 20260301000000
 expect 0 $f -C r cycle $web --new --budget 3 --now 20260302000000 --json
 is cycle 4; is downloads 3
-expect 0 $f -C r status --check
+expect 0 $f -C r check
 
 # bad lines are named, good ones kept; told twice does no harm; a page goes back
 expect 0 $f -C r ask --count 2 --delay 0 --budget 5 --policy oldest --now 20260401000000 --json
@@ -144,7 +144,7 @@ expect 0 $f -C r ask --count 9 --client kate --now 20260601000004
 grep -qx '{"done":true}' out || fail "not done"
 expect 0 $f -C r end --json --now 20260601000005
 is downloads 15
-expect 0 $f -C r status --check
+expect 0 $f -C r check
 
 # a made-up history, asked and told in batches, finds what replay promises
 $f world w.cdxj.gz --sites 4 --dirs 6 --steps 14 2> /dev/null > /dev/null

@@ -106,7 +106,7 @@ sed 's/,"url".*/,"outcome":"changed"}/' offers > told
 expect 0 $f -C r tell told --json --now 20250301000002
 is told 2
 expect 0 $f -C r end
-expect 0 $f -C r status --check
+expect 0 $f -C r check
 xargs $f -C r add < urls > /dev/null
 
 # a replay of the repository leaves out what is kept out

@@ -101,7 +101,7 @@ json cycle lines=2 $cycle -- -C live run --cycles 2 --every 1d --now 2030-01-01 
 json live policy explain requests alive dead soft_404 estimated_alive cost target -- -C live live $web
 json status failing.{n_sites,n_pages} failing.sites.{site,pages,failing,failed,blocked,cause,since,last,times} \
 	failing.pages.{url,outcome,cause,since,last,times} -- -C live status --failing
-json status checked -- -C live status --check
+json check repair findings pages captures visits cycles copies read lost elsewhere files bytes records unused found.record.wrong wrong mended -- -C live check
 json show url visits failed blocked failing captures -- -C live show "$url/a"
 json show failing.{outcome,cause,since,last,times,because} -- -C live show "$url/secret"
 json show features -- -C live show --features "$url/a"

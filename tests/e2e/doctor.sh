@@ -20,8 +20,8 @@ expect 1 $f -C nowhere doctor; grep -q 'freshet init' out || fail "no advice"
 # a healthy one
 $f init r >/dev/null; $f -C r add http://localhost/a http://127.0.0.1/b >/dev/null; $f -C r set contact mailto:me@example.org
 find r | sort >before
-expect 0 $f -C r doctor --check --json
-for c in contact permissions work; do has $c good; done; has store "good good"; has names good; is wrong 0
+expect 0 $f -C r doctor --json
+for c in contact permissions work; do has $c good; done; has store good; has names good; is wrong 0
 find r | sort | cmp - before || fail "doctor changed the repository"
 
 # a host that does not exist; a contact is missing

@@ -46,7 +46,7 @@ size=$(($(stat -c %s r/freshet.db) / 1024 + 200))
 code limited $size "$FRESHET" -C r import more
 [ "$rc" = 5 ] || fail "import into full tables: exit $rc"
 grep -qi 'full\|I/O' err || fail "no word of the disk"
-expect 0 "$FRESHET" -C r status --check
+expect 0 "$FRESHET" -C r check
 expect 0 "$FRESHET" -C r import more
 [ "$(pages r)" = $((before + 60000)) ] || fail "pages: $(pages r)"
 

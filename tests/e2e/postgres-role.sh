@@ -20,7 +20,7 @@ sed 's/}$/,"status":200,"digest":"x"}/' out > told
 expect 0 $f -C r tell told
 expect 0 $f -C r end
 expect 0 $f -C r prune --keep 1
-expect 0 $f -C r status --check
+expect 0 $f -C r check
 expect 0 $f copy r c
 # and no more
 expect 5 $f init o --store "$(as $u)&schema=${u}_other"

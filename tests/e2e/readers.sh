@@ -30,7 +30,7 @@ chmod 777 out.d
 
 reads() {
 	local c
-	for c in status "status --check" "status --sites" "log --visits" "show http://a.example/1" "explain http://a.example/1" "plan --budget 2" \
+	for c in status check "status --sites" "log --visits" "show http://a.example/1" "explain http://a.example/1" "plan --budget 2" \
 	         "export pages" "export visits" "export changed" "export cdxj --extended" "get" "cluster" "rank"; do
 		expect 0 $someone "$FRESHET" -C own $c
 	done

@@ -57,7 +57,7 @@ kinds = [[None, b"", b"\xff\xfe\x00"], [-1, -2**62 - 5, 2**31, 2**32, 2**62], [0
 page = url + "/1"
 web = "--delay 0 --allow-net 127.0.0.1/32"
 commands = [c.split() for c in ("""status
-status --check
+check
 status --sites --json
 log --visits
 log --json --cycle 1 --skipped
@@ -141,19 +141,19 @@ for k, (table, key, column) in enumerate(columns):
                 r = run(c)
                 runs += 1
                 said = r.stderr.decode(errors="replace")
-                # 1: diff has nothing to compare; 4: cycle finds nothing to ask; 2 and 3: a setting, or a file, that is not
-                usual = {"diff": (0, 1, 2, 3, 5), "cycle": (0, 2, 3, 4, 5), "live": (0, 2, 3, 4, 5)}.get(c[0], (0, 2, 3, 5))
+                # 1: diff has nothing to compare, check has found something; 4: cycle finds nothing to ask; 2 and 3: a setting, or a file, that is not
+                usual = {"diff": (0, 1, 2, 3, 5), "check": (0, 1, 3, 5), "cycle": (0, 2, 3, 4, 5), "live": (0, 2, 3, 4, 5)}.get(c[0], (0, 2, 3, 5))
                 fine = r.returncode in usual and "Sanitizer" not in said and "runtime error" not in said
                 if fine and r.returncode == 5:
                     refusals += 1
                     fine = "table " in said and "row " in said and "column " in said
                 if not fine: wrong.append((table, column, repr(value)[:40], " ".join(c), r.returncode, said[-int(os.environ.get("TAIL", 600)):]))
-# `status --check` finds what no other command happens to look at
+# `check` finds what no other command happens to look at
 for table, key, column in (("hints", "site", "checks"), ("robots", "origin", "time"), ("words", "id", "word"), ("captures", "id", "target"), ("settings", "key", "value")):
     put_back("good/freshet.db")
     assert spoil(table, key, column, b"\xff", True)
-    r = run(["status", "--check"])
-    if r.returncode != 5 or b"table " + table.encode() not in r.stderr or b"column " + column.encode() not in r.stderr: wrong.append((table, column, r))
+    r = run(["check"])
+    if r.returncode != 1 or b"table " + table.encode() not in r.stdout or b"column " + column.encode() not in r.stdout: wrong.append((table, column, r))
 for w in wrong[:20]: print(*w)
 print("%d columns, %d runs, %d of them refused a row, %d wrong" % (len(columns), runs, refusals, len(wrong)))
 sys.exit(bool(wrong) or refusals < len(columns) / 2)

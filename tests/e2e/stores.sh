@@ -79,7 +79,7 @@ for policy in $policies; do
 	both export pages
 	both export cdxj --extended
 	both show "$url/p/1" --json
-	$f -C b --store "$store" status --check > /dev/null || fail "PostgreSQL: status --check"
+	$f -C b --store "$store" check > /dev/null || fail "PostgreSQL: check"
 	case " tide " in *" $policy "*) ls b/freshet.db-*-memory > /dev/null || fail "what was recalled is not kept" ;; esac
 done
 

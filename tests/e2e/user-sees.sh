@@ -103,12 +103,10 @@ is '(written, lost)' '(5, 10)'
 [ "$(grep -c warning err)" = 2 ] && [ "$(grep -c '5 captures in it are lost' err)" = 2 ] || fail "warnings of lost files: $(cat err)"
 
 # --- all is well, and that is said; what is not, is an error
-expect 0 $f -C w status --check
-grep -q '^check  *no damage' out || fail "status --check says nothing when all is well"
-expect 0 $f -C w status --check --json
-is checked True
-expect 0 $f -C w status --json
-is '"checked" in r' False
+expect 0 $f -C f check
+grep -q '^nothing is wrong' out || fail "check says nothing when all is well"
+expect 1 $f -C w check --json
+is '(wrong, lost)' '(2, 10)'
 head -c 40000 /dev/zero | dd of=part/freshet.db bs=1 seek=$((size * 512)) conv=notrunc 2>/dev/null
-expect 5 $f -C part status --check
-! grep -q 'no damage' out || fail "status --check of damaged tables"
+expect 1 $f -C part check
+! grep -q 'nothing is wrong' out || fail "check of damaged tables"

@@ -108,7 +108,7 @@ echo "3 -" > state
 cycle; is "r['resumed']" True
 ls r/warc/*.open 2> /dev/null && fail "an open file is left"
 python3 judge.py "$f" > judged || fail "the judge refuses what was repaired"
-expect 0 "$f" -C r --json status --check
+expect 0 "$f" -C r check
 
 # a file cut in its last frame: what is whole is read, the rest reported
 cp "$(ls r/warc/*.warc.zst | sed -n 2p)" cut.warc.zst; truncate -s -40 cut.warc.zst

@@ -103,16 +103,15 @@ static int open_record(struct content *c, struct err *err)
 	                             buf_text(&c->path), (unsigned long long)c->at);
 }
 
-/* Is it the record of this capture? */
-static bool is_right(const struct content *c, const struct store_capture *capture,
-                     struct text url)
+bool content_is_of(const struct warc_reader *r, const struct warc_content *body,
+                   const struct store_capture *capture, struct text url)
 {
-	const struct field *uri = c->warc.record.target_uri;
+	const struct field *uri = r->record.target_uri;
 	struct warc_digest told;
 	struct buf canonical;
 	bool right;
 
-	if (!uri || c->warc.record.time != capture->time)
+	if (!uri || r->record.time != capture->time)
 		return false;
 	buf_init(&canonical, URL_SIZE_MAX);
 	if (capture->target.s)          /* redirects led there */
@@ -121,11 +120,11 @@ static bool is_right(const struct content *c, const struct store_capture *captur
 	        canonical.size == url.size && !memcmp(canonical.data, url.s, url.size);
 	buf_release(&canonical);
 	/* the digest of a revisit is the original's */
-	if (right && c->warc.record.type != WARC_REVISIT && capture->digest.s &&
+	if (right && r->record.type != WARC_REVISIT && capture->digest.s &&
 	    warc_digest_parse(capture->digest.s, capture->digest.size, &told) &&
 	    told.hash == WARC_SHA1)
-		right = warc_digest_equal(&told, &c->body.digest) ||
-		        c->body.payload_check == WARC_CHECK_RAW;
+		right = warc_digest_equal(&told, &body->digest) ||
+		        body->payload_check == WARC_CHECK_RAW;
 	return right;
 }
 
@@ -149,7 +148,7 @@ int content_load(struct content *c, const struct store_capture *capture, struct 
 	if (rc == 0)
 		rc = err_set(err, E_PARSE, "%s: record at %llu: damaged", buf_text(&c->path),
 		             (unsigned long long)c->at);
-	if (rc > 0 && !is_right(c, capture, url))
+	if (rc > 0 && !content_is_of(&c->warc, &c->body, capture, url))
 		rc = err_set(err, E_PARSE, "%s: record at %llu: not the capture of %.*s that lay "
 		             "there", buf_text(&c->path), (unsigned long long)c->at,
 		             (int)(url.size < 200 ? url.size : 200), url.s);

@@ -32,6 +32,9 @@ void content_release(struct content *c);
  * capture's page. */
 MUST_CHECK int content_load(struct content *c, const struct store_capture *capture,
                             struct text url, struct err *err);
+/* Is what was loaded the record of this capture? */
+bool content_is_of(const struct warc_reader *r, const struct warc_content *body,
+                   const struct store_capture *capture, struct text url);
 /* The block of the last loaded record, as in the file. */
 MUST_CHECK int content_block(struct content *c, struct buf *out, struct err *err);
 

@@ -81,6 +81,12 @@ MUST_CHECK int sweep_run(struct prune *p, struct err *err);
 
 /* ---- rewrite.c ---- */
 
+#define REWRITE_STATE "rewrite" /* state of the worker: the file that is being written anew */
+
+/* Is this the name of an archive file that Freshet wrote? */
+bool rewrite_is_ours(const char *name, size_t size);
+/* Is it one that lies in the folder `warc` of this repository?  *ret, if wanted: its name there. */
+bool rewrite_is_own(struct text worker, struct text name, struct text *ret);
 /* Undo what a crash left of a file that was being written anew.  A crawl begins with it. */
 MUST_CHECK int rewrite_repair(struct store *s, const char *warc_folder, struct err *err);
 

@@ -14,7 +14,7 @@
 #include "engine/archive/content.h"
 #include "warc/warc_write.h"
 
-#define STATE_KEY "rewrite"
+#define STATE_KEY REWRITE_STATE
 #define ROUNDS_MAX 100000u      /* how often a file is written anew */
 #define AT_ONCE 1000            /* captures read back, or moved, in one call */
 

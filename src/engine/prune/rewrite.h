@@ -27,10 +27,6 @@ struct rewrite {
 	VEC(struct store_moved) moved;  /* captures in it; file is set at the end */
 };
 
-/* Is this the name of an archive file that Freshet wrote? */
-bool rewrite_is_ours(const char *name, size_t size);
-/* Is it one that lies in the folder `warc` of this repository?  *ret, if wanted: its name there. */
-bool rewrite_is_own(struct text worker, struct text name, struct text *ret);
 /* Begin a file named after `old`, with these bytes in front: the dictionary.  E_IO with p->no_room: the disk is full; rewrite_abandon()
  * then, as after any error. */
 MUST_CHECK int rewrite_begin(struct rewrite *w, struct prune *p, int folder_fd,

@@ -9,7 +9,7 @@
 #include "base/io/output.h"
 #include "base/map.h"
 
-#define FORMAT "freshet 2 " FRESHET_VERSION
+#define FORMAT "freshet 3 " FRESHET_VERSION
 #define PATH_SIZE 4200
 
 struct head { char format[32]; uint64_t origin; };
@@ -81,12 +81,28 @@ bool cachefile_open(struct frozen *f, const char *store, const char *end, void *
 
 bool cachefile_close(struct frozen *f)
 {
-	uint64_t hash = f->hash, kept = ~hash;
+	uint64_t hash = frozen_hash(f), kept = ~hash;
 	bool whole = !f->bad && !f->left &&
 		fread(&kept, 1, sizeof kept, f->file) == sizeof kept;
 
 	fclose(f->file);
 	return whole && kept == hash;
+}
+
+enum cachefile_state cachefile_check(const char *store, const char *end)
+{
+	struct frozen f;
+	char bytes[4096];
+	enum cachefile_state state = CACHEFILE_FOREIGN;
+
+	if (!cachefile_open(&f, store, end, NULL, 0)) {
+		char name[PATH_SIZE];
+
+		return !find_name(store, end, name) || access(name, F_OK) ? CACHEFILE_NONE : state;
+	}
+	while (f.left && !f.bad)
+		frozen_bytes(&f, bytes, f.left < sizeof bytes ? (size_t)f.left : sizeof bytes);
+	return cachefile_close(&f) ? CACHEFILE_GOOD : CACHEFILE_DAMAGED;
 }
 
 void cachefile_leave(struct frozen *f)
@@ -116,7 +132,7 @@ struct output *cachefile_begin(struct frozen *f, const char *store, const char *
 
 void cachefile_end(struct frozen *f, struct output *o)
 {
-	uint64_t hash = f->hash;
+	uint64_t hash = frozen_hash(f);
 	struct err err;
 
 	frozen_value(f, &hash);

@@ -27,6 +27,13 @@ bool cachefile_close(struct frozen *f);
 /* Close one that is not wanted after all. */
 void cachefile_leave(struct frozen *f);
 
+enum cachefile_state {
+	CACHEFILE_NONE, CACHEFILE_GOOD, CACHEFILE_DAMAGED,
+	CACHEFILE_FOREIGN,              /* of another version or machine, or a copy: not used */
+};
+/* Is it whole, whatever it is about? */
+enum cachefile_state cachefile_check(const char *store, const char *end);
+
 struct output;
 /* Write one: begin, freeze, end.  NULL: it cannot be written. */
 struct output *cachefile_begin(struct frozen *f, const char *store, const char *end,

@@ -311,4 +311,5 @@ const struct store_ops store_pg_ops = {
 	.words_add = pg_words_add,
 	.words = pg_words,
 	.count = pg_count,
+	.check = pg_check,
 };

@@ -223,6 +223,7 @@ int pg_captures_since(struct store *, uint64_t, store_capture_each *, void *, st
 /* The id of the WARC file of a capture; a new one gets a row. */
 int pg_file_id(struct store_pg *s, const struct store_capture *c, int64_t *ret,
                struct err *err);
+int pg_check(struct store *, store_problem_each *, void *, struct err *);
 int pg_captures_drop(struct store *, const uint64_t *, size_t, struct err *);
 int pg_captures_move(struct store *, const struct store_moved *, size_t, struct err *);
 int pg_files(struct store *, store_file_each *, void *, struct err *);

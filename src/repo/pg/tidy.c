@@ -51,7 +51,8 @@ int pg_captures_move(struct store *base, const struct store_moved *moved, size_t
 		struct store_capture c = { .file = moved[i].file };
 		int64_t file = 0;
 
-		rc = pg_file_id(s, &c, &file, err);
+		if (c.file.s)
+			rc = pg_file_id(s, &c, &file, err);
 		pg_rows_int(&rows, (int64_t)moved[i].capture);
 		pg_rows_int(&rows, file);
 		pg_rows_int(&rows, moved[i].offset);

@@ -43,6 +43,7 @@ void sql_row_bad(struct sql_row *r, int column, const char *wanted)
 
 	if (r->rc < 0)
 		return;
+	sqlite_bad_row_note(r);
 	if (r->key.s)
 		log_quote(r->key.s, r->key.size, key, sizeof key);
 	else

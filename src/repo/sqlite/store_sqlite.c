@@ -119,6 +119,7 @@ static void sqlite_close(struct store *base)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	for (size_t i = 0; i < N_SQL; i++)
 		sqlite3_finalize(s->statements[i]);
+	sqlite3_value_free(s->bad_key);
 	sqlite3_close(s->db);
 	if (s->sent >= 0)
 		close(s->sent);
@@ -304,4 +305,6 @@ const struct store_ops store_sqlite_ops = {
 	.words = sqlite_words,
 	.count = sqlite_count,
 	.check = sqlite_check,
+	.bad_row = sqlite_bad_row,
+	.bad_row_drop = sqlite_bad_row_drop,
 };

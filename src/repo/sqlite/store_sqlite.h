@@ -34,6 +34,8 @@ struct store_sqlite {
 	int64_t last_file_id;
 	int sent;                       /* descriptor of the journal of requests, or -1 */
 	int lock;                       /* of the file that is locked, or -1 */
+	const char *bad_table;          /* the row that made no sense: check.c */
+	sqlite3_value *bad_key;         /* what it is found by, or NULL */
 	char path[4096];
 };
 
@@ -70,6 +72,7 @@ struct sql_row {
 	struct err *err;
 };
 
+void sqlite_bad_row_note(struct sql_row *r);     /* remember which row it is: check.c */
 void sql_row_bad(struct sql_row *r, int column, const char *wanted);    /* "is no WANTED" */
 int64_t sql_int(struct sql_row *r, int column, int64_t min, int64_t max, const char *wanted);
 int64_t sql_any(struct sql_row *r, int column);                 /* whole number */
@@ -197,6 +200,8 @@ int sqlite_robots_forget(struct store *, int64_t before, struct err *);
 int sqlite_words_add(struct store *, uint32_t first, const struct text *, size_t n,
                      struct err *);
 int sqlite_words(struct store *, uint32_t from, store_word_each *, void *, struct err *);
-int sqlite_check(struct store *, struct err *);
+int sqlite_check(struct store *, store_problem_each *, void *, struct err *);
+int sqlite_bad_row(struct store *, const char *, struct buf *, struct err *);
+int sqlite_bad_row_drop(struct store *, struct err *);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * tidy.c - captures that go or move, what is left over of them, and SQLite's own
- * integrity check (store_check.c reads the rows).
- */
+/* tidy.c - captures that go or move, and what is left over of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -125,20 +122,4 @@ int sqlite_tidy(struct store *base, bool whole, struct err *err)
 	rc = sql_execute(s, "VACUUM", err);
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 0);
 	return rc < 0 ? rc : sql_execute(s, "PRAGMA wal_checkpoint(TRUNCATE)", err);
-}
-
-int sqlite_check(struct store *base, struct err *err)
-{
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q;
-	int rc = 0;
-
-	if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check(1)", -1, &q, NULL) != SQLITE_OK)
-		return sql_error(s, err);
-	if (sqlite3_step(q) != SQLITE_ROW)
-		rc = sql_error(s, err);
-	else if (strcmp((const char *)sqlite3_column_text(q, 0), "ok"))
-		rc = err_set(err, E_STORE, "%s: %s", s->path, (const char *)sqlite3_column_text(q, 0));
-	sqlite3_finalize(q);
-	return rc;
 }

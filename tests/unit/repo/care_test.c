@@ -11,6 +11,7 @@
 #include "base/math/rng.h"
 #include "repo/store.h"
 #include "../../lib/scratch.h"
+#include "../../lib/whole.h"
 
 #define N_PAGES 8
 #define N_CHANGES 60
@@ -115,7 +116,7 @@ static void test_log(void **state)
 		assert_int_equal(counts.removed, want[0]);
 		assert_int_equal(counts.outside, want[1]);
 		assert_int_equal(counts.paused, want[2]);
-		assert_int_equal(store_check(s, NULL), 0);
+		assert_int_equal(whole_check(s, NULL), 0);
 		store_close(s);
 	}
 }
@@ -172,7 +173,7 @@ static void test_tags(void **state)
 	*f.text = 0;
 	assert_int_equal(store_tagged(s, text("unknown"), see_page, &f, NULL), 0);
 	assert_string_equal(f.text, "");
-	assert_int_equal(store_check(s, NULL), 0);
+	assert_int_equal(whole_check(s, NULL), 0);
 	store_close(s);
 }
 

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "../../lib/scratch.h"
+#include "../../lib/whole.h"
 #include "repo/store.h"
 
 static struct text text(const char *s)
@@ -54,7 +55,7 @@ static void test_the_first_that_differs_stays(void **state)
 	store_close(s);
 	execute(path, "UPDATE pages SET given = x'41'");
 	assert_int_equal(store_open(&s, path, STORE_EXISTING, &err), 0);
-	assert_int_equal(store_check(s, &err), E_STORE);
+	assert_int_equal(whole_check(s, &err), E_STORE);
 	assert_non_null(strstr(err.text, "given"));
 	store_close(s);
 }

@@ -20,6 +20,7 @@
 #include "../../lib/pg.h"
 #include "../../lib/rows.h"
 #include "../../lib/scratch.h"
+#include "../../lib/whole.h"
 
 #define MANY 1100               /* more than COPY_ROWS of repo/pg/batch.c */
 
@@ -138,7 +139,7 @@ static void test_many_rows_are_the_same(void **state)
 		make_rows(2 * MANY);
 		write_many(d->s);
 		DO(store_commit(d->s, &err));
-		DO(store_check(d->s, &err));
+		DO(whole_check(d->s, &err));
 		store_close(d->s);
 		DO(store_open(&d->s, where[d - sides], STORE_READ, &err));
 		read_all(d);
@@ -181,7 +182,7 @@ static void test_a_copy_that_fails(void **state)
 	assert_int_equal(counts.pages, MANY);
 	assert_int_equal(counts.captures, MANY);
 	assert_int_equal(counts.visits, MANY);
-	DO(store_check(s, &err));
+	DO(whole_check(s, &err));
 	store_close(s);
 }
 

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "repo/store.h"
 #include "../../lib/scratch.h"
+#include "../../lib/whole.h"
 
 static char path[SCRATCH_PATH];
 
@@ -309,7 +310,7 @@ static void test_refuses_what_it_does_not_know(void **state)
 	assert_non_null(strstr(err.text, "freshet init"));
 	assert_int_equal(store_open(&other, "oracle:x", STORE_CREATE, &err), E_USAGE);
 	assert_int_equal(store_open((struct store **)state, path, STORE_CREATE, &err), 0);
-	assert_int_equal(store_check(*state, &err), 0);
+	assert_int_equal(whole_check(*state, &err), 0);
 }
 
 static void test_robots_come_back(void **state)
@@ -411,6 +412,14 @@ static void check_state(struct store *s)
 	free(text);
 	assert_int_equal(store_past(s, &past, &err), 0);
 	assert_int_equal(past, 8);
+}
+
+/* The rows of old databases below have keys that are no hashes of their texts. */
+static int only_keys(void *arg, const struct store_problem *p, struct err *err)
+{
+	(void)arg;
+	return strstr(p->text, "is not the hash of its text") ? 0 :
+		err_set(err, E_STORE, "%s", p->text);
 }
 
 static void test_an_old_database_is_brought_up(void **state)
@@ -518,7 +527,7 @@ static void test_an_old_database_is_brought_up(void **state)
 			assert_int_equal(visits[i].cause,
 			                 i == 1 && version < 6 ? CAUSE_STATUS : CAUSE_NONE);
 		}
-		assert_int_equal(store_check(s, &err), 0);
+		assert_int_equal(store_check(s, only_keys, NULL, &err), 0);
 	}
 }
 

@@ -24,6 +24,7 @@
 #include "repo/store.h"
 #include "../../lib/pg.h"
 #include "../../lib/rows.h"
+#include "../../lib/whole.h"
 #include "../../lib/scratch.h"
 
 #define STEPS 250
@@ -506,7 +507,7 @@ static void turn(void)
 			store_rollback(d->s);
 		if (in_batch && way == 1) {
 			DO(d, store_tidy(d->s, pick_tidy % 4 == 0, &err));
-			DO(d, store_check(d->s, &err));
+			DO(d, whole_check(d->s, &err));
 			store_close(d->s);
 			DO(d, store_open(&d->s, d->where, STORE_EXISTING, &err));
 			d->rows.s = d->s;

@@ -8,10 +8,9 @@
 #include "cli/frame/terminal.h"
 #include "repo/place.h"
 
-struct doctor_opts { bool check; int64_t wait; };
+struct doctor_opts { int64_t wait; };
 
 static const struct option_spec doctor_options[] = {
-	OPT_FLAG(doctor_opts, check, "check the integrity of all tables, too, which takes longer"),
 	OPT_DURATION(doctor_opts, wait, "5s", "how long a name may take to resolve"),
 	OPT_END
 };
@@ -56,7 +55,7 @@ static void print_json(const struct doctor *d, const unsigned n[])
 }
 
 /* A repository that cannot be opened is a finding, not the end of the visit. */
-static void look_at_repository(struct cli *cli, struct doctor *d, const struct doctor_opts *o)
+static void look_at_repository(struct cli *cli, struct doctor *d)
 {
 	struct err err = { 0 };
 
@@ -65,11 +64,9 @@ static void look_at_repository(struct cli *cli, struct doctor *d, const struct d
 		return;
 	}
 	doctor_work(d);
-	if (doctor_store(d, &err) < 0 || (o->check && store_check(d->store, &err) < 0))
-		doctor_find(d, "store", VERDICT_WRONG, "%s|restore a backup; `freshet status --check` "
-		            "says more", err.text);
-	else if (o->check)
-		doctor_find(d, "store", VERDICT_GOOD, "no damage in the tables");
+	if (doctor_store(d, &err) < 0)
+		doctor_find(d, "store", VERDICT_WRONG, "%s|`freshet check` says what else is damaged",
+		            err.text);
 	store_close(d->store);
 }
 
@@ -85,7 +82,7 @@ static int doctor_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	doctor_machine(&d);
 	if (cli->common.store || strcmp(d.folder, ".") || place_is_repository(d.folder)) {
 		doctor_folder(&d);
-		look_at_repository(cli, &d, o);
+		look_at_repository(cli, &d);
 	} else {
 		doctor_find(&d, "store", VERDICT_ADVICE, "no repository here|-C DIR names one, "
 		            "freshet init DIR makes one");
@@ -110,12 +107,13 @@ const struct command command_doctor = {
 		"Looks at the machine (versions, clock, limits, certificates, ways out, proxies), and\n"
 		"with a repository at its folder (permissions, space, who is at work) and its tables\n"
 		"(contact, pages, cycles, whether the names of the first hosts resolve). It changes\n"
-		"nothing and asks no host of the repository for anything.\n\n"
+		"nothing and asks no host of the repository for anything. Whether all that is kept is whole\n"
+		"is another question: `freshet check` reads everything.\n\n"
 		"Each line is good, advice (it works, but could be better) or wrong (something will\n"
 		"fail). The exit status is 1 if anything is wrong.",
 	.examples =
 		"  freshet doctor\n"
-		"  freshet -C crawl doctor --check\n",
+		"  freshet -C crawl doctor\n",
 	.options = doctor_options,
 	.opts_size = sizeof(struct doctor_opts),
 	.n_args_min = 0,

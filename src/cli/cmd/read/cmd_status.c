@@ -11,14 +11,13 @@
 #include "engine/changes/page_copy.h"
 
 struct status_opts {
-	bool shards, workers, check, sites, failing, accessibility;
+	bool shards, workers, sites, failing, accessibility;
 	int sort;
 	const char *policy, *tag;
 	int64_t every, now;
 };
 
 static const struct option_spec status_options[] = {
-	OPT_FLAG(status_opts, check, "check the integrity of the tables, too"),
 	OPT_FLAG(status_opts, sites, "each site: visits, failures, updates, change rate"),
 	OPT_FLAG(status_opts, failing, "the pages and sites whose last visits failed or were "
 	         "blocked: why, since when, how often"),
@@ -40,7 +39,7 @@ static const struct option_spec status_options[] = {
 	OPT_END
 };
 
-static int status_totals(struct cli *cli, struct store *s, bool checked, struct err *err)
+static int status_totals(struct cli *cli, struct store *s, struct err *err)
 {
 	struct pages_opts po = { 0 };
 	struct status_counts c;
@@ -50,7 +49,6 @@ static int status_totals(struct cli *cli, struct store *s, bool checked, struct 
 	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
 		struct json j;
 
-		c.checked = checked;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
 			status_print_json(&j, &c, &l);
@@ -80,7 +78,6 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 	if (rc == 0) {
 		struct json j;
 
-		c.checked = o->check;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
 			status_print_failing(&j, &c, &r.has.loaded, &t, UINT32_MAX);
@@ -123,7 +120,6 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 		uint32_t n = p->tree.n_sites;
 		struct json j;
 
-		counts.checked = o->check;
 		sites_sort(rows, n, p, (enum sites_order)o->sort);
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
@@ -291,22 +287,18 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		return err_set(err, E_USAGE, "status: --shards and --workers are of a fleet, and this is "
 		               "none, or nobody works on it");
 	if (shards_any(cli) && (o->shards || o->workers ||
-	                        (cli->shard < 0 && !o->sites && !o->failing && !o->check)))
+	                        (cli->shard < 0 && !o->sites && !o->failing)))
 		return fleet_print_status(cli, o->shards, o->workers, err);
 	if (shards_any(cli) && cli->shard < 0)
 		return each_shard(cli, opts, err);
 	if ((rc = repository_read(cli, &s, err)) < 0)
 		return rc;
 	rc = repository_settings(cli, s, &texts, err);
-	if (rc == 0 && o->check)
-		rc = store_check(s, err);
-	if (rc == 0 && o->check && !cli->common.json)
-		puts("check        no damage in the tables");
 	if (rc == 0)
 		rc = o->tag ? status_tagged(cli, s, o->tag, err) :
 		     o->sites ? status_sites(cli, s, o, err) :
 		     o->failing ? status_failing(cli, s, o, err) :
-		     status_totals(cli, s, o->check, err);
+		     status_totals(cli, s, err);
 	store_close(s);
 	arena_release(&texts);
 	return rc;

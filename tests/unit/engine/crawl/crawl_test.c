@@ -26,6 +26,7 @@
 #include "warc/warc.h"
 #include "../../../lib/bed.h"
 #include "../../../lib/living_history.h"
+#include "../../../lib/whole.h"
 
 #define DAY 86400
 
@@ -360,7 +361,7 @@ static void audit(struct stage *s, struct audit *a)
 {
 	struct err err;
 
-	if (store_check(s->bed.store, &err) < 0)
+	if (whole_check(s->bed.store, &err) < 0)
 		fail_msg("%s", err.text);
 	*a = (struct audit){ .n_pages = living_count(&s->world.living) };
 	a->seen = mem_zalloc(a->n_pages, 1);

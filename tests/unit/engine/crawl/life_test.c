@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "demo/origin.h"
 #include "../../../lib/bed.h"
+#include "../../../lib/whole.h"
 
 #define HOSTS 30
 #define DIRS 5
@@ -371,7 +372,7 @@ static void test_kills_change_nothing(void **state)
 	assert_true(r.resumed && r.life.ended);
 	assert_int_equal(audit(&s, 1), r.life.alive);
 	assert_true(bed_hash_visits(&s.bed, false) == whole);
-	assert_int_equal(store_check(s.bed.store, &err), 0);
+	assert_int_equal(whole_check(s.bed.store, &err), 0);
 	teardown(&s);
 }
 

@@ -20,6 +20,7 @@
 #include "repo/store.h"
 #include "../../../lib/pg.h"
 #include "../../../lib/rows.h"
+#include "../../../lib/whole.h"
 
 #define N_PAGES 60
 #define N_DOMAINS 9
@@ -328,7 +329,7 @@ static char *know_all(size_t *ret_shards)
 		for (size_t n = 0; n < k.urls.n; n++)
 			free(k.urls.v[n]);
 		k.urls.n = 0;
-		good(store_check(k.s, &err), &err);
+		good(whole_check(k.s, &err), &err);
 		good(store_pages(k.s, 0, see_url, &k, &err), &err);
 		for (size_t n = 0; n < k.urls.n; n++) {
 			assert_int_equal(fleet_shard_of(shards, *ret_shards,

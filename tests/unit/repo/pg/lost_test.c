@@ -25,6 +25,7 @@
 #include "repo/store.h"
 #include "../../../lib/pg.h"
 #include "../../../lib/scratch.h"
+#include "../../../lib/whole.h"
 
 #define PAGES 10                /* of a batch */
 #define LARGE_PAGES 2000
@@ -185,7 +186,7 @@ static void walk(struct store *s, const char *folder, int cuts)
 	n = 0;
 	DO(store_visits(s, 1, 2, count_visit, &n, &err));
 	assert_int_equal(n, b * PAGES);
-	DO(store_check(s, &err));
+	DO(whole_check(s, &err));
 }
 
 static void test_cut_anywhere(void **state)
@@ -304,7 +305,7 @@ static void test_frozen(void **state)
 	DO(store_commit(s, &err));
 	DO(store_count(s, &counts, &err));
 	assert_int_equal(counts.pages, LARGE_PAGES);
-	DO(store_check(s, &err));
+	DO(whole_check(s, &err));
 	store_close(s);
 	close(in);
 	waitpid(cutter, NULL, 0);
