@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_store_pg - the store on PostgreSQL against SQLite, both in the same run: import of
- * 1,000,000 URLs (at least 50,000/s), opening them (at most 3 s), and rows one by one.
+ * 1,000,000 URLs (at least 50,000/s), opening them (at most 3 s), rows one by one, and a plan of
+ * one page in a hundred by `freshet plan`.
  * `bench_fetch postgres` has the whole of a cycle on both.  The server is our own, as Debian's
  * package sets it up (tests/lib/postgres.sh), with fsync.
  *
@@ -17,13 +18,17 @@
 #include "base/mem.h"
 #include "repo/store.h"
 #include "../tests/lib/pg.h"
-#include "clock.h"
+#include "child.h"
 
 #define BATCH 200000            /* as `freshet import` has it */
 #define GETS 2000
 #define URL_MAX 80
 
-struct times { double import, again, open, get, size; };
+struct times {
+	double import, again, open, get, size;
+	double ours, server;            /* processor time of all but the plan, seconds */
+	struct child plan;
+};
 
 static void must(int rc, const struct err *err)
 {
@@ -66,9 +71,30 @@ static int count_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
-static struct times run(const char *where, uint32_t n)
+/* Processor time of the server's processes that have ended, in seconds; 0: there is none. */
+static double server_cpu(const char *url)
 {
-	struct times t = { 0 };
+	long long pid = url ? pg_number(url, "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', "
+	                                "1)::int8") : 0;
+	unsigned long user = 0, system = 0;
+	char path[40], line[1000], *p;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%lld/stat", pid);
+	if (pid <= 0 || !(f = fopen(path, "r")))
+		return 0;
+	p = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+	if (p && sscanf(p, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu", &user,
+	                &system) != 2)
+		user = system = 0;
+	fclose(f);
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static struct times run(const char *where, const char *pg, const char *program, uint32_t n)
+{
+	struct times t = { .ours = cpu_now() };
+	char command[PG_URL + 5000];
 	struct store_page p;
 	uint32_t seen = 0;
 	struct store *s;
@@ -95,6 +121,11 @@ static struct times run(const char *where, uint32_t n)
 		must(store_page_get(s, (uint32_t)((uint64_t)i * 7919 % n), &p, &err), &err);
 	t.get = (wall_now() - t.get) / GETS;
 	store_close(s);
+	t.ours = cpu_now() - t.ours;
+	t.server = server_cpu(pg);
+	snprintf(command, sizeof command, "%s --store '%s%s' plan --policy tide --budget 1%% --json > "
+	         "/dev/null", program, pg ? "" : "sqlite:", where);
+	t.plan = child_must(command);
 	return t;
 }
 
@@ -103,12 +134,15 @@ static void print(const char *name, const struct times *t, uint32_t n)
 	printf("  %-11s import %8.0f URLs/s, again %8.0f/s; open %u pages in %5.2f s; a row by "
 	       "itself %6.1f us; %.0f MB\n", name, n / t->import, n / t->again, n, t->open,
 	       t->get * 1e6, t->size / 1e6);
+	printf("  %-11s processor time of that: ours %.1f s, the server's %.1f s; plan %.1f s (processor "
+	       "%.1f s, %.0f MB)\n", "", t->ours, t->server, t->plan.wall, t->plan.cpu,
+	       (double)t->plan.peak_kib / 1024);
 }
 
 int main(int argc, char **argv)
 {
 	uint32_t n = argc > 1 ? (uint32_t)atoi(argv[1]) : 1000000;
-	char folder[] = "/tmp/freshet-bench-XXXXXX", db[100], url[PG_URL], clean[120];
+	char folder[] = "/tmp/freshet-bench-XXXXXX", db[100], url[PG_URL], clean[120], program[4096];
 	struct times lite, pg;
 	struct stat st;
 
@@ -117,12 +151,15 @@ int main(int argc, char **argv)
 	if (!mkdtemp(folder))
 		return 1;
 	snprintf(db, sizeof db, "%s/db", folder);
-	lite = run(db, n);
+	snprintf(program, sizeof program, "%.*s../freshet -C %s", (int)(strrchr(argv[0], '/') ?
+	         strrchr(argv[0], '/') + 1 - argv[0] : 0), argv[0], folder);
+	lite = run(db, NULL, program, n);
 	lite.size = stat(db, &st) ? 0 : (double)st.st_size;
+	remove(db);                     /* it is large */
+	pg = run(pg_url(url), url, program, n);
 	snprintf(clean, sizeof clean, "rm -rf '%s'", folder);
 	if (system(clean))
 		return 1;
-	pg = run(pg_url(url), n);
 	pg.size = (double)pg_number(url, "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c "
 	                            "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname "
 	                            "= current_schema() AND c.relkind = 'r'");
@@ -131,5 +168,6 @@ int main(int argc, char **argv)
 	printf("  ratio of PostgreSQL to SQLite: import %.2f (target: 50,000 URLs/s), again %.2f, "
 	       "open %.2f (target: 3 s)\n", lite.import / pg.import, lite.again / pg.again,
 	       lite.open / pg.open);
+	printf("  plans: %.2f of SQLite's speed\n", lite.plan.wall / pg.plan.wall);
 	return 0;
 }
