@@ -10,7 +10,8 @@
 #                              pg_crash, pg_stop, pg_remove; $pg_folder, $pg_url
 #
 # PG_FSYNC=on for trials that crash the machine's disk; off is enough where only the server
-# is killed, since the system keeps what was written.
+# is killed, since the system keeps what was written.  PG_DISK=SIZE: on a small disk of its own
+# (a tmpfs, which only root can mount), for trials that fill it.
 
 pg_programs() { # the folder of the newest version
 	command -v pg_config > /dev/null && [ -x "$(pg_config --bindir)/initdb" ] && pg_config --bindir && return
@@ -26,6 +27,7 @@ pg_make() {
 	pg_bin=$(pg_programs)
 	[ -n "$pg_bin" ] || { echo "no PostgreSQL here: scripts/deps installs it" >&2; return 1; }
 	pg_folder=$(env -u TMPDIR mktemp -d /tmp/freshet-pg.XXXXXX) # short: the path of a socket has 107 bytes at most
+	[ -z "${PG_DISK:-}" ] || mount -t tmpfs -o "size=$PG_DISK" none "$pg_folder" || return 1
 	[ "$(id -u)" != 0 ] || chown "$(id -u postgres 2> /dev/null || id -u nobody)" "$pg_folder"
 	pg_as "$pg_bin/initdb" -D "$pg_folder/data" -A trust -U freshet -E UTF8 --locale=C -N > "$pg_folder/init" 2>&1 ||
 		{ cat "$pg_folder/init" >&2; return 1; }
@@ -45,7 +47,9 @@ pg_crash() { # nothing is written, nobody is told; then it starts again
 	until pg_start 2> /dev/null; do sleep 0.1; done # its children must go first: they see that it has gone
 }
 pg_stop() { pg_as "$pg_bin/pg_ctl" -D "$pg_folder/data" -w -s -m immediate stop > /dev/null 2>&1 || true; }
-pg_remove() { pg_stop; rm -rf "$pg_folder"; }
+pg_freeze() { kill -STOP "$(pg_id)" $(ps -o pid= --ppid "$(pg_id)"); }
+pg_thaw() { kill -CONT $(ps -o pid= --ppid "$(pg_id)") "$(pg_id)"; }
+pg_remove() { pg_stop; [ -z "${PG_DISK:-}" ] || umount "$pg_folder"; rm -rf "$pg_folder"; }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 	trap '' INT HUP TERM    # the end of the input is the way to stop it

@@ -153,7 +153,7 @@ static void walk(struct store *s, const char *folder, int cuts)
 	uint32_t b, n;
 	struct err err;
 
-	for (b = 0; cuts_so_far(folder) < cuts && b < 3000; b++) {
+	for (b = 0; !b || (cuts_so_far(folder) < cuts && b < 3000); b++) {
 		struct store_sent sent = { .cycle = 1, .place = b + 1 };
 
 		DO(store_begin(s, &err));
