@@ -18,10 +18,11 @@ bool judge_mark(const struct detector *d, struct text digest, struct text prose,
 	return t.s;
 }
 
-struct content judge_content(const struct detector *d, struct text digest, struct text prose,
-                             struct text tags, const uint64_t *simhash)
+struct fingerprint judge_fingerprint(const struct detector *d, struct text digest,
+                                     struct text prose, struct text tags,
+                                     const uint64_t *simhash)
 {
-	struct content c = { .has_bytes = digest.s };
+	struct fingerprint c = { .has_bytes = digest.s };
 
 	c.has_mark = judge_mark(d, digest, prose, tags, simhash, &c.mark);
 	if (c.has_bytes)
@@ -47,8 +48,8 @@ enum answer_kind judge_kind(int status, bool revisit)
 
 enum likeness { LIKE, UNLIKE, UNKNOWN };
 
-static enum likeness compare(const struct detector *d, const struct content *a,
-                             const struct content *b)
+static enum likeness compare(const struct detector *d, const struct fingerprint *a,
+                             const struct fingerprint *b)
 {
 	bool bytes = a->has_bytes && b->has_bytes;
 

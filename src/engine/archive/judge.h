@@ -26,8 +26,8 @@
 #include "repo/store.h"
 #include "web/page/change.h"
 
-/* What a content is compared by.  Hashes stand for texts. */
-struct content {
+/* What a content is compared by; hashes stand for texts. */
+struct fingerprint {
 	uint64_t bytes, mark;           /* mark: what the detector looks at */
 	bool has_bytes, has_mark;
 };
@@ -51,7 +51,7 @@ struct answer {
 	/* Of an archive: it has the content with these bytes, wherever that was captured;
 	 * without a digest, the content of the previous capture. */
 	bool revisit;
-	struct content content;         /* of a 304: none */
+	struct fingerprint content;         /* of a 304: none */
 };
 
 struct verdict {
@@ -71,14 +71,15 @@ enum outcome judge_life(const struct answer *a, bool soft);
 /* The mark that a detector compares; false: unknown.  simhash may be NULL. */
 bool judge_mark(const struct detector *d, struct text digest, struct text prose,
                 struct text tags, const uint64_t *simhash, uint64_t *ret);
-struct content judge_content(const struct detector *d, struct text digest, struct text prose,
-                             struct text tags, const uint64_t *simhash);
+struct fingerprint judge_fingerprint(const struct detector *d, struct text digest,
+                                     struct text prose, struct text tags,
+                                     const uint64_t *simhash);
 /* Are two marks the same content? */
 bool judge_same_mark(const struct detector *d, uint64_t a, uint64_t b);
 
 /* A visit that says something of a page is its first if there was nothing to compare it
  * with: it makes the copy that changes are counted from, or says that there is no page.
- * */
+ */
 static inline bool judge_first(enum outcome o, bool had_copy)
 {
 	return !had_copy && o < OUTCOME_FAILED;

@@ -157,9 +157,9 @@ static int derive_outcome(struct store *s, const struct told *told, const struct
 		return 0;
 	}
 	if (judge_kind(told->status, false) == ANSWER_PAGE)
-		a.content = judge_content(&bytes, told->digest, none, none, NULL);
+		a.content = judge_fingerprint(&bytes, told->digest, none, none, NULL);
 	if (p->capture && (rc = store_capture_get(s, p->capture, &c, err)) > 0)
-		copy.content = judge_content(&bytes, c.digest, none, none, NULL);
+		copy.content = judge_fingerprint(&bytes, c.digest, none, none, NULL);
 	if (rc >= 0)
 		*ret = judge(&bytes, &a, rc > 0 ? &copy : NULL).outcome;
 	return rc < 0 ? rc : 0;

@@ -245,12 +245,12 @@ static enum outcome outcome_of(const struct detector *d, const struct crawl_answ
 	if (r->error != FETCH_OK)
 		now.fate = crawl_is_blocked(r) ? ANSWER_BLOCKED : ANSWER_FAILED;
 	if (status_is_page(r->status))
-		now.content = judge_content(d, rec->digest, rec->prose,
-		                            rec->tags,
-		                            rec->has_simhash ? &rec->simhash : NULL);
+		now.content = judge_fingerprint(d, rec->digest, rec->prose,
+		                                rec->tags,
+		                                rec->has_simhash ? &rec->simhash : NULL);
 	if (c)
-		copy.content = judge_content(d, c->digest, c->prose, c->tags,
-		                             c->has_simhash ? &c->simhash : NULL);
+		copy.content = judge_fingerprint(d, c->digest, c->prose, c->tags,
+		                                 c->has_simhash ? &c->simhash : NULL);
 	return judge(d, &now, c ? &copy : NULL).outcome;
 }
 

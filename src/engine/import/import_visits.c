@@ -80,8 +80,8 @@ static int add_capture(void *arg, const struct store_capture *c, struct err *err
 	(void)err;
 	if (!t)
 		return 0;
-	k.answer.content = judge_content(&t->detect, c->digest, c->prose, c->tags,
-	                                 c->has_simhash ? &c->simhash : NULL);
+	k.answer.content = judge_fingerprint(&t->detect, c->digest, c->prose, c->tags,
+	                                     c->has_simhash ? &c->simhash : NULL);
 	if (k.answer.content.has_bytes && !c->revisit &&
 	    judge_kind(c->status, false) == ANSWER_PAGE)
 		map_put(&t->by_bytes, k.answer.content.bytes, (uint32_t)t->captures.n);
@@ -120,7 +120,7 @@ static void join_revisits(struct timeline *t)
 		if (at != MAP_NONE)
 			a->content = t->captures.v[at].answer.content;
 		else if (a->status == 304)
-			a->content = (struct content){ 0 };
+			a->content = (struct fingerprint){ 0 };
 	}
 }
 

@@ -36,16 +36,16 @@ static char letter(struct verdict v)
 enum pair { EQUAL, OTHER_BYTES, OTHER_MARK, NO_MARK_HERE, NO_MARK_IN_COPY, NOT_HERE,
             NOT_IN_COPY, NEITHER, N_PAIRS };
 
-static struct content content_of(const struct detector *d, const char *digest,
+static struct fingerprint content_of(const struct detector *d, const char *digest,
                                  const char *mark, const uint64_t *simhash)
 {
-	return judge_content(d, text_of(digest), d->kind == DETECT_TEXT ? text_of(mark) : text_of(NULL),
+	return judge_fingerprint(d, text_of(digest), d->kind == DETECT_TEXT ? text_of(mark) : text_of(NULL),
 	                     d->kind == DETECT_TAGS ? text_of(mark) : text_of(NULL),
 	                     d->kind == DETECT_NEAR ? simhash : NULL);
 }
 
-static void set_pair(const struct detector *d, enum pair p, struct content *now,
-                     struct content *copy)
+static void set_pair(const struct detector *d, enum pair p, struct fingerprint *now,
+                     struct fingerprint *copy)
 {
 	static const uint64_t one = 0xff, near = 0xfe, far = 0xff00;
 	bool other = p == OTHER_MARK;
