@@ -47,7 +47,7 @@ whole() { # cycle: each page was asked for, and is told of once
 	[ "$(sort -u log | wc -l)" = $pages ] || fail "$(sort -u log | wc -l) pages asked for, not $pages"
 	sql "SELECT count(*), count(DISTINCT page), count(DISTINCT ord), sum((outcome <> 4)::int + extra) FROM visits WHERE cycle = $1" > rows
 	[ "$(cat rows)" = "$pages|$pages|$pages|$pages" ] || fail "visits of cycle $1: $(cat rows)"
-	expect 0 $f -C r --store "$(store patience=60)" status --check
+	expect 0 $f -C r --store "$(store patience=60)" check
 }
 
 # frozen for less than `patience`: the cycle waits and goes on
@@ -72,7 +72,7 @@ sql "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \$\$BEGIN R
 rm hold
 ends 5
 grep -q 'No space left on device (make room on the server.s disk)' err || fail "does not say what to do"
-expect 0 $f -C r --store "$(store patience=60)" status --check
+expect 0 $f -C r --store "$(store patience=60)" check
 sql 'DROP FUNCTION full_disk CASCADE'
 cycle patience=60 || fail "the cycle does not go on"
 is resumed True; is complete True; is downloads $pages
