@@ -507,6 +507,18 @@ int store_sync(struct store *s, struct err *err)
 	return s->ops->sync ? s->ops->sync(s, err) : 0;
 }
 
+void store_leave_log(struct store *s)
+{
+	if (s->ops->leave_log)
+		s->ops->leave_log(s);
+}
+
+int store_carry_log(struct store *s, uint64_t *ret_bytes, struct err *err)
+{
+	*ret_bytes = 0;
+	return s->ops->carry_log ? s->ops->carry_log(s, ret_bytes, err) : 0;
+}
+
 int store_tidy(struct store *s, bool whole, struct err *err)
 {
 	return s->ops->tidy(s, whole, err);

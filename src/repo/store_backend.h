@@ -62,6 +62,8 @@ struct store_ops {
 	int (*file_drop)(struct store *, struct text worker, struct text name, struct err *);
 	int (*sync)(struct store *, struct err *);      /* or NULL: each commit is so */
 	int (*tidy)(struct store *, bool whole, struct err *);
+	void (*leave_log)(struct store *);              /* or NULL: there is no such log */
+	int (*carry_log)(struct store *, uint64_t *ret_bytes, struct err *);
 
 	int (*visits_add)(struct store *, const struct store_visit *, size_t n, struct err *);
 	int (*visits_forget)(struct store *, const uint32_t *pages, size_t n, struct err *);

@@ -214,9 +214,9 @@ static void count(struct tell *t, const struct tell_event *e)
 	row->blocked += e->outcome == OUTCOME_BLOCKED;
 }
 
-/* Write the visit. */
+/* Write the visit; copy: the capture that we had, or 0. */
 static int write_told(struct tell *t, const struct told *told, struct new_visit *v,
-                      struct err *err)
+                      uint64_t copy, struct err *err)
 {
 	struct store_capture c = { .status = told->status, .length = -1, .bytes_text = -1,
 	                           .words = -1, .images = -1, .tables = -1, .emails = -1,
@@ -226,13 +226,10 @@ static int write_told(struct tell *t, const struct told *told, struct new_visit 
 	struct tell_event e = { TELL_VISIT, .page = v->page, .extra = v->extra,
 	                        .cause = v->cause, .status = v->status, .score = v->score,
 	                        .probability = v->probability, .reason = v->reason };
-	struct store_page p;
 	struct verdict kept;
-	int rc = store_page_get(t->store, v->page, &p, err);
-	uint64_t copy = p.capture;
+	int rc = isnan(told->weight) ? 0 : store_page_weigh(t->store, v->page, told->weight, err);
 
-	if (rc < 0 || (rc = isnan(told->weight) ? 0 :
-	               store_page_weigh(t->store, v->page, told->weight, err)) < 0)
+	if (rc < 0)
 		return rc;
 	if (v->outcome == OUTCOME_CHANGED &&
 	    (told->digest.s || told->etag.s || told->modified.s || told->links.s))
@@ -359,7 +356,7 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 		*ret_why = "this page was told of before in this file";
 	if (rc == 0 && !*ret_why)
 		t->stats.n_repeated++;
-	return rc > 0 ? write_told(t, told, &v, err) : rc;
+	return rc > 0 ? write_told(t, told, &v, p.capture, err) : rc;
 }
 
 /* ---- what is told together ---- */

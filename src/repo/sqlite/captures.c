@@ -13,6 +13,8 @@
 #include "base/map.h"
 #include "repo/sqlite/store_sqlite.h"
 
+#define IDS_MOST 256            /* of captures, drawn ahead */
+
 /* Bind the key of a shared text; store the text if it is new. */
 static int bind_body(struct store_sqlite *s, sqlite3_stmt *q, int i, struct text body,
                      struct err *err)
@@ -168,6 +170,50 @@ static int put_capture(struct store_sqlite *s, struct store_capture *c, enum sto
 	return how == STORE_BEST ? replace_lower(s, c, err) : STORE_KNOWN;
 }
 
+/* The counter of ids goes on by n, which may be negative. */
+static int count_ids(struct store_sqlite *s, int64_t n, int64_t *ret_last, struct err *err)
+{
+	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_IDS, err);
+	int rc;
+
+	*ret_last = 0;
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, n);
+	if ((rc = sql_step(s, q, err)) > 0)
+		*ret_last = sqlite3_column_int64(q, 0);
+	sqlite3_reset(q);
+	if (rc >= 0 && *ret_last < n)
+		return err_set(err, E_STORE, "%s: table settings, row store.captures: no number: "
+		               "damaged, or not made by freshet; restore a backup", s->path);
+	return rc < 0 ? rc : 0;
+}
+
+int sqlite_ids_return(struct store_sqlite *s, struct err *err)
+{
+	int64_t last, left = s->ids.left;
+
+	s->ids.left = s->ids.drawn = 0;
+	return left ? count_ids(s, -left, &last, err) : 0;
+}
+
+/* Ids for so many rows.  To draw them costs as much as to write a row, and within a batch nobody
+ * else draws: then each draw is twice as large as the one before, and what is left at the end goes
+ * back. */
+static int have_ids(struct store_sqlite *s, uint32_t n, struct err *err)
+{
+	uint32_t want = s->in_batch && n < s->ids.drawn ? 2 * s->ids.drawn : n;
+	int rc;
+
+	if (n <= s->ids.left)
+		return 0;
+	want = want > IDS_MOST && n < IDS_MOST ? IDS_MOST : want;
+	rc = sqlite_capture_ids(&s->base, want, &s->ids.next, err);
+	s->ids.left = rc < 0 ? 0 : want;
+	s->ids.drawn = s->in_batch ? want : 0;
+	return rc;
+}
+
 int sqlite_captures_put(struct store *base, struct store_capture *rows, size_t n,
                         enum store_second how, uint8_t *ret, struct err *err)
 {
@@ -178,8 +224,11 @@ int sqlite_captures_put(struct store *base, struct store_capture *rows, size_t n
 
 	for (size_t i = 0; i < n; i++)
 		lacking += !rows[i].id;
-	if (lacking)
-		rc = sqlite_capture_ids(base, lacking, &next, err);
+	if (lacking && (rc = have_ids(s, lacking, err)) == 0) {
+		next = s->ids.next;
+		s->ids.next += lacking;
+		s->ids.left -= lacking;
+	}
 	for (size_t i = 0; i < n && rc >= 0; i++) {
 		bool lacks = !rows[i].id;
 
@@ -187,27 +236,20 @@ int sqlite_captures_put(struct store *base, struct store_capture *rows, size_t n
 		next += lacks && rc == STORE_ADDED;
 		ret[i] = rc < 0 ? STORE_KNOWN : (uint8_t)rc;
 	}
+	if (!s->in_batch)
+		s->ids.left = 0;
 	return rc < 0 ? rc : 0;
 }
 
 int sqlite_capture_ids(struct store *base, uint32_t n, uint64_t *ret, struct err *err)
 {
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_IDS, err);
 	int64_t last = 0;
-	int rc;
+	int rc = sqlite_ids_return(self(base), err);
 
-	if (!q)
-		return E_STORE;
-	sqlite3_bind_int64(q, 1, n);
-	if ((rc = sql_step(s, q, err)) > 0)
-		last = sqlite3_column_int64(q, 0);
-	sqlite3_reset(q);
-	if (rc >= 0 && last < (int64_t)n)
-		return err_set(err, E_STORE, "%s: table settings, row store.captures: no number: "
-		               "damaged, or not made by freshet; restore a backup", s->path);
+	if (rc == 0)
+		rc = count_ids(self(base), n, &last, err);
 	*ret = (uint64_t)last - n + 1;
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 static void read_capture(struct sql_row *r, struct store_capture *c)

@@ -185,6 +185,7 @@ static int sqlite_begin(struct store *base, struct err *err)
 		return rc;
 	s->n_pages = (uint32_t)last;
 	s->past_raised = false;
+	s->ids.left = s->ids.drawn = 0;
 	s->last_file_id = 0;            /* another program may have forgotten the file */
 	rc = sqlite_last_cycle(s, &s->newest_cycle, err);
 	return rc < 0 ? rc : sqlite_filter_check(s, err);
@@ -194,8 +195,10 @@ static int sqlite_commit(struct store *base, struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	sqlite3_stmt *q = sql_get(s, SQL_COMMIT, err);
-	int rc = q ? sql_run(s, q, err) : E_STORE;
+	int rc = q ? sqlite_ids_return(s, err) : E_STORE;
 
+	if (rc == 0)
+		rc = sql_run(s, q, err);
 	if (rc == 0)
 		s->in_batch = false;
 	return rc;
@@ -208,6 +211,7 @@ static void sqlite_rollback(struct store *base)
 	if (s->in_batch)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	s->in_batch = false;
+	s->ids.left = s->ids.drawn = 0;
 	s->last_file_id = 0;
 }
 
@@ -266,6 +270,8 @@ const struct store_ops store_sqlite_ops = {
 	.file_drop = sqlite_file_drop,
 	.sync = sqlite_sync,
 	.tidy = sqlite_tidy,
+	.leave_log = sqlite_leave_log,
+	.carry_log = sqlite_carry_log,
 	.visits_add = sqlite_visits_add,
 	.visits_forget = sqlite_visits_forget,
 	.visits = sqlite_visits,

@@ -25,6 +25,7 @@ struct store_sqlite {
 	bool in_batch;
 	uint32_t newest_cycle;          /* known while a batch is open, */
 	bool past_raised;               /* in it */
+	struct { uint64_t next; uint32_t left, drawn; } ids;    /* of captures, drawn in it */
 	bool frozen, reads_only;        /* a read transaction is open; reads_only: always */
 	uint64_t n_added;               /* pages that were added */
 	uint64_t *filter;               /* Bloom filter of page keys, or NULL; see _filter.c */
@@ -130,6 +131,7 @@ int sqlite_pages(struct store *, uint32_t from, store_page_each *, void *, struc
 int sqlite_pages_touched(struct store *, store_page_each *, void *, struct err *);
 int sqlite_captures_put(struct store *, struct store_capture *, size_t n,
                         enum store_second, uint8_t *ret, struct err *);
+int sqlite_ids_return(struct store_sqlite *s, struct err *err);
 int sqlite_capture_ids(struct store *, uint32_t n, uint64_t *ret, struct err *);
 int sqlite_captures_get(struct store *, const uint64_t *ids, size_t n,
                         store_capture_each *, void *, struct err *);
@@ -148,6 +150,8 @@ int sqlite_files(struct store *, store_file_each *, void *, struct err *);
 int sqlite_file_drop(struct store *, struct text worker, struct text name, struct err *);
 int sqlite_sync(struct store *, struct err *);
 int sqlite_tidy(struct store *, bool whole, struct err *);
+void sqlite_leave_log(struct store *);
+int sqlite_carry_log(struct store *, uint64_t *ret_bytes, struct err *);
 int sqlite_visits_add(struct store *, const struct store_visit *, size_t n, struct err *);
 int sqlite_visits_forget(struct store *, const uint32_t *pages, size_t n, struct err *);
 int sqlite_visits(struct store *, uint32_t from, uint32_t to, store_visit_each *, void *,

@@ -8,6 +8,9 @@
 
 #include "repo/sqlite/store_sqlite.h"
 
+#define LOG_PAGE 4096           /* bytes of a page of the database, about */
+#define LOG_PAGES_MOST 65536
+
 int sqlite_captures_drop(struct store *base, const uint64_t *ids, size_t n, struct err *err)
 {
 	struct store_sqlite *s = self(base);
@@ -107,6 +110,24 @@ int sqlite_sync(struct store *base, struct err *err)
 	if (slash)
 		slash[slash == path] = '\0';
 	return rc < 0 ? rc : sync_path(slash ? path : ".", err);
+}
+
+void sqlite_leave_log(struct store *base)
+{
+	sqlite3_wal_autocheckpoint(self(base)->db, LOG_PAGES_MOST);
+}
+
+/* Nobody is waited for: what a reader still needs, or comes meanwhile, stays for the next time. */
+int sqlite_carry_log(struct store *base, uint64_t *ret_bytes, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	int all = 0;
+	int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &all, NULL);
+
+	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
+		return sql_error(s, err);
+	*ret_bytes = rc == SQLITE_OK && all > 0 ? (uint64_t)all * LOG_PAGE : 0;
+	return 0;
 }
 
 /* VACUUM writes the tables anew; the log that it went through is then emptied. */
