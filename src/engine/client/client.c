@@ -16,6 +16,8 @@ void client_open(struct client **ret, struct store *s, const struct client_opts 
 
 	c->store = s;
 	c->opts = *opts;
+	pthread_mutex_init(&c->thinking, NULL);
+	pthread_cond_init(&c->thought, NULL);
 	*ret = c;
 }
 
@@ -27,14 +29,17 @@ void client_close(struct client *c)
 	ledger_release(&c->ledger);
 	arena_release(&c->texts);
 	vec_release(&c->offers);
+	vec_release(&c->events);
 	map_release(&c->shown);
+	pthread_cond_destroy(&c->thought);
+	pthread_mutex_destroy(&c->thinking);
 	free(c);
 }
 
 /* ---- a call ---- */
 
 /* Take the lock, and read what others have written since. */
-static int enter(struct client *c, struct err *err)
+int client_enter(struct client *c, struct err *err)
 {
 	bool fresh = false;
 	int rc = lock_wait(c->store, err);
@@ -51,7 +56,7 @@ static int enter(struct client *c, struct err *err)
 }
 
 /* The batch; without a lock (no file can be made there) somebody may have been faster. */
-static int begin(struct client *c, struct err *err)
+int client_begin(struct client *c, struct err *err)
 {
 	bool fresh;
 	int rc = store_begin(c->store, err);
@@ -64,7 +69,7 @@ static int begin(struct client *c, struct err *err)
 }
 
 /* What a call that failed has done is as if it had never been. */
-static int leave(struct client *c, int rc)
+int client_leave(struct client *c, int rc)
 {
 	if (rc < 0) {
 		store_rollback(c->store);
@@ -76,11 +81,13 @@ static int leave(struct client *c, int rc)
 	return rc;
 }
 
-static int lapse_due(struct client *c, int64_t now, struct err *err)
+int client_commit(struct client *c, struct err *err)
 {
-	struct tell t = { .store = c->store, .now = now, .event = client_event, .arg = c };
+	int rc = client_rounds_save(c, err);
 
-	return tell_lapse(&t, &c->ledger, err);
+	if (rc == 0)
+		rc = ledger_save(&c->ledger, err);
+	return rc < 0 ? rc : store_commit(c->store, err);
 }
 
 /* ---- ask ---- */
@@ -111,6 +118,9 @@ static bool fits(void *arg, const struct offer *o)
 	struct wishing *w = arg;
 
 	if (w->a->n_hosts && map_get(&w->only, w->c->resumed.engine.view.site[o->page]) == MAP_NONE)
+		return false;
+	/* to drop it is an event, which waits while the policy thinks */
+	if (w->c->plans && !engine_has_room(&w->c->resumed.engine, o))
 		return false;
 	if ((w->a->per_host && in_hand(w, o->page) >= w->a->per_host) ||
 	    client_slot(w->c, o->page, w->a->now, false) >= w->until)
@@ -231,6 +241,7 @@ static int lease_out(struct wishing *w, uint32_t lease, struct err *err)
 static int fill(struct wishing *w, bool impatient, enum ask *ret, struct err *err)
 {
 	struct client *c = w->c;
+	bool queue_only = c->ahead;
 	uint32_t lease;
 	size_t n;
 	int rc = 0;
@@ -238,7 +249,8 @@ static int fill(struct wishing *w, bool impatient, enum ask *ret, struct err *er
 	*ret = ASK_OFFERS;
 	/* one by one: who gets a page decides which may follow */
 	while (rc == 0 && w->due.n < w->a->want && *ret == ASK_OFFERS) {
-		struct asking a = { .want = 1, .impatient = impatient, .fits = fits, .arg = w };
+		struct asking a = { .want = 1, .impatient = impatient, .fits = fits, .arg = w,
+		                    .queue_only = queue_only };
 
 		*ret = engine_ask(&c->resumed.engine, &a, &lease, &n);
 		impatient = false;
@@ -267,8 +279,9 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 {
 	struct wishing w = { .c = c, .a = a,
 	                     .until = a->now + (a->seconds > 0 ? a->seconds : CLIENT_FOR) };
+	struct engine *e = &c->resumed.engine;
 	struct ledger *l = &c->ledger;
-	double planned = c->resumed.engine.cycle.plan_seconds;
+	bool impatient = l->waited && a->now >= l->waited + CLIENT_PATIENCE;
 	enum ask what = ASK_OFFERS;
 	int rc;
 
@@ -280,7 +293,7 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 		if (site != MAP_NONE)
 			map_put(&w.only, site, 1);
 	}
-	rc = fill(&w, l->waited && a->now >= l->waited + CLIENT_PATIENCE, &what, err);
+	rc = fill(&w, impatient, &what, err);
 	if (rc == 0)
 		rc = show_due(&w, err);
 	if (c->offers.n) {
@@ -288,67 +301,24 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 		l->waited = 0;
 	} else if (what == ASK_DONE) {
 		ret->answer = CLIENT_DONE;
+	} else if (c->plans || (c->ahead && engine_is_due(e, UINT32_MAX, impatient))) {
+		ret->answer = CLIENT_WAIT;      /* a round is about to come */
+		ret->wait = 1;
+		c->impatient |= impatient;
+		l->waited = impatient ? a->now : l->waited;
 	} else {
 		ret->answer = CLIENT_WAIT;
 		if (!l->waited || a->now >= l->waited + CLIENT_PATIENCE)
 			l->waited = a->now;
 		ret->wait = wait_seconds(c, a->now);
 	}
-	l->last.row.seconds_plan += c->resumed.engine.cycle.plan_seconds - planned;
+	l->last.row.seconds_plan += e->cycle.plan_seconds - c->seconds_counted;
+	c->seconds_counted = e->cycle.plan_seconds;
 	ret->offers = c->offers.v;
 	ret->n = c->offers.n;
 	map_release(&w.hosts);
 	map_release(&w.only);
 	vec_release(&w.due);
-	return rc;
-}
-
-/* Is there a cycle to go on with?  One of ours ends when the next is due. */
-static int end_old(struct client *c, const struct client_asking *a, struct client_asked *ret,
-                   struct err *err)
-{
-	struct ledger *l = &c->ledger;
-	struct store_cycle *row = &l->last.row;
-	bool due = l->open && l->rules.every > 0 && a->now - row->time >= l->rules.every;
-	int rc = 0;
-
-	if (!l->last.any || !row->open || (l->open && !a->anew && !due))
-		return 0;
-	if (!l->open && !a->anew)
-		return err_set(err, E_USAGE, "cycle %u was begun by `freshet %s`, which goes on with "
-		               "it; --new ends it and begins another", row->number,
-		               row->goal == GOAL_ALIVE ? "live" : "cycle");
-	ret->ended = row->number;
-	client_unload(c);
-	if ((rc = begin(c, err)) == 0 && (rc = lapse_due(c, a->now, err)) == 0) {
-		rc = l->open ? ledger_end(l, err) : last_cycle_end(c->store, &l->last, err);
-
-		if (rc == 0)
-			rc = store_commit(c->store, err);
-	}
-	return rc;
-}
-
-static int begin_new(struct client *c, const struct client_asking *a, struct client_asked *ret,
-                     struct err *err)
-{
-	const struct last_cycle *last = &c->ledger.last;
-	const struct share *b = &c->opts.budget;
-	struct store_cycle row = {
-		.number = last->any ? last->row.number + 1 : 1, .time = a->now, .seed = c->opts.seed,
-		.policy = { c->opts.policy, strlen(c->opts.policy) }, .owed = last_cycle_owed(last),
-		.pages = c->resumed.has.loaded.pages.n,
-	};
-	int rc;
-
-	/* whatever the clock does, our time goes on: histories are ordered by it */
-	if (last->any && row.time <= last->row.time)
-		row.time = last->row.time + 1;
-	row.budget = (uint32_t)share_of(*b, b->percent ? c->resumed.has.loaded.n_here : UINT32_MAX);
-	ret->taken_off = last_cycle_pay(&row);
-	rc = ledger_begin(&c->ledger, &row, &c->opts.rules, c->resumed.has.loaded.pages.n, err);
-	if (rc == 0)
-		client_start(c);
 	return rc;
 }
 
@@ -365,36 +335,32 @@ int client_ask(struct client *c, const struct client_asking *a, struct client_as
 	if (a->name && strlen(a->name) > LEDGER_NAME_MAX)
 		return err_set(err, E_USAGE, "the name of a client has at most %d bytes",
 		               LEDGER_NAME_MAX);
-	if ((rc = enter(c, err)) == 0 && (rc = end_old(c, a, ret, err)) == 0 && !c->ready)
-		rc = client_load(c, err);
-	if (rc == 0 && !c->ledger.open && !c->resumed.has.loaded.n_here) {
+	rc = client_enter(c, err);
+	if (rc == 0 && c->ahead && !client_stands(c, a)) {      /* somebody else prepares it */
+		c->wanted = true;
+		c->wanted_anew |= a->anew;
+		*ret = (struct client_asked){ .answer = CLIENT_WAIT, .wait = 1,
+		                              .cycle = c->ledger.last.row };
+		return client_leave(c, 0);
+	}
+	if (rc == 0 && (rc = client_open_cycle(c, a, ret, err)) > 0) {
 		ret->answer = CLIENT_DONE;      /* pages that come later must not wait for its end */
 		ret->cycle = c->ledger.last.row;
-		client_unload(c);
-		return leave(c, 0);
+		return client_leave(c, 0);
 	}
-	if (rc == 0 && (rc = begin(c, err)) == 0) {
-		ret->begun = !c->ledger.open;
-		rc = c->ledger.open ? lapse_due(c, a->now, err) : begin_new(c, a, ret, err);
-	}
-	if (rc == 0 && (rc = serve(c, a, ret, err)) == 0 &&
-	    (rc = client_rounds_save(c, err)) == 0 && (rc = ledger_save(&c->ledger, err)) == 0)
-		rc = store_commit(c->store, err);
-	if (rc == 0)
+	if (rc == 0 && (rc = serve(c, a, ret, err)) == 0)
+		rc = client_commit(c, err);
+	if (rc == 0) {
 		ret->cycle = c->ledger.last.row;
-	return leave(c, rc);
+		ret->begun |= c->news.begun;
+		ret->taken_off += c->news.taken_off;
+		ret->ended = c->news.ended ? c->news.ended : ret->ended;
+		c->news = (struct client_news){ 0 };
+	}
+	return client_leave(c, rc);
 }
 
-int client_warm(struct client *c, struct err *err)
-{
-	int rc = enter(c, err);
-
-	if (rc == 0 && !c->ready)
-		rc = client_load(c, err);
-	return leave(c, rc);
-}
-
-/* ---- tell, release, end ---- */
+/* ---- tell, release ---- */
 
 int client_tell(struct client *c, const struct told *told, size_t n, int64_t now,
                 void (*each)(void *arg, size_t i, const char *why), void *arg,
@@ -410,10 +376,10 @@ int client_tell_and(struct client *c, const struct told *told, size_t n, int64_t
 {
 	struct tell t = { .store = c->store, .now = now, .event = client_event, .arg = c,
 	                  .confirmations = c->opts.confirmations ? c->opts.confirmations : 1 };
-	int rc = enter(c, err);
+	int rc = client_enter(c, err);
 	bool open;
 
-	if (rc == 0 && (rc = begin(c, err)) == 0)
+	if (rc == 0 && (rc = client_begin(c, err)) == 0)
 		rc = tell_begin(&t, &c->ledger, err);
 	open = c->ledger.open;
 	for (size_t i = 0; i < n && rc == 0; i++)
@@ -442,10 +408,11 @@ int client_tell_and(struct client *c, const struct told *told, size_t n, int64_t
 		ledger_release(&c->ledger);
 		c->loaded = false;
 	}
+	c->whole &= !t.stats.n_late;    /* which the engine does not hear of */
 	tell_release(&t);
 	if (rc == 0 && ret)
 		*ret = t.stats;
-	return leave(c, rc);
+	return client_leave(c, rc);
 }
 
 static void note_why(void *arg, size_t i, const char *why)
@@ -462,20 +429,4 @@ int client_give_back(struct client *c, const char *lease, int64_t now, struct er
 	int rc = client_tell(c, &told, 1, now, note_why, &why, NULL, err);
 
 	return rc == 0 && why ? err_set(err, E_USAGE, "%s: %s", lease, why) : rc;
-}
-
-int client_end(struct client *c, int64_t now, struct store_cycle *ret, struct err *err)
-{
-	bool open;
-	int rc = enter(c, err);
-
-	open = rc == 0 && c->ledger.open;
-	client_unload(c);
-	if (open && (rc = begin(c, err)) == 0 && (rc = lapse_due(c, now, err)) == 0 &&
-	    (rc = ledger_end(&c->ledger, err)) == 0)
-		rc = store_commit(c->store, err);
-	if (rc == 0)
-		*ret = c->ledger.last.row;
-	rc = leave(c, rc);
-	return rc < 0 ? rc : open;
 }

@@ -44,6 +44,8 @@ struct client_opts {
 	double delay;                   /* seconds between requests to one host */
 	unsigned confirmations;
 	struct progress *progress;      /* of recalling; NULL: it is not shown */
+	uint32_t ahead;                 /* with so many pages the caller prepares cycles and rounds
+	                                 * ahead (client_due()); 0: with no number */
 };
 
 struct client;
@@ -105,6 +107,28 @@ MUST_CHECK int client_ask(struct client *c, const struct client_asking *a,
 
 /* Load the engine now, so that the first who asks does not wait for it. */
 MUST_CHECK int client_warm(struct client *c, struct err *err);
+
+/*
+ * Ahead.  To open a cycle or to plan a round takes long where there are many pages.  A service
+ * does it in a thread of its own (client_opts.ahead); calls that find nothing to hand out meanwhile
+ * are told to wait.  One call at a time, under the caller's lock, but for client_think():
+ *
+ *     CLIENT_DUE_CYCLE:  client_prepare(c, now, err);
+ *     CLIENT_DUE_ROUND:  for (more = client_plan(c); more; more = client_planned(c)) {
+ *                                unlock; client_think(c); lock; }
+ *
+ * While the policy thinks, pages are handed out from the queue.  What is told is stored at once, and
+ * the engine hears of it when the round is there.  So the record is the same as if the events had
+ * come later, and a restart makes the same plan.
+ */
+enum client_due { CLIENT_DUE_NOTHING, CLIENT_DUE_CYCLE, CLIENT_DUE_ROUND };
+enum client_due client_due(const struct client *c);
+MUST_CHECK int client_prepare(struct client *c, int64_t now, struct err *err);
+bool client_plan(struct client *c);     /* begin; true: think */
+void client_think(struct client *c);
+bool client_planned(struct client *c);  /* true: think once more */
+/* Are cycles and rounds prepared ahead?  Known when the engine was loaded once. */
+bool client_is_ahead(const struct client *c);
 
 /* All n are kept, or, on error, none.  A line that cannot be kept is no error: each() is
  * told why (NULL: it was kept, or is known already); each may be NULL. */

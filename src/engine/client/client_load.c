@@ -201,6 +201,17 @@ static int set_rules(struct client *c, const struct ledger_rules *r, struct err 
 	return guarantee_cycles(r->max_age, r->every, &e->rules.max_age, err);
 }
 
+static void forget_cycle(struct client *c)
+{
+	site_settings_release(&c->sites);
+	c->sites = (struct site_settings){ 0 };
+	map_release(&c->hosts);
+	vec_release(&c->slots);
+	map_release(&c->shown);
+	c->rounds_kept = 0;
+	c->ready = c->whole = false;
+}
+
 int client_load(struct client *c, struct err *err)
 {
 	const struct ledger *l = &c->ledger;
@@ -209,20 +220,25 @@ int client_load(struct client *c, struct err *err)
 		.policy = l->open ? l->last.policy : c->opts.policy,
 		.seed = l->open ? l->last.row.seed : c->opts.seed,
 		.cycle_seconds = r->every, .aim = r->aim, .weight = r->weight,
-		.before_cycle = l->open ? l->last.row.number : 0, .snapshot = l->open,
-		.progress = c->opts.progress,
+		.before_cycle = l->open || c->resumed.next ? l->last.row.number + !l->open : 0,
+		.snapshot = l->open, .progress = c->opts.progress,
 	};
 	int rc;
 
-	client_unload(c);
+	if (!c->resumed.next)
+		client_unload(c);
+	forget_cycle(c);
 	rc = site_settings_load(&c->sites, c->store, err);
 	if (rc == 0)
-		rc = resume(&c->resumed, c->store, &ro, err);
+		rc = resume_again(&c->resumed, c->store, &ro, err);
+	rc = rc < 0 ? rc : 0;
 	if (rc == 0)
 		rc = set_rules(c, r, err);
 	if (rc == 0 && l->open)
 		rc = go_on(c, err);
 	c->ready = rc == 0;
+	c->ahead = c->ready && c->opts.ahead && c->resumed.has.loaded.pages.n >= c->opts.ahead;
+	c->seconds_counted = c->resumed.engine.cycle.plan_seconds;
 	if (rc < 0)
 		client_unload(c);
 	return rc;
@@ -230,14 +246,24 @@ int client_load(struct client *c, struct err *err)
 
 void client_unload(struct client *c)
 {
+	client_settle(c, true);
 	resume_release(&c->resumed);
 	c->resumed = (struct resumed){ 0 };
-	site_settings_release(&c->sites);
-	c->sites = (struct site_settings){ 0 };
-	map_release(&c->hosts);
-	vec_release(&c->slots);
-	c->rounds_kept = 0;
-	c->ready = false;
+	forget_cycle(c);
+}
+
+void client_load_ended(struct client *c)
+{
+	uint32_t cycle = c->ledger.last.row.number;
+
+	client_settle(c, false);
+	if (!c->ready || !c->whole) {
+		client_unload(c);
+		return;
+	}
+	engine_end(&c->resumed.engine);
+	resume_ended(&c->resumed, cycle);
+	forget_cycle(c);
 }
 
 void client_start(struct client *c)
@@ -245,7 +271,9 @@ void client_start(struct client *c)
 	const struct store_cycle *row = &c->ledger.last.row;
 
 	engine_begin(&c->resumed.engine, row->time, row->budget);
+	c->seconds_counted = c->resumed.engine.cycle.plan_seconds;
 	c->rounds_kept = 0;
+	c->whole = true;
 }
 
 /* ---- what happens while the engine stands ---- */
@@ -262,6 +290,10 @@ void client_event(void *client, const struct tell_event *t)
 
 	if (!c->ready)
 		return;
+	if (c->plans) {
+		vec_push(&c->events, *t);
+		return;
+	}
 	if (t->page >= e->view.n_pages) {       /* it is new: the engine has no room for it */
 		client_unload(c);
 		return;

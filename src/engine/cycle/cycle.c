@@ -119,7 +119,13 @@ static void offer_page(struct engine *e, struct lease *l)
 	e->cycle.n_waiting++;
 }
 
-/* Take pages from the queue, in its order. */
+static bool is_out(const struct engine *e, const struct lease *l)
+{
+	return map_get(&e->out, l->offer.page) == 1;
+}
+
+/* Take pages from the queue, in its order.  (To drop one is an event, which waits while the
+ * policy thinks.) */
 static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
 {
 	struct cycle *c = &e->cycle;
@@ -130,7 +136,8 @@ static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
 		struct lease *l = &c->leases.v[at - 1];
 
 		next = l->next;
-		if (l->state == LEASE_QUEUED && a->fits && !a->fits(a->arg, &l->offer)) {
+		if (l->state == LEASE_QUEUED && ((a->fits && !a->fits(a->arg, &l->offer)) ||
+		                                 (c->thinks && is_out(e, l)))) {
 			before = at;
 			continue;
 		}
@@ -145,7 +152,7 @@ static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
 			continue;
 		c->n_queued--;
 		offer_page(e, l);
-		if (map_get(&e->out, l->offer.page) == 1)
+		if (is_out(e, l))
 			engine_drop(e, at);
 		else
 			ret[n++] = at;
@@ -155,14 +162,14 @@ static size_t serve(struct engine *e, const struct asking *a, uint32_t *ret)
 
 /* May the next round be planned?  The opening sample waits for all its answers: without
  * the slow pages it would not be random. */
-static bool is_due(const struct engine *e, const struct asking *a)
+static bool is_due(const struct engine *e, bool impatient)
 {
 	const struct cycle *c = &e->cycle;
 	double may_miss = 1 - policy_patience(e->policy);
 
 	if (c->phase == PHASE_SAMPLE && e->sample.n_open)
-		return a->impatient;
-	return a->impatient || !c->plan_open || c->plan_open <= may_miss * c->plan_size;
+		return impatient;
+	return impatient || !c->plan_open || c->plan_open <= may_miss * c->plan_size;
 }
 
 /* A plan came out empty.  It can come out otherwise when pages have opened since: they were
@@ -176,6 +183,36 @@ static uint64_t could_open(const struct engine *e)
 	       (uint64_t)c->n_given_back + e->ceiling.n_opened + e->retry.n_opened;
 }
 
+static bool is_dry(const struct engine *e)
+{
+	return e->cycle.phase == PHASE_DRY && e->cycle.dry_since == could_open(e);
+}
+
+bool engine_is_due(const struct engine *e, uint32_t queued, bool impatient)
+{
+	const struct cycle *c = &e->cycle;
+
+	return !c->thinks && c->n_queued <= queued && engine_left(e) > c->n_waiting &&
+	       cycle_room(e) && is_due(e, impatient) && !is_dry(e);
+}
+
+bool engine_plan_begin(struct engine *e)
+{
+	return cycle_plan_begin(e);
+}
+
+bool engine_plan_end(struct engine *e)
+{
+	struct cycle *c = &e->cycle;
+	double from = engine_seconds();
+	enum planned what = cycle_plan_end(e);
+
+	c->dry_since = could_open(e);
+	c->plan_seconds += c->think_seconds + engine_seconds() - from;
+	c->think_seconds = 0;
+	return what != PLANNED_AGAIN;
+}
+
 enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, size_t *ret_n)
 {
 	struct cycle *c = &e->cycle;
@@ -183,13 +220,15 @@ enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, siz
 	while (!(*ret_n = serve(e, a, ret))) {
 		bool under_way = c->n_offered > 0, planned = false;
 
-		if (!a->queue_only && may_offer(e, a) && is_due(e, a) &&
-		    (c->phase != PHASE_DRY || c->dry_since != could_open(e))) {
+		if (a->queue_only && (c->thinks || engine_is_due(e, UINT32_MAX, a->impatient)))
+			return ASK_WAIT;
+		if (!a->queue_only && may_offer(e, a) && is_due(e, a->impatient) && !is_dry(e)) {
 			double from = engine_seconds();
 
 			planned = cycle_plan(e);
 			c->dry_since = could_open(e);
 			c->plan_seconds += engine_seconds() - from;
+			c->think_seconds = 0;   /* among them */
 		}
 		if (!planned)
 			return under_way || (c->n_queued && engine_left(e)) ? ASK_WAIT :
@@ -207,6 +246,12 @@ bool engine_may_spend(const struct engine *e, uint32_t lease)
 	return l->state == LEASE_OFFERED && engine_left(e) &&
 		((!l->requests && l->offer.reason == REASON_GUARANTEE) ||
 		 ceiling_left(&e->ceiling, &e->view, l->offer.page));
+}
+
+bool engine_has_room(const struct engine *e, const struct offer *o)
+{
+	return engine_left(e) && (o->reason == REASON_GUARANTEE ||
+	                          ceiling_left(&e->ceiling, &e->view, o->page));
 }
 
 void engine_hold(struct engine *e, uint32_t lease, uint32_t n)

@@ -149,6 +149,11 @@ struct cycle {
 	uint32_t n_first;               /* visits that the policy was not told of: first copies */
 	uint32_t extras, answers;       /* sums over told offers: extra requests, offers */
 	double plan_seconds;
+	/* a round that is being planned in steps: cycle_plan_begin() */
+	bool thinks;
+	enum cycle_phase phase_thought;
+	uint32_t round_before;
+	double think_seconds;           /* that are not in plan_seconds yet */
 };
 
 struct engine {
@@ -187,7 +192,8 @@ struct asking {
 	size_t want;                    /* pages, at most */
 	bool hops;                      /* pages may be redirected: hold back some budget for
 	                                 * the pages that are offered now */
-	bool queue_only;                /* offer queued pages, plan no new round */
+	bool queue_only;                /* offer queued pages, plan no new round; WAIT, if one is due
+	                                 * or being planned */
 	bool impatient;                 /* do not wait for answers: plan the next round now */
 	/* May this page be offered now?  NULL: any page.  Pages refused stay in the
 	 * queue. */
@@ -197,6 +203,15 @@ struct asking {
 
 /* Offer up to a->want pages; their lease numbers go to ret[], which has room for want. */
 enum ask engine_ask(struct engine *e, const struct asking *a, uint32_t *ret, size_t *ret_n);
+/* Is it time to plan the next round in steps?  As engine_ask() would, but while so many pages wait
+ * in the queue still. */
+bool engine_is_due(const struct engine *e, uint32_t queued, bool impatient);
+/* The steps of it; engine_plan_end(): true if there is a new round, or no more to plan; false:
+ * begin once more. */
+bool engine_plan_begin(struct engine *e);
+bool engine_plan_end(struct engine *e);
+/* Would a page that waits in the queue get its first request? */
+bool engine_has_room(const struct engine *e, const struct offer *o);
 /* Ask for one more request for an offered page: the first, a redirect, a retry.  False:
  * the budget of the cycle, or of the page's owner, is used up. */
 bool engine_spend(struct engine *e, uint32_t lease);
@@ -281,6 +296,15 @@ void engine_freeze(struct engine *e, struct frozen *f);
 
 /* In cycle_plan.c: plan the next round into the queue.  False: no page to plan. */
 bool cycle_plan(struct engine *e);
+/* The same in steps, for a caller that has pages to hand out meanwhile.  While another thread is
+ * in cycle_plan_think(), which is nearly all of the work, engine_ask() may be called with
+ * queue_only, and engine_spend(), and what only reads leases; nothing else.  Events wait until
+ * the round has ended, and so a restart makes the same plan.
+ * begin: false: there is nothing to plan.  end: PLANNED_AGAIN: begin once more. */
+enum planned { PLANNED_ROUND, PLANNED_NONE, PLANNED_AGAIN };
+bool cycle_plan_begin(struct engine *e);
+void cycle_plan_think(struct engine *e);
+enum planned cycle_plan_end(struct engine *e);
 /* Requests for which no page is planned.  A page without an answer counts as one. */
 uint32_t cycle_room(const struct engine *e);
 /* Pages that the guarantee of age asks for, if it was not planned yet. */

@@ -167,39 +167,63 @@ uint32_t cycle_room(const struct engine *e)
 	return budget - (open < budget ? open : budget);
 }
 
-bool cycle_plan(struct engine *e)
+bool cycle_plan_begin(struct engine *e)
 {
 	struct cycle *c = &e->cycle;
-	uint32_t round = e->view.round;
-	enum cycle_phase phase;
 
-	for (;;) {
-		bool asked;
-
-		/* The true cost of a page is known when it is told; a plan must not depend on
-		 * how far the fetch is just now. */
-		e->view.room = cycle_room(e);
-		if (!e->view.room)
-			return false;
+	if (!c->thinks)
+		c->round_before = e->view.round;
+	/* The true cost of a page is known when it is told; a plan must not depend on how far
+	 * the fetch is just now. */
+	e->view.room = cycle_room(e);
+	c->thinks = e->view.room > 0;
+	if (c->thinks)
 		plan_begin(&e->plan, &e->view, e->visits.state);
-		phase = plan_phase(e);
-		c->phase = next_phase(e, phase);
-		asked = e->plan.n_taken > 0;
-		retry_plan(&e->retry, &e->view, e->visits.state, &e->plan);
-		ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan,
-		             phase != PHASE_GUARANTEE);
-		retry_planned(&e->retry, &e->view, e->visits.state, &e->plan);
-		if (e->plan.n_taken)
-			break;
-		if (c->phase == PHASE_DRY && !asked &&
-		    !ceiling_lift(&e->ceiling, &e->view, e->visits.state)) {
-			e->view.round = round;          /* no round was: a restart knows of none */
-			return false;
-		}
+	return c->thinks;
+}
+
+void cycle_plan_think(struct engine *e)
+{
+	double from = engine_seconds();
+
+	e->cycle.phase_thought = plan_phase(e);
+	e->cycle.think_seconds += engine_seconds() - from;
+}
+
+enum planned cycle_plan_end(struct engine *e)
+{
+	struct cycle *c = &e->cycle;
+	enum cycle_phase phase = c->phase_thought;
+	bool asked;
+
+	c->phase = next_phase(e, phase);
+	asked = e->plan.n_taken > 0;
+	retry_plan(&e->retry, &e->view, e->visits.state, &e->plan);
+	ceiling_plan(&e->ceiling, &e->view, e->visits.state, &e->plan, phase != PHASE_GUARANTEE);
+	retry_planned(&e->retry, &e->view, e->visits.state, &e->plan);
+	if (!e->plan.n_taken) {
+		if (c->phase != PHASE_DRY || asked ||
+		    ceiling_lift(&e->ceiling, &e->view, e->visits.state))
+			return PLANNED_AGAIN;
+		e->view.round = c->round_before;        /* no round was: a restart knows of none */
+		c->thinks = false;
+		return PLANNED_NONE;
 	}
+	c->thinks = false;
 	vec_push(&c->planned_after, c->n_events);
 	if (e->rules.metered)
 		vec_push(&c->planned_with, c->granted);
 	queue_plan(e, phase);
-	return true;
+	return PLANNED_ROUND;
+}
+
+bool cycle_plan(struct engine *e)
+{
+	enum planned what = PLANNED_AGAIN;
+
+	while (what == PLANNED_AGAIN && cycle_plan_begin(e)) {
+		cycle_plan_think(e);
+		what = cycle_plan_end(e);
+	}
+	return what == PLANNED_ROUND;
 }
