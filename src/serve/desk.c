@@ -2,41 +2,20 @@
 /* desk.c - see desk.h. */
 #include "serve/desk.h"
 
-#include <openssl/sha.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/log.h"
-#include "base/map.h"
 #include "cli/frame/command.h"
 #include "cli/print/ask_print.h"
 #include "serve/http/body.h"
 #include "serve/jobs.h"
 
-#define KEY_MAX 200                     /* bytes of an idempotency key */
 #define HOSTS_MAX 1000                  /* that a lease may name */
-#define KEY_PREFIX "told."
+#define LOG_EVERY 1                     /* seconds */
+#define LOG_MOST (64u << 20)            /* bytes; then nobody writes for the moment that the rest
+                                         * takes, and the log begins anew */
 
-struct desk_client { char *name; int64_t seen; uint64_t leased, told; };
-
-struct desk {
-	struct serve *serve;
-	pthread_mutex_t lock;
-	struct store *store;
-	struct client *client;
-	struct client_opts opts;
-	pthread_mutex_t shown;          /* of the following; taken after lock, and briefly */
-	struct store_cycle cycle;       /* as it was last seen; texts are not used */
-	bool begun;                     /* one was seen */
-	struct strtab names;
-	VEC(struct desk_client) clients;
-	struct desk_counts counts;
-	int64_t cleaned;
-	pthread_t warmer;
-	bool warm;                      /* the engine was loaded once; or it cannot be */
-};
-
-static double seconds(void)
+double desk_seconds(void)
 {
 	struct timespec t;
 
@@ -44,22 +23,148 @@ static double seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- its threads: what lease and tell must not wait for ---- */
+
 /* The first who asks must not wait for it. */
-static void *warm_up(void *arg)
+static void warm_up(struct desk *d)
 {
-	struct desk *d = arg;
 	struct err err = { 0 };
 
-	log_hush(true);
-	pthread_mutex_lock(&d->lock);
 	if (client_warm(d->client, &err) < 0)
 		log_warn("%s", err.text);
 	pthread_mutex_lock(&d->shown);
 	d->warm = true;
 	pthread_mutex_unlock(&d->shown);
+}
+
+static void open_cycle(struct desk *d)
+{
+	struct err err = { 0 };
+
+	__atomic_store_n(&d->opens, true, __ATOMIC_RELAXED);
+	if (client_prepare(d->client, (int64_t)time(NULL), &err) < 0)
+		log_warn("%s", err.text);
+	__atomic_store_n(&d->opens, false, __ATOMIC_RELAXED);
+}
+
+static void *plan_ahead(void *arg)
+{
+	struct desk *d = arg;
+
+	log_hush(true);
+	pthread_mutex_lock(&d->lock);
+	warm_up(d);
+	while (!d->stop) {
+		struct client *c = d->client;
+		enum client_due due = client_due(c);
+
+		if (due == CLIENT_DUE_CYCLE)
+			open_cycle(d);
+		/* calls go on while it thinks; one may replace the client, which waits for us */
+		for (bool more = due == CLIENT_DUE_ROUND && client_plan(c); more;
+		     more = c == d->client && client_planned(c)) {
+			pthread_mutex_unlock(&d->lock);
+			client_think(c);
+			pthread_mutex_lock(&d->lock);
+		}
+		if (due == CLIENT_DUE_NOTHING)
+			pthread_cond_wait(&d->work, &d->lock);
+	}
 	pthread_mutex_unlock(&d->lock);
 	return NULL;
 }
+
+/* The end of a call. */
+void desk_leave(struct desk *d)
+{
+	bool due = client_due(d->client) != CLIENT_DUE_NOTHING;
+
+	pthread_mutex_unlock(&d->lock);
+	if (due)
+		pthread_cond_signal(&d->work);
+}
+
+static bool opens_cycle(struct desk *d)
+{
+	return __atomic_load_n(&d->opens, __ATOMIC_RELAXED);
+}
+
+/* ---- the log ---- */
+
+static void carry(struct desk *d)
+{
+	struct err err = { 0 };
+	uint64_t bytes;
+	int rc = store_carry_log(d->log_store, &bytes, &err);
+
+	if (rc == 0 && bytes > LOG_MOST) {      /* most of it is done: the rest is little */
+		pthread_mutex_lock(&d->lock);
+		rc = store_carry_log(d->log_store, &bytes, &err);
+		pthread_mutex_unlock(&d->lock);
+	}
+	if (rc < 0)
+		log_warn("%s", err.text);
+}
+
+static void *carry_log(void *arg)
+{
+	struct desk *d = arg;
+	struct timespec until;
+
+	log_hush(true);
+	pthread_mutex_lock(&d->shown);
+	while (!d->stop) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += LOG_EVERY;
+		pthread_cond_timedwait(&d->log_stop, &d->shown, &until);
+		if (!d->stop) {
+			pthread_mutex_unlock(&d->shown);
+			carry(d);
+			pthread_mutex_lock(&d->shown);
+		}
+	}
+	pthread_mutex_unlock(&d->shown);
+	return NULL;
+}
+
+
+static int threads_start(struct desk *d, struct err *err)
+{
+	int rc = store_is_far(d->store) ? 0 :
+	         serve_store(d->serve, STORE_EXISTING, &d->log_store, err);
+
+	if (rc < 0)
+		return rc;
+	store_leave_log(d->store);
+	pthread_cond_init(&d->work, NULL);
+	pthread_cond_init(&d->log_stop, NULL);
+	pthread_create(&d->planner, NULL, plan_ahead, d);
+	if (d->log_store)
+		pthread_create(&d->carrier, NULL, carry_log, d);
+	d->started = true;
+	return 0;
+}
+
+static void threads_stop(struct desk *d)
+{
+	if (!d->started)
+		return;
+	pthread_mutex_lock(&d->lock);
+	pthread_mutex_lock(&d->shown);
+	d->stop = true;
+	pthread_cond_signal(&d->work);
+	pthread_cond_signal(&d->log_stop);
+	pthread_mutex_unlock(&d->shown);
+	pthread_mutex_unlock(&d->lock);
+	pthread_join(d->planner, NULL);
+	if (d->log_store)
+		pthread_join(d->carrier, NULL);
+	pthread_cond_destroy(&d->work);
+	pthread_cond_destroy(&d->log_stop);
+	store_close(d->log_store);
+}
+
+/* ---- open and close ---- */
 
 bool desk_is_warm(struct desk *d)
 {
@@ -78,6 +183,7 @@ int desk_open(struct desk **ret, struct serve *s, struct err *err)
 
 	d->serve = s;
 	d->opts = s->opts.client;
+	d->opts.ahead = DESK_AHEAD;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_mutex_init(&d->shown, NULL);
 	if ((rc = serve_store(s, STORE_EXISTING, &d->store, err)) < 0) {
@@ -85,7 +191,10 @@ int desk_open(struct desk **ret, struct serve *s, struct err *err)
 		return rc;
 	}
 	client_open(&d->client, d->store, &d->opts);
-	pthread_create(&d->warmer, NULL, warm_up, d);
+	if ((rc = threads_start(d, err)) < 0) {
+		desk_close(d);
+		return rc;
+	}
 	*ret = d;
 	return 0;
 }
@@ -94,7 +203,7 @@ void desk_close(struct desk *d)
 {
 	if (!d)
 		return;
-	pthread_join(d->warmer, NULL);
+	threads_stop(d);
 	client_close(d->client);
 	store_close(d->store);
 	for (size_t i = 0; i < d->clients.n; i++)
@@ -110,12 +219,13 @@ void desk_renew(struct desk *d, const struct client_opts *opts)
 {
 	pthread_mutex_lock(&d->lock);
 	d->opts = *opts;
+	d->opts.ahead = DESK_AHEAD;
 	client_close(d->client);
 	client_open(&d->client, d->store, &d->opts);
 	pthread_mutex_unlock(&d->lock);
 }
 
-static struct desk_client *note_client(struct desk *d, const char *name)
+struct desk_client *desk_note_client(struct desk *d, const char *name)
 {
 	bool is_new;
 	uint32_t at;
@@ -154,6 +264,28 @@ static bool read_asking(struct call *c, const struct body *b, struct client_aski
 	return true;
 }
 
+static void print_asked(struct call *c, const struct client_asked *r)
+{
+	cli_json_schema(&c->j, "ask");
+	ask_print_json(&c->j, r);
+	cli_json_end(&c->j);
+}
+
+/* A cycle is being opened: nobody waits for the lock that long. */
+static void answer_wait(struct call *c, struct client_asked *r)
+{
+	struct desk *d = c->serve->desk;
+
+	r->answer = CLIENT_WAIT;
+	r->wait = 1;
+	pthread_mutex_lock(&d->shown);
+	r->cycle = d->cycle;
+	d->counts.asks++;
+	pthread_mutex_unlock(&d->shown);
+	print_asked(c, r);
+	answer_json(c);
+}
+
 void route_lease(struct call *c)
 {
 	struct desk *d = c->serve->desk;
@@ -162,7 +294,7 @@ void route_lease(struct call *c)
 	struct client_asking a = { .now = (int64_t)time(NULL) };
 	struct client_asked r = { 0 };
 	struct err err = { 0 };
-	double began = seconds();
+	double began = desk_seconds();
 	int rc;
 
 	if (!b || !read_asking(c, b, &a)) {
@@ -175,24 +307,26 @@ void route_lease(struct call *c)
 		body_free(b);
 		return;
 	}
+	if (opens_cycle(d)) {
+		body_free(b);
+		answer_wait(c, &r);
+		return;
+	}
 	pthread_mutex_lock(&d->lock);
 	rc = client_ask(d->client, &a, &r, &err);
-	if (rc == 0) {
-		cli_json_schema(&c->j, "ask");
-		ask_print_json(&c->j, &r);
-		cli_json_end(&c->j);
-	}
+	if (rc == 0)
+		print_asked(c, &r);
 	pthread_mutex_lock(&d->shown);
 	if (rc == 0) {
-		note_client(d, a.name)->leased += r.n;
+		desk_note_client(d, a.name)->leased += r.n;
 		d->counts.leased += r.n;
 		d->cycle = r.cycle;
 		d->begun = r.cycle.number != 0;
 	}
 	d->counts.asks++;
-	d->counts.seconds_ask += seconds() - began;
+	d->counts.seconds_ask += desk_seconds() - began;
 	pthread_mutex_unlock(&d->shown);
-	pthread_mutex_unlock(&d->lock);
+	desk_leave(d);
 	body_free(b);
 	if (rc == E_USAGE)
 		http_problem(c->answer, 409, "%s", err.text);
@@ -232,260 +366,7 @@ void route_lease_end(struct call *c)
 	}
 }
 
-/* ---- tell ---- */
-
-struct telling {
-	struct call *call;
-	struct desk *desk;
-	const char *key;                /* of the state, or NULL */
-	char digest[2 * SHA256_DIGEST_LENGTH + 1];      /* of the body */
-	VEC(struct told) told;
-	VEC(uint32_t) line;             /* of each */
-	VEC(struct buf) texts;
-	struct tell_stats stats;
-	uint32_t n_lines;
-	struct buf refused;             /* elements of a list, as JSON */
-	struct json j;
-};
-
-static void hex_digest(const void *data, size_t size, char out[2 * SHA256_DIGEST_LENGTH + 1])
-{
-	unsigned char raw[SHA256_DIGEST_LENGTH];
-
-	SHA256(data, size, raw);
-	for (size_t i = 0; i < sizeof raw; i++)
-		snprintf(out + 2 * i, 3, "%02x", raw[i]);
-}
-
-static void refuse_line(struct telling *t, uint32_t line, const char *why)
-{
-	json_object(&t->j);
-	json_kint(&t->j, "line", line);
-	json_kstr(&t->j, "why", why);
-	json_end_object(&t->j);
-}
-
-static void note_line(void *arg, size_t i, const char *why)
-{
-	struct telling *t = arg;
-
-	if (why)
-		refuse_line(t, t->line.v[i], why);
-}
-
-static bool read_lines(struct telling *t)
-{
-	const struct buf *b = &t->call->request->body;
-	const char *p = b->data, *end = p + b->size;
-
-	for (uint32_t line = 1; p < end; line++) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p));
-		size_t size = (size_t)((stop ? stop : end) - p);
-		struct told told;
-		struct buf texts;
-		const char *why;
-
-		while (size && (p[size - 1] == '\r' || p[size - 1] == ' '))
-			size--;
-		if (size) {
-			if (t->n_lines++ == DESK_LINES_MAX) {
-				http_problem(t->call->answer, 413, "more than %d lines: send them in parts",
-				             DESK_LINES_MAX);
-				return false;
-			}
-			buf_init(&texts, TELL_LINE_MAX);
-			why = size > TELL_LINE_MAX ? "the line is too long" : tell_parse(&told, &texts, p, size);
-			if (why) {
-				refuse_line(t, line, why);
-				t->stats.n_bad++;
-				buf_release(&texts);
-			} else {
-				vec_push(&t->told, told);
-				vec_push(&t->line, line);
-				vec_push(&t->texts, texts);
-			}
-		}
-		p = stop ? stop + 1 : end;
-	}
-	return true;
-}
-
-static void print_told(struct telling *t, const struct tell_stats *s, struct buf *out)
-{
-	struct json j;
-
-	json_to_buf(&j, out);
-	cli_json_schema(&j, "tell");
-	json_kint(&j, "told", (int64_t)s->n_lines);
-	json_kint(&j, "new", (int64_t)s->fresh);
-	json_kint(&j, "changed", (int64_t)s->changed);
-	json_kint(&j, "same", (int64_t)s->same);
-	json_kint(&j, "gone", (int64_t)s->gone);
-	json_kint(&j, "failed", (int64_t)s->failed);
-	json_kint(&j, "released", (int64_t)s->n_given_back);
-	json_kint(&j, "repeated", (int64_t)s->n_repeated);
-	json_kint(&j, "late", (int64_t)s->n_late);
-	json_kint(&j, "unknown", (int64_t)s->n_unknown);
-	json_kint(&j, "malformed", (int64_t)(s->n_bad + t->stats.n_bad - s->n_unknown));
-	json_kint(&j, "future", (int64_t)s->n_future);
-	json_key(&j, "refused");
-	buf_add(out, t->refused.size ? t->refused.data : "[", t->refused.size ? t->refused.size : 1);
-	buf_str(out, "]}\n");
-}
-
-/* The key goes into the batch of the outcomes: both are kept, or none. */
-static int keep_key(void *arg, const struct tell_stats *s, struct err *err)
-{
-	struct telling *t = arg;
-	struct buf text;
-	int rc = 0;
-
-	print_told(t, s, &t->call->answer->body);
-	if (!t->key)
-		return 0;
-	buf_init(&text, BUF_NO_LIMIT);
-	buf_printf(&text, "%lld %s %s", (long long)time(NULL), t->digest,
-	           buf_text(&t->call->answer->body));
-	rc = store_state_put(t->desk->store, STORE_OF_SHARD, t->key, buf_text(&text), err);
-	buf_release(&text);
-	return rc;
-}
-
-/* Was this request heard before?  1: the answer is there. */
-static int heard_before(struct telling *t, struct err *err)
-{
-	char *kept = NULL, digest[65] = "";
-	int at = 0, rc = store_state_get(t->desk->store, STORE_OF_SHARD, t->key, &kept, err);
-
-	if (rc <= 0)
-		return rc;
-	if (sscanf(kept, "%*d %64s %n", digest, &at) < 1 || !at)
-		rc = err_set(err, E_STORE, "an idempotency key that cannot be read");
-	else if (strcmp(digest, t->digest))
-		http_problem(t->call->answer, 422, "this Idempotency-Key came with another body before");
-	else
-		buf_str(&t->call->answer->body, kept + at);
-	free(kept);
-	return rc < 0 ? rc : 1;
-}
-
-static void name_key(struct telling *t, const char *key)
-{
-	struct buf name;
-	char digest[2 * SHA256_DIGEST_LENGTH + 1];
-
-	buf_init(&name, BUF_NO_LIMIT);
-	buf_printf(&name, "%s %s", t->call->who ? t->call->who : "", key);
-	hex_digest(buf_text(&name), name.size, digest);
-	buf_clear(&name);
-	buf_printf(&name, KEY_PREFIX "%s", digest);
-	t->key = arena_strndup(&t->call->request->keep, buf_text(&name), name.size);
-	hex_digest(t->call->request->body.data, t->call->request->body.size, t->digest);
-	buf_release(&name);
-}
-
-static int tell(struct telling *t, struct err *err)
-{
-	struct desk *d = t->desk;
-	const char *name = uri_param(&t->call->request->uri, "client");
-	struct tell_stats s = { 0 };
-	double began = seconds();
-	int rc = t->key ? heard_before(t, err) : 0;
-
-	if (rc == 0) {
-		rc = client_tell_and(d->client, t->told.v, t->told.n, (int64_t)time(NULL), note_line,
-		                     keep_key, t, &s, err);
-		if (rc == 0 && !t->call->answer->body.size)     /* nothing was kept */
-			print_told(t, &s, &t->call->answer->body);
-	}
-	pthread_mutex_lock(&d->shown);
-	d->counts.told += s.n_lines;
-	d->cycle.downloads += (uint32_t)s.n_lines;      /* about: redirects are not counted here */
-	d->counts.refused += s.n_bad + t->stats.n_bad;
-	note_client(d, name)->told += s.n_lines;
-	d->counts.tells++;
-	d->counts.seconds_tell += seconds() - began;
-	pthread_mutex_unlock(&d->shown);
-	return rc < 0 ? rc : 0;
-}
-
-void route_tell(struct call *c)
-{
-	struct telling t = { .call = c, .desk = c->serve->desk };
-	const char *key = http_header(c->request, "Idempotency-Key");
-	struct err err = { 0 };
-	int rc = 0;
-
-	if (key && (!*key || strlen(key) > KEY_MAX)) {
-		http_problem(c->answer, 400, "Idempotency-Key: 1 to %d bytes, please", KEY_MAX);
-		return;
-	}
-	if (!c->request->body.size) {
-		http_problem(c->answer, 400, "the body has no line; one outcome a line, please");
-		return;
-	}
-	buf_init(&t.refused, BUF_NO_LIMIT);
-	json_to_buf(&t.j, &t.refused);
-	json_array(&t.j);
-	if (key)
-		name_key(&t, key);
-	if (read_lines(&t)) {
-		pthread_mutex_lock(&t.desk->lock);
-		rc = tell(&t, &err);
-		pthread_mutex_unlock(&t.desk->lock);
-		if (rc < 0) {
-			buf_clear(&c->answer->body);
-			answer_error(c, rc, &err);
-		} else if (!c->answer->status) {
-			answer_json(c);
-		}
-	}
-	for (size_t i = 0; i < t.texts.n; i++)
-		buf_release(&t.texts.v[i]);
-	vec_release(&t.texts);
-	vec_release(&t.told);
-	vec_release(&t.line);
-	buf_release(&t.refused);
-}
-
 /* ---- beside ---- */
-
-struct cleaning { int64_t before; VEC(char *) old; };
-
-static int see_key(void *arg, const char *key, const char *value, struct err *err)
-{
-	struct cleaning *c = arg;
-
-	(void)err;
-	if (!strncmp(key, KEY_PREFIX, strlen(KEY_PREFIX)) && strtoll(value, NULL, 10) < c->before)
-		vec_push(&c->old, mem_strdup(key));
-	return 0;
-}
-
-void desk_clean(struct desk *d, int64_t now)
-{
-	struct cleaning c = { .before = now - DESK_KEYS_SECONDS };
-	struct err err;
-	int rc;
-
-	if (now - d->cleaned < 3600)
-		return;
-	d->cleaned = now;
-	pthread_mutex_lock(&d->lock);
-	rc = store_states(d->store, STORE_OF_SHARD, see_key, &c, &err);
-	if (rc == 0 && c.old.n && (rc = store_begin(d->store, &err)) == 0) {
-		for (size_t i = 0; rc == 0 && i < c.old.n; i++)
-			rc = store_state_put(d->store, STORE_OF_SHARD, c.old.v[i], NULL, &err);
-		if (rc == 0)
-			rc = store_commit(d->store, &err);
-		if (rc < 0)
-			store_rollback(d->store);
-	}
-	pthread_mutex_unlock(&d->lock);
-	for (size_t i = 0; i < c.old.n; i++)
-		free(c.old.v[i]);
-	vec_release(&c.old);
-}
 
 void desk_print(struct desk *d, struct json *j)
 {

@@ -2,17 +2,22 @@
 /*
  * desk.h - pages for other crawlers: lease and tell, with the engine kept in memory.
  *
- * One struct client for all of them, one call at a time.  What the store has is what counts:
+ * One struct client for all of them, one call at a time; the policy thinks in a thread beside
+ * them (client.h, "Ahead").  What the store has is what counts:
  * a service that is killed and started again knows who has what, and what was told.
  */
 #ifndef SERVE_DESK_H
 #define SERVE_DESK_H
 
+#include "base/map.h"
+#include "engine/client/client.h"
 #include "serve/serve_inner.h"
 
 #define DESK_CLIENTS_MAX 1000           /* names that are remembered */
 #define DESK_LINES_MAX 10000            /* outcomes of one request */
 #define DESK_BODY_MAX (16u << 20)
+#define DESK_AHEAD 50000                /* pages: with so many, cycles and rounds are prepared by
+                                         * a thread of their own, and nobody waits for them */
 #define DESK_KEYS_SECONDS DAY_SECONDS   /* that an idempotency key is remembered */
 
 struct desk;
@@ -32,5 +37,38 @@ struct desk_counts { uint64_t leased, told, refused, asks, tells; double seconds
 void desk_counts(struct desk *d, struct desk_counts *ret);
 
 route_run route_lease, route_tell, route_lease_end;
+
+/* ---- for desk.c (lease) and desk_tell.c only ---- */
+
+struct desk_client { char *name; int64_t seen; uint64_t leased, told; };
+
+struct desk {
+	struct serve *serve;
+	pthread_mutex_t lock;
+	struct store *store;
+	struct client *client;
+	struct client_opts opts;
+	pthread_mutex_t shown;          /* of the following; taken after lock, and briefly */
+	struct store_cycle cycle;       /* as it was last seen; texts are not used */
+	bool begun;                     /* one was seen */
+	struct strtab names;
+	VEC(struct desk_client) clients;
+	struct desk_counts counts;
+	int64_t cleaned;
+	bool warm;                      /* the engine was loaded once; or it cannot be */
+	pthread_t planner;              /* prepares cycles and rounds ahead, woken by: */
+	pthread_cond_t work;
+	bool opens;                     /* it opens a cycle, which takes a while; atomic */
+	pthread_t carrier;              /* of the log, by a handle of its own */
+	struct store *log_store;        /* NULL: the store has no such log */
+	pthread_cond_t log_stop;        /* with `shown` */
+	bool started, stop;             /* both; stop is set with lock and `shown` */
+};
+
+double desk_seconds(void);
+/* Who it is; with `shown` locked. */
+struct desk_client *desk_note_client(struct desk *d, const char *name);
+/* The end of a call: unlock, and wake who has something to prepare. */
+void desk_leave(struct desk *d);
 
 #endif
