@@ -169,6 +169,9 @@ static int delete_file(struct sweep *w, uint32_t i, struct err *err)
 	sweep_step(w, "delete a file");
 	if (f->there && unlinkat(w->fd, name, 0) && errno != ENOENT)
 		return err_errno(err, E_IO, "%s/warc/%s: cannot delete", w->p->folder, name);
+	/* or it is back after a power failure, when no row knows it any more */
+	if (f->there && fsync(w->fd))
+		return err_errno(err, E_IO, "%s/warc", w->p->folder);
 	sweep_step(w, "forget a file");
 	f->there = false;
 	return drop_row(w, name, err);

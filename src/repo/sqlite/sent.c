@@ -6,7 +6,7 @@
  * commit that batch for each request would sync the archive each time.  So a group of
  * requests is one write() to the end of PATH-sent, one line each: CYCLE PLACE PAGE REASON
  * READ (README.md explains the fields).  The lines survive any end of the program.  After
- * a crash of the machine the last lines may be lost, as the last batches may be.  The
+ * a crash of the machine lines may be lost, as the last batches may be.  The
  * file is deleted when no request is under way.
  */
 #include <errno.h>
@@ -62,6 +62,25 @@ int sqlite_sent_add(struct store *base, const struct store_sent *sent, size_t n,
 	return rc;
 }
 
+/* The next line, without what a power failure took away: that reads as zeros, and what was
+ * before them in the line is unfinished.  False: there is no whole line any more. */
+static bool whole_line(FILE *in, char line[LINE_MAX_SIZE])
+{
+	size_t n = 0;
+	int c;
+
+	while ((c = getc(in)) != EOF) {
+		if (c == 0)
+			n = 0;
+		else if (n < LINE_MAX_SIZE - 1)
+			line[n++] = (char)c;
+		if (c == '\n' || n == LINE_MAX_SIZE - 1)
+			break;
+	}
+	line[n] = '\0';
+	return c != EOF;
+}
+
 /* 1: a valid line; 0: the end, or an unfinished last line; negative: the file is damaged.
  * */
 static int read_line(FILE *in, const char *path, struct store_sent *ret, struct err *err)
@@ -70,7 +89,7 @@ static int read_line(FILE *in, const char *path, struct store_sent *ret, struct 
 	unsigned reason, read;
 	int end = 0;
 
-	if (!fgets(line, sizeof line, in) || (!strchr(line, '\n') && feof(in)))
+	if (!whole_line(in, line))
 		return 0;
 	if (sscanf(line, "%" SCNu32 " %" SCNu32 " %" SCNu32 " %u %u%n", &ret->cycle, &ret->place,
 	           &ret->page, &reason, &read, &end) != 5 || line[end] != '\n' ||
