@@ -541,6 +541,13 @@ MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each
 
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
 
+/* All tables as they are at one moment, into a new file that can be opened as a store; it is
+ * on the disk when this returns.  E_USAGE: this database has tools of its own for that.  The
+ * store must be open for reading.  each: parts done, of all; non-zero stops. */
+typedef int store_backup_each(void *arg, uint64_t done, uint64_t total);
+MUST_CHECK int store_backup(struct store *s, const char *to, store_backup_each *each,
+                            void *arg, struct err *err);
+
 /* ---- checking ---- */
 
 /* Something that is wrong in the tables. */

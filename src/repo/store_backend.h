@@ -120,6 +120,8 @@ struct store_ops {
 	                 struct err *);
 	int (*words)(struct store *, uint32_t from, store_word_each *, void *, struct err *);
 	int (*count)(struct store *, struct store_counts *, struct err *);
+	/* or NULL */
+	int (*backup)(struct store *, const char *to, store_backup_each *, void *, struct err *);
 	/* beyond its rows */
 	int (*check)(struct store *, store_problem_each *, void *, struct err *);
 	/* The row of the table that was read last and makes no sense, as JSON: 1, or 0 if it

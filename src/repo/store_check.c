@@ -130,6 +130,13 @@ int store_check_row(struct store *s, const char *table, const struct err *why,
 	return rc;
 }
 
+int store_backup(struct store *s, const char *to, store_backup_each *each, void *arg,
+                 struct err *err)
+{
+	return s->ops->backup ? s->ops->backup(s, to, each, arg, err) :
+		err_set(err, E_USAGE, "the tables are in a database that has its own tools for copies");
+}
+
 int store_check(struct store *s, store_problem_each *each, void *arg, struct err *err)
 {
 	static const struct { const char *name; int (*read)(struct store *, struct err *); }

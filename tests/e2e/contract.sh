@@ -101,6 +101,8 @@ json cycle lines=2 $cycle -- -C live run --cycles 2 --every 1d --now 2030-01-01 
 json live policy explain requests alive dead soft_404 estimated_alive cost target -- -C live live $web
 json status failing.{n_sites,n_pages} failing.sites.{site,pages,failing,failed,blocked,cause,since,last,times} \
 	failing.pages.{url,outcome,cause,since,last,times} -- -C live status --failing
+json backup to files copied deleted bytes bytes_copied bytes_tables outside -- -C live backup copied
+json restore to read files -- restore copied restored
 json check repair findings pages captures visits cycles copies read lost elsewhere files bytes records unused found.record.wrong wrong mended -- -C live check
 json show url visits failed blocked failing captures -- -C live show "$url/a"
 json show failing.{outcome,cause,since,last,times,because} -- -C live show "$url/secret"

@@ -310,6 +310,7 @@ const struct store_ops store_sqlite_ops = {
 	.words_add = sqlite_words_add,
 	.words = sqlite_words,
 	.count = sqlite_count,
+	.backup = sqlite_backup,
 	.check = sqlite_check,
 	.bad_row = sqlite_bad_row,
 	.bad_row_drop = sqlite_bad_row_drop,

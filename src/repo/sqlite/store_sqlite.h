@@ -204,6 +204,7 @@ int sqlite_robots_forget(struct store *, int64_t before, struct err *);
 int sqlite_words_add(struct store *, uint32_t first, const struct text *, size_t n,
                      struct err *);
 int sqlite_words(struct store *, uint32_t from, store_word_each *, void *, struct err *);
+int sqlite_backup(struct store *, const char *, store_backup_each *, void *, struct err *);
 int sqlite_check(struct store *, store_problem_each *, void *, struct err *);
 int sqlite_bad_row(struct store *, const char *, struct buf *, struct err *);
 int sqlite_bad_row_drop(struct store *, struct err *);
