@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""N crawlers that lease and tell as fast as they can, for a while, and how long it took them.
+"""N crawlers that lease and tell, for a while, and how long it took them.
 
-    bench/serve_clients.py http://127.0.0.1:8390 [--clients 8] [--batch 100] [--seconds 10]
+    bench/serve_clients.py http://127.0.0.1:8390 [--clients 8] [--batch 100] [--seconds 10] [--rate 0]
 
-Each tells of every third page that it changed.  Prints pages/s and the time of a request
-(median, 99 of 100, longest), as JSON.
+As fast as they can, or --rate pages a second together (what they do at once when they are late does not count as late: the time of a
+request is that of its answer).  Each tells of every third page that it changed.  Prints pages/s, the time of a request (median, 99 of
+100, longest) and the processor time of the crawlers, as JSON.
 """
-import argparse, http.client, json, multiprocessing, sys, time
+import argparse, http.client, json, multiprocessing, resource, sys, time
 from urllib.parse import urlsplit
 
 
-def crawler(n, at, batch, until, out):
+def crawler(n, at, batch, until, pause, out):
     c = http.client.HTTPConnection(at, timeout=120)
     times, pages, waits, seen = {"lease": [], "tell": []}, 0, 0, []
 
@@ -26,14 +27,16 @@ def crawler(n, at, batch, until, out):
             sys.exit(f"{kind}: {r.status} {text[:300]}")
         return json.loads(text)
 
-    i = 0
+    i, due = 0, time.monotonic()
     while time.monotonic() < until:
+        time.sleep(max(0, due - time.monotonic()))
+        due = max(due + pause, time.monotonic() - pause)
         a = ask("lease", json.dumps({"count": batch, "client": f"c{n}", "seconds": 600}))
         if a["done"]:
             break
         if "wait" in a:
             waits += 1
-            time.sleep(0.01)
+            due = time.monotonic() + 0.01
             continue
         seen += [o["lease"] for o in a["offers"]]
         lines = [json.dumps({"lease": o["lease"], "status": 200, "digest": "sha1:%d" % (k % 3 and 1 or i)}) for k, o in enumerate(a["offers"])]
@@ -42,7 +45,8 @@ def crawler(n, at, batch, until, out):
         if told["told"] != len(lines):
             sys.exit(f"told {told}")
         pages += len(lines)
-    out.put((times, pages, waits, seen))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    out.put((times, pages, waits, seen, used.ru_utime + used.ru_stime))
 
 
 def main():
@@ -51,15 +55,18 @@ def main():
     p.add_argument("--clients", type=int, default=8)
     p.add_argument("--batch", type=int, default=100)
     p.add_argument("--seconds", type=float, default=10)
+    p.add_argument("--rate", type=float, default=0)
     o = p.parse_args()
     at = urlsplit(o.url).netloc
     c = http.client.HTTPConnection(at, timeout=600)
     t = time.monotonic()
-    c.request("POST", "/v1/lease", json.dumps({"count": 1, "client": "c0"}))       # the engine is loaded
-    c.getresponse().read()
+    while True:                     # a cycle is opened, and its first round is planned
+        c.request("POST", "/v1/lease", json.dumps({"count": 1, "client": "c0"}))
+        if json.loads(c.getresponse().read())["offers"]: break
+        time.sleep(0.01)
     first = time.monotonic() - t
     out, begin = multiprocessing.Queue(), time.monotonic()
-    all_ = [multiprocessing.Process(target=crawler, args=(n, at, o.batch, begin + o.seconds, out)) for n in range(o.clients)]
+    all_ = [multiprocessing.Process(target=crawler, args=(n, at, o.batch, begin + o.seconds, o.rate and o.batch * o.clients / o.rate, out)) for n in range(o.clients)]
     for x in all_: x.start()
     got = [out.get() for _ in all_]
     for x in all_: x.join()
@@ -69,6 +76,7 @@ def main():
     r = {"clients": o.clients, "batch": o.batch, "seconds": round(spent, 2), "pages": sum(g[1] for g in got),
          "first_lease_s": round(first, 2), "waits": sum(g[2] for g in got)}
     r["pages_per_s"] = round(r["pages"] / spent)
+    r["crawlers_cpu_s"] = round(sum(g[4] for g in got), 2)
     for kind in ("lease", "tell"):
         t = sorted(x for g in got for x in g[0][kind])
         if t:

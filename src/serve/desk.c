@@ -183,7 +183,6 @@ int desk_open(struct desk **ret, struct serve *s, struct err *err)
 
 	d->serve = s;
 	d->opts = s->opts.client;
-	d->opts.ahead = DESK_AHEAD;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_mutex_init(&d->shown, NULL);
 	if ((rc = serve_store(s, STORE_EXISTING, &d->store, err)) < 0) {
@@ -219,7 +218,6 @@ void desk_renew(struct desk *d, const struct client_opts *opts)
 {
 	pthread_mutex_lock(&d->lock);
 	d->opts = *opts;
-	d->opts.ahead = DESK_AHEAD;
 	client_close(d->client);
 	client_open(&d->client, d->store, &d->opts);
 	pthread_mutex_unlock(&d->lock);

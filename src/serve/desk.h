@@ -16,8 +16,6 @@
 #define DESK_CLIENTS_MAX 1000           /* names that are remembered */
 #define DESK_LINES_MAX 10000            /* outcomes of one request */
 #define DESK_BODY_MAX (16u << 20)
-#define DESK_AHEAD 50000                /* pages: with so many, cycles and rounds are prepared by
-                                         * a thread of their own, and nobody waits for them */
 #define DESK_KEYS_SECONDS DAY_SECONDS   /* that an idempotency key is remembered */
 
 struct desk;

@@ -11,7 +11,7 @@ struct serve_cli_opts {
 	const char *listen, *tls_cert, *tls_key;
 	struct option_list names, allow_net;
 	bool behind_proxy;
-	int64_t rate, connections, every, max_age, confirmations;
+	int64_t rate, connections, ahead, every, max_age, confirmations;
 	const char *policy;
 	struct share budget, site_share, retry_share;
 	double delay;
@@ -30,6 +30,8 @@ static const struct option_spec serve_options[] = {
 	         "its X-Forwarded-For is believed"),
 	OPT_INT(serve_cli_opts, rate, 1000, 0, 1e9, "requests a second of one client; 0: any number"),
 	OPT_INT(serve_cli_opts, connections, 4000, 16, 100000, "connections at a time"),
+	OPT_INT(serve_cli_opts, ahead, 50000, 1, UINT32_MAX, "with so many pages, cycles are opened and "
+	        "rounds are planned in the background: nobody waits for them"),
 	SETTING(serve_cli_opts, "policy", policy, OPTION_TEXT, "auto", "SPEC",
 	        "the policy of cycles that are opened by leases: name or name:key=value,..."),
 	SETTING_AIM(serve_cli_opts),
@@ -101,6 +103,7 @@ static struct client_opts cycle_opts(const struct cli *cli, const struct serve_c
 		           .every = o->every, .max_age = o->max_age,
 		           .site_share = o->site_share, .retry_share = o->retry_share },
 		.delay = o->delay, .confirmations = (unsigned)o->confirmations,
+		.ahead = (uint32_t)o->ahead,
 	};
 }
 
