@@ -73,7 +73,7 @@ int command_answer(struct serve *s, const char *words, const char *const *more, 
 void answer_error(struct call *c, int rc, const struct err *err)
 {
 	int status = rc == E_USAGE || rc == E_PARSE || rc == E_LIMIT ? 400 :
-	             rc == E_FAIL ? 404 : rc == E_BUSY ? 503 : rc == E_NET ? 503 : 500;
+	             rc == E_FAIL ? 404 : rc == E_GONE ? 410 : rc == E_BUSY ? 503 : rc == E_NET ? 503 : 500;
 
 	http_problem(c->answer, status, "%s", err->text);
 	if (status == 503)

@@ -61,6 +61,21 @@ grep -q 'last visit' out || fail "show: $(cat out)"
 expect 0 $f -C r cat "$visited"
 expect 0 $f -C r export pages
 [ "$(wc -l < out)" = 80 ] || fail "export: $(wc -l < out)"
+# exports are of all shards, in one file; an index stays sorted; changes follow a cursor
+expect 0 $f -C r export visits -o visits.jsonl --json
+is written 40
+[ "$(wc -l < visits.jsonl)" = 40 ] || fail "visits: $(wc -l < visits.jsonl)"
+expect 0 $f -C r export cdxj
+[ "$(wc -l < out)" -ge 40 ] && LC_ALL=C sort -c out || fail "cdxj: $(wc -l < out)"
+expect 2 $f -C r export wacz -o x.wacz
+expect 0 $f -C r export warc -o archive
+ls archive/shard-*/*.warc.gz > /dev/null || fail "warc: $(find archive)"
+expect 0 $f -C r export changed --after begin
+[ "$(grep -c '"url"' out)" = 40 ] || fail "changes: $(wc -l < out)"
+cursor=$(tail -n 1 out | sed 's/.*"next":"\([^"]*\)".*/\1/')
+expect 0 $f -C r export changed --after "$cursor"
+[ "$(cat out)" = "{\"next\":\"$cursor\"}" ] || fail "changes after the last: $(cat out)"
+expect 2 $f -C r export changed --after 2.1.x
 expect 2 $f -C r cycle
 # who has the files
 [ "$(sql "select count(*) from files where worker in ('a', 'b') and name like worker || '/shard-%'")" -gt 0 ] || fail "files: $(sql 'select * from files')"
@@ -116,6 +131,10 @@ grep -q 'e .*stopped' out || fail "workers: $(cat out)"
 big=$(sql "select shard from pages group by 1 order by count(distinct split_part(url, '/', 3)) desc limit 1")
 history="select p.url, p.visits, p.care, v.cycle, v.ord, v.outcome, c.digest from pages p left join visits v on v.shard = p.shard and v.page = p.number left join captures c on c.shard = v.shard and c.id = v.capture order by 1, 4, 5"
 sql "$history" > history-before
+expect 0 $f -C r export changed --after "$cursor"
+[ "$(grep -c '"url"' out)" = "$(sql 'select count(*) from visits where cycle > 1 and outcome in (1, 2)')" ] || fail "changes since: $(wc -l < out)"
+expect 0 $f -C r export changed --after begin
+grep '"url"' out | sort > changes-before
 sql "update fleet_shards set worker = 'north', until = clock_timestamp() + interval '1 hour' where shard = $big"
 expect 5 $f -C r fleet split "$big"
 sql "update fleet_shards set until = clock_timestamp()"
@@ -123,7 +142,11 @@ expect 2 $f -C r fleet split 9
 expect 2 $f -C r fleet join 1
 expect 0 $f -C r fleet split "$big" --json
 is '(shard, new_shard)' "($big, 4)"
+expect 2 $f -C r export changed --after "$cursor"
+grep -q 'begin without' err || fail "an old cursor: $(cat err)"
 sql "$history" > history-after
+expect 0 $f -C r export changed --after begin
+grep '"url"' out | sort | cmp - changes-before || fail "changes after the split"
 cmp history-before history-after || fail "split: $(diff history-before history-after | head -n 4)"
 [ "$(sql 'select count(*) > 0 from pages where shard = 4')" = t ] || fail "shards: $(sql 'select shard, count(*) from pages group by 1')"
 went=$(sql 'select url from pages where shard = 4 and care = 0 limit 1')

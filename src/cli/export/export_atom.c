@@ -62,7 +62,7 @@ static int by_time(const void *pa, const void *pb)
 static int print_entry(struct exporting *e, struct change_lines *lines,
                        const struct store_visit *v, struct err *err)
 {
-	FILE *out = output_file(e->out);
+	FILE *out = e->out;
 	struct store_capture c = { 0 };
 	struct store_page page;
 	struct buf summary;
@@ -100,7 +100,7 @@ static int print_entry(struct exporting *e, struct change_lines *lines,
 
 int export_atom(struct exporting *e, struct err *err)
 {
-	FILE *out = output_file(e->out);
+	FILE *out = e->out;
 	struct changes c = { 0 };
 	struct change_lines lines;
 	char time[21], *folder = realpath(e->cli->common.repository, NULL);

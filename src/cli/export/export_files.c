@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* export_files.c - an index, archives and a folder for a browser; see export.h. */
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "cli/export/export.h"
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "engine/export/export.h"
 #include "engine/mirror/mirror.h"
 
@@ -57,8 +60,8 @@ int export_index(struct exporting *e, struct err *err)
 	if (e->extended && e->to && strcmp(e->to, "-"))
 		rc = write_words(e, err);
 	if (rc == 0)
-		rc = export_cdxj(&x, e->extended, output_file(e->out), err);
-	e->n_written = x.n_written;
+		rc = export_cdxj(&x, e->extended, e->out, err);
+	e->n_written += x.n_written;
 	return rc;
 }
 
@@ -87,7 +90,15 @@ int export_archive(struct exporting *e, struct err *err)
 	                    .report = log_warn_few, .arg = &n_told,
 	                    .compress = (enum warc_compress)e->compress };
 	uint64_t seed = (uint64_t)e->cli->common.seed ^ (uint64_t)clock_now() << 20;
-	int rc = export_warc(&x, e->to, seed, err);
+	char folder[4096];
+	int rc = 0;
+
+	/* shards of a fleet: a folder for each, since the names of their files may be equal */
+	snprintf(folder, sizeof folder, "%.4000s/shard-%d", e->to, e->cli->shard);
+	if (shards_count(e->cli) > 1)
+		rc = mkdir(e->to, 0777) && errno != EEXIST ? err_errno(err, E_IO, "%s", e->to) : 0;
+	if (rc == 0)
+		rc = export_warc(&x, shards_count(e->cli) > 1 ? folder : e->to, seed, err);
 
 	return rc < 0 ? rc : tell_records(e, &x);
 }

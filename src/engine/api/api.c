@@ -22,7 +22,8 @@ const char *freshet_version(void)
 static int public_code(int code)
 {
 	switch (code) {
-	case E_USAGE: return FRESHET_E_USAGE;
+	case E_USAGE:
+	case E_GONE: return FRESHET_E_USAGE;
 	case E_IO: return FRESHET_E_IO;
 	case E_PARSE: return FRESHET_E_PARSE;
 	case E_LIMIT: return FRESHET_E_LIMIT;

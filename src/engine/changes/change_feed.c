@@ -41,7 +41,7 @@ int change_cursor_read(struct change_cursor *ret, struct store *s, const char *t
 		return err_set(err, E_USAGE, "this is no cursor of changes");
 	rc = store_cycles(s, STORE_NEWEST, last_cycle, &last, err);
 	if (rc == 0 && c.cycle > last)
-		rc = err_set(err, E_USAGE, "the cursor is ahead of this repository: it is of another, "
+		rc = err_set(err, E_GONE, "the cursor is ahead of this repository: it is of another, "
 		             "or of a later state; begin without one");
 	if (rc == 0)
 		*ret = c;

@@ -16,7 +16,8 @@
 struct change_cursor { uint32_t cycle, order; };        /* those up to here were seen */
 
 void change_cursor_write(const struct change_cursor *c, char out[CHANGE_CURSOR_SIZE]);
-/* NULL is the beginning.  E_USAGE: it is none, or ahead of this repository. */
+/* NULL is the beginning.  E_USAGE: it is none; E_GONE: it is ahead of this repository, as after
+ * a restore. */
 MUST_CHECK int change_cursor_read(struct change_cursor *ret, struct store *s, const char *text,
                                   struct err *err);
 /* Behind everything that there is. */

@@ -247,6 +247,18 @@ int fleet_shards(struct fleet *l, struct fleet_shard **ret, size_t *ret_n, struc
 	return 0;
 }
 
+int fleet_epoch(struct fleet *l, int64_t *ret, struct err *err)
+{
+	PGresult *r = NULL;
+	int rc = fleet_ask(l, "SELECT epoch FROM fleet", NULL, &r, err);
+
+	if (rc == 0) {
+		*ret = fleet_int(r, 0, 0);
+		PQclear(r);
+	}
+	return rc;
+}
+
 int fleet_make(struct fleet *l, uint32_t n, struct err *err)
 {
 	struct fleet_shard *shards;

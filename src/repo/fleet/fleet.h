@@ -85,6 +85,8 @@ MUST_CHECK int fleet_shards(struct fleet *l, struct fleet_shard **ret, size_t *r
                              struct err *err);
 /* Which shard's pages are those of this hash?  Shards as fleet_shards() has them. */
 int32_t fleet_shard_of(const struct fleet_shard *shards, size_t n, uint32_t hash);
+/* Raised when the shards become others: made, split. */
+MUST_CHECK int fleet_epoch(struct fleet *l, int64_t *ret, struct err *err);
 /* Make n shards, if there are no pages yet; nothing is done if there are n. */
 MUST_CHECK int fleet_make(struct fleet *l, uint32_t n, struct err *err);
 

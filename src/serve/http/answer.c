@@ -36,7 +36,7 @@ static const struct { int status; const char *text; } statuses[] = {
 	{ 200, "OK" }, { 201, "Created" }, { 202, "Accepted" }, { 204, "No Content" },
 	{ 304, "Not Modified" }, { 400, "Bad Request" }, { 401, "Unauthorized" },
 	{ 403, "Forbidden" }, { 404, "Not Found" }, { 405, "Method Not Allowed" },
-	{ 406, "Not Acceptable" }, { 409, "Conflict" }, { 411, "Length Required" },
+	{ 406, "Not Acceptable" }, { 409, "Conflict" }, { 410, "Gone" }, { 411, "Length Required" },
 	{ 413, "Content Too Large" }, { 415, "Unsupported Media Type" },
 	{ 421, "Misdirected Request" }, { 422, "Unprocessable Content" },
 	{ 429, "Too Many Requests" }, { 500, "Internal Server Error" },

@@ -8,14 +8,22 @@
 
 #include "cli/export/export.h"
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 
-struct export_opts { const char *since, *output, *tag; bool extended; int64_t limit; int compress; };
+struct export_opts {
+	const char *since, *after, *output, *tag;
+	bool extended;
+	int64_t limit;
+	int compress;
+};
 
 static const struct option_spec export_options[] = {
 	OPT_TEXT(export_opts, tag, NULL, "TAG", "pages: only those that have this tag"),
 	OPT_TEXT(export_opts, since, NULL, "TIME|DURATION|last",
 	         "changed, visits, atom: only what was seen since then, that long ago until now, or in the "
 	         "last cycle"),
+	OPT_TEXT(export_opts, after, NULL, "CURSOR|begin",
+	         "changed: every change behind this cursor, in order, and a last line with the next cursor"),
 	OPT_INT(export_opts, limit, 100, 1, 1e6, "atom: entries, the newest"),
 	OPT_FLAG(export_opts, extended, "cdxj: with what was read out of the pages, so that the "
 	         "history can be replayed without its content"),
@@ -32,6 +40,8 @@ struct export_kind {
 	const char *name;
 	export_kind_run *run;
 	bool own_output;                /* it opens its output itself */
+	bool of_shard;                  /* it makes one document: of one shard of a fleet */
+	bool sorted;                    /* its lines are */
 	bool since, extended, limit, tag, compress; /* options that it takes */
 };
 
@@ -39,12 +49,12 @@ static const struct export_kind kinds[] = {
 	{ .name = "pages", .run = export_pages, .tag = true },
 	{ .name = "changed", .run = export_changed, .since = true },
 	{ .name = "visits", .run = export_visits, .since = true },
-	{ .name = "atom", .run = export_atom, .since = true, .limit = true },
-	{ .name = "cdxj", .run = export_index, .extended = true },
+	{ .name = "atom", .run = export_atom, .since = true, .limit = true, .of_shard = true },
+	{ .name = "cdxj", .run = export_index, .extended = true, .sorted = true },
 	{ .name = "warc", .run = export_archive, .own_output = true,
 	  .compress = true },
-	{ .name = "wacz", .run = export_package, .own_output = true },
-	{ .name = "folder", .run = export_folder, .own_output = true },
+	{ .name = "wacz", .run = export_package, .own_output = true, .of_shard = true },
+	{ .name = "folder", .run = export_folder, .own_output = true, .of_shard = true },
 };
 
 static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
@@ -108,26 +118,18 @@ static void tell_written(const struct exporting *e, const char *kind)
 
 extern const struct command command_export;
 
-static int export_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+/* What was asked for, is it of this kind? */
+static int check_options(const struct cli *cli, const struct export_opts *o,
+                         const struct export_kind *kind, struct err *err)
 {
-	const struct export_opts *o = opts;
-	struct exporting e = { .cli = cli, .to = o->output, .extended = o->extended,
-	                       .limit = o->limit, .compress = o->compress };
-	const struct export_kind *kind = NULL;
-	int rc;
-
-	(void)n_args;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (!strcmp(kinds[i].name, args[0]))
-			kind = &kinds[i];
-	if (!kind)
-		return err_set(err, E_USAGE, "export: '%s' is none of %s", args[0],
-		               command_export.arguments);
 	if (kind->own_output && !o->output)
 		return err_set(err, E_USAGE, "export %s: say where to with -o %s", kind->name,
 		               kind->run == export_package ? "FILE.wacz" : "FOLDER");
 	if (o->since && !kind->since)
 		return err_set(err, E_USAGE, "export %s: --since goes with changed, visits and atom",
+		               kind->name);
+	if (o->after && (kind->run != export_changed || o->since))
+		return err_set(err, E_USAGE, "export %s: --after goes with changed, without --since",
 		               kind->name);
 	if (o->extended && !kind->extended)
 		return err_set(err, E_USAGE, "export %s: --extended goes with cdxj", kind->name);
@@ -137,33 +139,72 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		return err_set(err, E_USAGE, "export %s: --compress goes with warc", kind->name);
 	if (o->tag && !kind->tag)
 		return err_set(err, E_USAGE, "export %s: --tag goes with pages", kind->name);
-	rc = repository_read(cli, &e.store, err);
+	if (shards_any(cli) && cli->shard < 0 && (kind->of_shard || (kind->sorted && o->extended)))
+		return err_set(err, E_USAGE, "export %s%s: of a fleet, one shard at a time: say which with "
+		               "--shard K", kind->name, o->extended ? " --extended" : "");
+	return 0;
+}
+
+/* Export one store: that of the shard that the command is at. */
+static int export_store(struct exporting *e, struct err *err)
+{
+	const struct export_opts *o = e->cli->opts;
+	int rc = repository_read(e->cli, &e->store, err);
+
 	if (rc < 0)
 		return rc;
-	rc = tagged_load(&e.tagged, e.store, o->tag, err);
+	rc = tagged_load(&e->tagged, e->store, o->tag, err);
 	if (rc == 0)
-		rc = parse_since(&e, o->since, err);
-	if (rc == 0 && !kind->own_output)
-		rc = output_open(&e.out, o->output, err);
+		rc = parse_since(e, o->since, err);
+	if (rc == 0)
+		rc = e->run(e, err);
+	tagged_release(&e->tagged);
+	store_close(e->store);
+	e->store = NULL;
+	return rc;
+}
+
+static int export_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
+{
+	const struct export_opts *o = opts;
+	struct exporting e = { .cli = cli, .to = o->output, .extended = o->extended,
+	                       .limit = o->limit, .compress = o->compress };
+	const struct export_kind *kind = NULL;
+	struct output *out = NULL;
+	int rc;
+
+	(void)n_args;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (!strcmp(kinds[i].name, args[0]))
+			kind = &kinds[i];
+	if (!kind)
+		return err_set(err, E_USAGE, "export: '%s' is none of %s", args[0],
+		               command_export.arguments);
+	if ((rc = check_options(cli, o, kind, err)) < 0)
+		return rc;
+	e.run = kind->run;
+	if (!kind->own_output)
+		rc = output_open(&out, o->output, err);
 	if (rc == 0) {
+		e.out = out ? output_file(out) : NULL;
 		if (e.out)
-			json_to_file(&e.j, output_file(e.out));
-		rc = kind->run(&e, err);
-		if (rc == 0 && e.out)
-			rc = output_close(e.out, err);
+			json_to_file(&e.j, e.out);
+		rc = o->after ? export_feed(&e, strcmp(o->after, "begin") ? o->after : NULL, err) :
+		     shards_any(cli) && cli->shard < 0 ? export_each(&e, export_store, kind->sorted, err) :
+		     export_store(&e, err);
+		if (rc == 0 && out)
+			rc = output_close(out, err);
 		else
-			output_abandon(e.out);
+			output_abandon(out);
 	}
-	if (rc == 0 && e.out)
+	if (rc == 0 && out)
 		tell_written(&e, kind->name);
-	tagged_release(&e.tagged);
-	store_close(e.store);
 	return rc;
 }
 
 const struct command command_export = {
 	.name = "export",
-	.on_fleet = FLEET_EACH,
+	.on_fleet = FLEET_SELF,
 	.arguments = "pages|changed|visits|atom|cdxj|warc|wacz|folder",
 	.summary = "what the repository holds, for other programs",
 	.description =
@@ -171,7 +212,9 @@ const struct command command_export = {
 		"changed: the pages that were found new, changed or gone, each once, with what was\n"
 		"found last, what it asks of robots (an indexer leaves out noindex) and where its\n"
 		"content lies; --since TIME, --since 2d (two days\n"
-		"ago until now), or --since last for the last complete cycle.\n\n"
+		"ago until now), or --since last for the last complete cycle. --after CURSOR tells every\n"
+		"change behind the cursor, in order; the last line has the cursor for the next time, so a\n"
+		"program that keeps it misses none. A cursor that is refused (status 2) is too old.\n\n"
 		"visits: every visit with its outcome, the cause if it failed or was blocked, and with\n"
 		"what probability and why the page was asked for.\n\n"
 		"atom: an Atom feed of the newest changes, for a feed reader, with the first lines that\n"
@@ -187,6 +230,7 @@ const struct command command_export = {
 		"there already is written again only if it changed.",
 	.examples =
 		"  freshet -C crawl export changed --since last\n"
+		"  freshet -C crawl export changed --after begin\n"
 		"  freshet -C crawl export atom --since 7d -o changes.atom\n"
 		"  freshet -C crawl export cdxj --extended -o history.cdxj.gz\n"
 		"  freshet -C crawl export wacz -o crawl.wacz    # open it on replayweb.page\n"
