@@ -10,8 +10,11 @@ whichever direction they go: the bytes of the last piece are lost in part.  It b
 first connection made when there is a file HERE/bad, and after CUTS cuts it leaves connections
 alone.  HERE/cuts has the number so far; HERE/ready says that it listens.  Ends with its
 standard input.
+
+While there is a file HERE/hold-up, nothing gets through to the server; HERE/hold-down: nothing
+comes back.  What was held goes on when the file is gone, as it does when a network heals.
 """
-import os, random, socket, sys, threading
+import os, random, socket, sys, threading, time
 
 server, here, seed, cuts, most = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 draw = random.Random(seed)
@@ -33,13 +36,14 @@ class Wire:
         except OSError:         # the server is away
             client.close()
             return
-        for a, b in (self.client, self.server), (self.server, self.client):
-            threading.Thread(target=self.pump, args=(a, b), daemon=True).start()
+        for a, b, way in (self.client, self.server, "up"), (self.server, self.client, "down"):
+            threading.Thread(target=self.pump, args=(a, b, here + "/hold-" + way), daemon=True).start()
 
-    def pump(self, a, b):
+    def pump(self, a, b, hold):
         global done
         try:
             while piece := a.recv(65536):
+                while os.path.exists(hold): time.sleep(0.02)
                 with lock:
                     if self.left is not None:
                         piece, self.left = piece[:self.left], self.left - len(piece)

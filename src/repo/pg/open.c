@@ -148,6 +148,10 @@ int pg_leases_forget(struct store *base, uint32_t but_cycle, struct err *err)
  * them, and write them again after the connection was lost; a token for each makes this
  * harmless.  So only a crash that ends both at once loses entries; the same holds of a file
  * that is not synced (repo/sqlite/sent.c).
+ *
+ * Under a lease the journal does wait: in a fleet a worker may well die just before its server
+ * does, or a standby takes over, and what was asked for must not be asked for again by the next
+ * who has the shard.
  */
 struct noting { struct store_pg *s; size_t from; };
 
@@ -171,7 +175,8 @@ static int note_some(struct pg_link *l, const struct noting *n, struct err *err)
 	pg_shard_args(n->s, &a);
 	pg_rows_take(&r, &a);
 	pg_lease_check(n->s, &p);
-	pg_pipe_add(&p, PG_NO_WAIT, NULL);      /* for the transaction that ends with the pipe */
+	if (!n->s->target.fence)
+		pg_pipe_add(&p, PG_NO_WAIT, NULL);      /* for the transaction that ends with the pipe */
 	pg_pipe_add(&p, PG_SENT_ADD, &a);
 	rc = pg_lease_run(n->s, &p, err);
 	pg_pipe_release(&p);
