@@ -14,7 +14,7 @@
 #include "cli/export/export.h"
 #include "cli/frame/repository.h"
 #include "cli/frame/shards.h"
-#include "engine/recall/change_place.h"
+#include "engine/changes/change_place.h"
 
 #define FILES 64
 

@@ -235,7 +235,8 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	c->report->cycle.seconds_total += crawl_seconds() - began;
 	if (rc < 0 && rc != E_STOP) {
 		store_rollback(c->store);
-		(void)!store_sent_clear(c->store, &second);     /* no page's fault: ask again */
+		if (!c->opts->fleet)
+			(void)!store_sent_clear(c->store, &second);     /* no page's fault: ask again */
 		return rc;
 	}
 	c->report->cycle.open = rc == E_STOP;

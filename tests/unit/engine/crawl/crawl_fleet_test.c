@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <cmocka.h>
@@ -29,7 +30,7 @@
 #define CYCLES 5                /* the first, which copies every page, is no fleet's */
 #define SHARDS 6
 
-struct ledger { uint32_t granted, n_grants, kill_at; };
+struct ledger { uint32_t granted, n_grants, kill_at; bool fail; };
 
 struct stage {
 	struct origin_world world;
@@ -46,7 +47,9 @@ static int grant(void *arg, struct engine *e, bool idle, uint32_t *granted, stru
 {
 	struct ledger *l = arg;
 
-	(void)e, (void)err;
+	(void)e;
+	if (l->fail)                    /* with requests under way */
+		return err_set(err, E_STORE, "the ledger does not answer");
 	if (!idle)
 		return CRAWL_MORE_LATER;
 	if (l->granted >= BUDGET)
@@ -215,11 +218,55 @@ static void shards_are_recalled(void **state)
 	stage_close(&s);
 }
 
+/* Requests for pages since the first so many lines of the log, which are then counted. */
+static uint32_t asked(struct stage *s, size_t *seen)
+{
+	size_t n;
+	struct origin_log *log = origin_read_log(s->origin, &n);
+	uint32_t pages = 0;
+
+	for (size_t i = *seen; i < n; i++)
+		pages += strstr(log[i].path, "robots.txt") == NULL;
+	*seen = n;
+	free(log);
+	return pages;
+}
+
+/* A worker is killed, and the next one fails (the ledger does not answer any more) with outcomes
+ * that are not committed: what they asked for is spent all the same. */
+static void lapses_are_spent(void **state)
+{
+	struct crawl_report r;
+	struct stage s;
+	struct err err;
+	size_t seen = 0;
+
+	(void)state;
+	stage_open(&s, 4);
+	repository_open(&s, "tide");
+	next_cycle(&s);
+	s.bed.opts.n_shards = SHARDS;
+	s.bed.opts.batch = 1000;        /* nothing is committed on the way */
+	s.bed.lapses = true;
+	asked(&s, &seen);
+	kill_worker(&s, 0, 3);
+	s.ledger->fail = true;
+	assert_int_equal(crawl_cycle(s.bed.store, &s.bed.opts, &r, &err), E_STORE);
+	s.ledger->fail = false;
+	s.fleet.granted = s.ledger->granted;
+	r = bed_cycle(&s.bed);
+	assert_int_equal(r.cycle.downloads, BUDGET);
+	assert_int_equal(asked(&s, &seen), BUDGET);
+	bed_close(&s.bed);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles_go_on),
 		cmocka_unit_test(shards_are_recalled),
+		cmocka_unit_test(lapses_are_spent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

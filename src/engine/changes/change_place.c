@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* change_place.c - see change_place.h. */
-#include "engine/recall/change_place.h"
+#include "engine/changes/change_place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,12 +8,12 @@
  * (a split), the epoch does, and cursors from before are refused: E_GONE.  A store that is no
  * fleet, or has one shard, has the cursors of change_feed.h.
  */
-#ifndef ENGINE_RECALL_CHANGE_PLACE_H
-#define ENGINE_RECALL_CHANGE_PLACE_H
+#ifndef ENGINE_CHANGES_CHANGE_PLACE_H
+#define ENGINE_CHANGES_CHANGE_PLACE_H
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "engine/recall/change_feed.h"
+#include "engine/changes/change_feed.h"
 
 struct change_place {                   /* zeroed, it is empty */
 	int64_t epoch;
