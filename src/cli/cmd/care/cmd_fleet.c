@@ -97,7 +97,7 @@ const struct command command_fleet = {
 		"kind the same command can be given again.\n\n"
 		"Page numbers are drawn anew. A cursor of changes from before is refused (410): begin without one.",
 	.examples =
-		"  freshet fleet split 3 --store 'postgresql://db.example/fleet?schema=news'\n",
+		"  freshet fleet split 0 --store 'postgresql://db.example/fleet?schema=news'\n",
 	.n_args_min = 2,
 	.n_args_max = 2,
 	.run = fleet_run,
