@@ -197,6 +197,7 @@ static void sum_long_run(struct tide_model *m, double width)
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		struct tide_node *n = &m->nodes.v[i];
 
+		m->roots[n->dir].calm *= (double)keep;
 		n->own_events *= keep;
 		n->own_exposure *= keep;
 		n->events = n->own_events;
@@ -497,11 +498,26 @@ static double longest_wait(double rate, double gap)
 	return fmin(fmax(CERTAIN - rate * gap / CERTAIN_SPAN, 0.5), 1) / rate;
 }
 
+/* The time to a change, `wait` by the slots: they tell when it came, if they put it into a
+ * small part of the time `gap` since the last visit (sharp: the integral of its squared
+ * density) and calm visits to the host prove that they can be believed.  Such a burst was
+ * dated by other visits, and the quiet before it is a fact; else a wait counts at most
+ * longest_wait(). */
+static double wait_of(double wait, double rate, double gap, double sharp, double calm)
+{
+	double most = longest_wait(rate, gap), known = 1 - 1 / (sharp * gap);
+
+	if (wait <= most)
+		return wait;
+	return most + fmax(known, 0) * -expm1(-calm) * (wait - most);
+}
+
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit)
 {
 	struct tide_root *root = &m->roots[m->root[dir]];
 	struct lesson l = { .from = 0 };
-	double x = 0, y = 0, all_x = 0, all_y = 0, age = 0, behind = 0;
+	double x = 0, y = 0, all_x = 0, all_y = 0, age = 0, behind = 0, sharp = 0;
+	double ever;
 	uint32_t node;
 
 	if (last >= m->now)
@@ -522,16 +538,21 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 		y += weight * exposure;
 		all_x += (double)l.events[i];
 		all_y += exposure;
-		if (hit)
+		if (hit) {
 			behind += fmin(width, DAY) * (double)l.events[i] *
 			          after_event((double)m->level[m->depth].hazard[i]);
+			sharp += (double)l.events[i] * (double)l.events[i] / width;
+		}
 		age += width;
 	}
+	ever = (double)m->level[m->depth].ever;
 	root->events += all_x;
 	root->exposure += all_y;
 	all_y -= behind;
 	if (hit)
-		all_y = fmin(all_y, longest_wait((double)m->level[m->depth].ever, age));
+		all_y = wait_of(all_y, ever, age, sharp, root->calm);
+	else
+		root->calm += fmax(ever * all_y - 1, 0);
 	teach_long_run(m, node, (struct sum){ (float)x, (float)y },
 	               (struct sum){ (float)all_x, (float)all_y });
 	for (; node != PAGE_NONE; node = parent_node(m, node))

@@ -24,7 +24,8 @@
  *
  * Hosts that are rebuilt all the time.  A change found long after the last visit does not
  * tell when it came; the slots, drawn to the usual, make it late.  So no change may lower a
- * rate, nor one wild host what is expected of the others.
+ * rate, unless other visits to the host dated it, nor one wild host what is expected of the
+ * others.
  *
  * Memory.  A directory that was never visited, nor anything below it, has its
  * parent's hazards by definition and needs none; half a KiB for the others.  Hazards
@@ -74,7 +75,9 @@ struct tide_node {
 	float all_events, all_exposure; /* the same, since ever */
 };
 
-struct tide_root { double events, exposure; };  /* of one host, since ever */
+/* Of one host, since ever.  calm: of visits that found nothing, the changes by which more
+ * than one had been expected, discounted; a site that is rebuilt all the time has none. */
+struct tide_root { double events, exposure, calm; };
 
 struct tide_model {
 	struct tide_params par;

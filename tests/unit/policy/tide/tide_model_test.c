@@ -220,6 +220,35 @@ static void finding_a_change_never_lowers_the_rate(void **state)
 	tide_model_release(&m);
 }
 
+/* A host that changed often rests for long, as visits see, and then changes in one burst, as
+ * others see.  That its other pages are found changed after it does say when: they were quiet
+ * as long as the rest was, and the rate falls. */
+static void a_burst_that_was_dated_lowers_the_rate(void **state)
+{
+	struct tide_model m;
+	uint32_t cycle = 0;
+	double was;
+
+	(void)state;
+	tide_model_init(&m, &tree, &usual);
+	while (cycle < 40) {
+		tide_model_begin(&m, ++cycle, 1);
+		for (int i = 0; i < 40; i++)
+			tide_model_learn(&m, 0, cycle - 1, cycle <= 20);
+		if (cycle > 20 && cycle % 5 == 0)
+			tide_model_learn(&m, 0, 20, false);
+	}
+	tide_model_begin(&m, ++cycle, 1);
+	for (int i = 0; i < 20; i++)
+		tide_model_learn(&m, 0, cycle - 1, true);
+	was = ever_of(&m, 0);
+	for (int i = 0; i < 20; i++)
+		tide_model_learn(&m, 0, 20, true);
+	if (!(ever_of(&m, 0) < 0.9 * was))
+		fail_msg("%.4f changes in two weeks, were %.4f", ever_of(&m, 0), was);
+	tide_model_release(&m);
+}
+
 /* Of twenty hosts one changes every day; of each of the others 20 visits, five units of time
  * apart, find one change.  For an unknown host that makes a high mean, but what is usual is
  * one change in a hundred units. */
@@ -335,6 +364,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_is_the_naive_one),
 		cmocka_unit_test(finding_a_change_never_lowers_the_rate),
+		cmocka_unit_test(a_burst_that_was_dated_lowers_the_rate),
 		cmocka_unit_test(one_wild_host_does_not_speak_for_the_others),
 		cmocka_unit_test(chances_are_those_of_the_features),
 	};
