@@ -99,9 +99,9 @@ class Service(Client):
 
     # ---- pages and settings ----
 
-    def add(self, url: str) -> bool:
-        """Put a page under care. Whether it is new."""
-        return self._request("POST", "pages", {"urls": [url]})["pages"] > 0
+    def add(self, url: str, weight: Optional[float] = None) -> bool:
+        """Put a page under care, with a weight if one is given. Whether it is new."""
+        return self._request("POST", "pages", {"urls": [url], **({} if weight is None else {"weight": weight})})["pages"] > 0
 
     def remove(self, url: str) -> None:
         """Take a page out of care; its history stays."""

@@ -177,12 +177,13 @@ void route_setting_put(struct call *c)
 
 void route_page_add(struct call *c)
 {
-	struct body *b = body_parse(c->request, c->answer, "urls tag");
-	const char **urls, *tag, *words[URLS_MAX + 8];
+	struct body *b = body_parse(c->request, c->answer, "urls tag weight");
+	const char **urls, *tag, *weight, *words[URLS_MAX + 8];
 	size_t n = 0, n_urls;
 
 	if (b && body_texts(b, c->answer, "urls", URLS_MAX, &c->request->keep, &urls, &n_urls) &&
-	    body_text(b, c->answer, "tag", &tag)) {
+	    body_text(b, c->answer, "tag", &tag) &&
+	    body_number(b, c->answer, "weight", &c->request->keep, &weight)) {
 		bool standard = false;
 
 		for (size_t i = 0; i < n_urls; i++)
@@ -193,6 +194,8 @@ void route_page_add(struct call *c)
 			words[n++] = "--json";
 			if (tag)
 				words[n++] = with(&c->request->keep, "tag", tag);
+			if (weight)
+				words[n++] = with(&c->request->keep, "weight", weight);
 			words[n++] = "--";
 			for (size_t i = 0; i < n_urls; i++)
 				words[n++] = urls[i];

@@ -124,7 +124,9 @@ assert ok("POST", "/v1/lease/end", "")["downloads"] >= len(mine)
 assert ask("POST", "/v1/lease/end", "")[0] == 409
 
 # pages and settings
-assert ok("POST", "/v1/pages", {"urls": ["http://new.example/1"], "tag": "t"})["pages"] == 1
+assert ok("POST", "/v1/pages", {"urls": ["http://new.example/1"], "tag": "t", "weight": 2.5})["pages"] == 1
+assert ok("GET", "/v1/pages/http%3A%2F%2Fnew.example%2F1")["weight"] == 2.5
+for weight in ("2", -1): assert ask("POST", "/v1/pages", {"urls": ["http://new.example/2"], "weight": weight})[0] == 400
 assert ok("DELETE", "/v1/pages/http%3A%2F%2Fnew.example%2F1")["changed"] == 1
 assert ok("PUT", "/v1/settings", {"key": "max-age", "value": "30d"})["value"] == "30d"
 assert ok("GET", "/v1/settings")["settings"]["max-age"] == "30d"

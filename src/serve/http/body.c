@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+#define NUMBER_SIZE 32
+
 static bool is_listed(const char *key, const char *keys)
 {
 	struct text rest = { keys, strlen(keys) }, word;
@@ -66,6 +68,25 @@ bool body_int(const struct body *b, struct http_answer *a, const char *key, int6
 		return false;
 	}
 	*ret = json_integer_value(v);
+	return true;
+}
+
+bool body_number(const struct body *b, struct http_answer *a, const char *key,
+                 struct arena *keep, const char **ret)
+{
+	const json_t *v = member(b, key);
+	char *text;
+
+	*ret = NULL;
+	if (!v)
+		return true;
+	if (!json_is_number(v)) {
+		http_problem(a, 400, "%s: a number, please", key);
+		return false;
+	}
+	text = arena_alloc(keep, NUMBER_SIZE);
+	snprintf(text, NUMBER_SIZE, "%.17g", json_number_value(v));
+	*ret = text;
 	return true;
 }
 

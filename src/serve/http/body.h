@@ -17,6 +17,9 @@ struct body *body_parse(const struct http_request *r, struct http_answer *a, con
 void body_free(struct body *b);         /* b may be NULL */
 bool body_int(const struct body *b, struct http_answer *a, const char *key, int64_t def,
               int64_t min, int64_t max, int64_t *ret);
+/* A number as text, in `keep`; NULL if it is not there. */
+bool body_number(const struct body *b, struct http_answer *a, const char *key,
+                 struct arena *keep, const char **ret);
 /* NULL if it is not there.  Lives as long as the body. */
 bool body_text(const struct body *b, struct http_answer *a, const char *key, const char **ret);
 bool body_flag(const struct body *b, struct http_answer *a, const char *key, bool *ret);
