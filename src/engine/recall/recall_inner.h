@@ -27,14 +27,14 @@ struct recalling {
 	struct recalled *ret;
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	struct past_cycle next;         /* the one of opts->before_cycle */
-	VEC(struct past_visit) past;    /* visits held, */
-	VEC(struct seen) seen;          /* those of the cycle being told, */
-	uint32_t n_first;               /* of them first copies */
+	VEC(struct past_visit) past;    /* visits read from the store and not told yet */
+	VEC(struct seen) seen;          /* visits of the cycle that is being told */
+	uint32_t n_first;               /* first copies in seen */
 	struct recall_care care;        /* who was under care; and marks of pages */
 	uint32_t n_added, n_asked;      /* pages that were here by now; see set_asked() */
 	uint32_t most;                  /* pages when the next cycle began; 0: not known */
-	bool thawed;                    /* imported visits, and some cycles, are known, */
-	uint64_t told_before;           /* so many visits */
+	bool thawed;                    /* a snapshot was read: it has the imported visits */
+	uint64_t told_before;           /* ret->n_told of that snapshot */
 };
 
 struct past_visit recall_visit(const struct store_visit *v);
