@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #define LAST (DEMAND_BUCKETS - 1)
@@ -15,21 +16,11 @@ static uint32_t sum_of(uint32_t a, uint32_t b)
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* floor(4 log2(score)); a table of three roots instead of a logarithm. */
 static int32_t bucket_of(double score)
 {
-	static const double root[] = { 0x1.306fe0a31b715p-1, 0x1.6a09e667f3bcdp-1,
-	                               0x1.ae89f995ad3adp-1 };
-	int exponent;
-	double part;
+	double level = demand_level(score);
 
-	if (!(score > 0))
-		return LOWEST;
-	part = frexp(score, &exponent);         /* 0.5 <= part < 1 */
-	exponent = (exponent - 1) * DEMAND_OCTAVE;
-	for (int i = 0; i < 3; i++)
-		exponent += part >= root[i];
-	return exponent > LOWEST ? exponent : LOWEST;
+	return level > LOWEST ? (int32_t)floor(level) : LOWEST;
 }
 
 /* A better score came: the buckets move down, and what falls out is added to the last. */
@@ -116,12 +107,78 @@ double demand_bottom(const struct demand *d)
 	return d->top - LAST;
 }
 
+/* ---- packed ---- */
+
+/* Widths of packed buckets: so many of this one, then of the next.  The last bucket of all has
+ * the rest. */
+static const struct { int n, width; } widths[] = { { 28, 1 }, { 16, 4 }, { 10, 16 }, { 9, 64 } };
+
+typedef void each_packed(struct demand *d, int from, int width, uint32_t *packed);
+
+static void walk(struct demand *d, uint32_t *packed, each_packed *each)
+{
+	int from = 0;
+
+	for (size_t k = 0; k < sizeof widths / sizeof *widths; k++)
+		for (int i = 0; i < widths[k].n; i++, from += widths[k].width)
+			each(d, from, widths[k].width, packed++);
+	each(d, from, DEMAND_BUCKETS - from, packed);
+}
+
+static void gather(struct demand *d, int from, int width, uint32_t *packed)
+{
+	*packed = 0;
+	for (int i = from; i < from + width; i++)
+		*packed = sum_of(*packed, d->count[i]);
+}
+
+static void spread(struct demand *d, int from, int width, uint32_t *packed)
+{
+	uint64_t n = *packed;
+
+	for (int i = 0; i < width; i++)
+		d->count[from + i] = (uint32_t)(n * (unsigned)(i + 1) / (unsigned)width -
+		                                n * (unsigned)i / (unsigned)width);
+	if (from + width < DEMAND_BUCKETS)
+		return;
+	/* what is that low is not told apart */
+	memset(d->count + from, 0, (size_t)width * sizeof *d->count);
+	d->count[LAST] = *packed;
+}
+
+void demand_pack(const struct demand *d, uint32_t ret[DEMAND_PACKED])
+{
+	struct demand copy = *d;
+
+	walk(&copy, ret, gather);
+}
+
+void demand_unpack(struct demand *d, const uint32_t packed[DEMAND_PACKED])
+{
+	uint32_t copy[DEMAND_PACKED];
+
+	memcpy(copy, packed, sizeof copy);
+	walk(d, copy, spread);
+}
+
+/* ---- levels ---- */
+
 double demand_level(double score)
 {
-	return score > 0 ? DEMAND_OCTAVE * log2(score) : -(double)INFINITY;
+	int exponent;
+	double part;
+
+	if (!(score > 0))
+		return -(double)INFINITY;
+	part = frexp(score, &exponent);         /* 0.5 <= part < 1 */
+	return DEMAND_OCTAVE * (exponent - 2 + 2 * part);
 }
 
 double demand_score(double level)
 {
-	return exp2(level / DEMAND_OCTAVE);
+	double octave = floor(level / DEMAND_OCTAVE);
+
+	if (isinf(level))
+		return level > 0 ? level : 0;
+	return ldexp(1 + level / DEMAND_OCTAVE - octave, (int)octave);
 }

@@ -5,26 +5,35 @@
  * A fleet spends one budget on many shards.  Each shard bids with its curve, and budget goes
  * where the scores are highest (engine/market/market.h).
  *
- * Scores are counted in buckets on one grid for all shards: bucket b holds scores from
- * 2^(b/4) up to 2^((b+1)/4), which is 19 % more.  A curve has 64 of them, from that of its
- * best score downwards, a range of 65,536 to 1.  All lower scores, also 0 and less, are in
- * the last one.  The curve does not depend on the order in which scores are added.
+ * Scores are counted in buckets on one grid for all shards: each octave, from 2^k up to
+ * 2^(k+1), is divided into 64 equal parts, which are 0.8 to 1.6 % of a score.  The chances of
+ * the best pages of several shards often differ by no more than some per cent: a coarse grid
+ * cannot tell which is the best.  A curve has 1024 buckets, from that of its best score
+ * downwards, a range of 65,536 to 1.  All lower scores, also 0 and less, are in the last one.
+ * The curve does not depend on the order in which scores are added.
  *
- * A place on the grid is called a level: a bucket, and how far in it.  Level 4 log2(s)
- * belongs to score s.  Within a bucket scores are taken to lie evenly.
+ * A place on the grid is called a level: a bucket, and how far in it.  Within a bucket scores
+ * are taken to lie evenly.
+ *
+ * Others are told a packed curve, of 64 buckets: single ones next to the best score, where a
+ * price is made first, and wider ones below.
  */
 #ifndef POLICY_DEMAND_H
 #define POLICY_DEMAND_H
 
 #include <stdint.h>
 
-#define DEMAND_BUCKETS 64
-#define DEMAND_OCTAVE 4         /* buckets */
+#include "policy/shared.h"
+
+#define DEMAND_BUCKETS 1024
+#define DEMAND_OCTAVE 64        /* buckets */
+#define DEMAND_PACKED 64
 
 struct demand {                         /* zeroed: nothing is wanted */
 	uint32_t first;                 /* pages wanted at any price */
 	int32_t top;                    /* count[i] is of bucket top - i */
 	uint32_t count[DEMAND_BUCKETS];
+	struct shared shared;           /* what the policy says to other shards */
 };
 
 /* Add n pages of a score; INFINITY: wanted at any price. */
@@ -37,6 +46,10 @@ double demand_at(const struct demand *d, double level);
 void demand_spend(struct demand *d, uint32_t n);
 /* The lowest level of the last bucket: from here down nothing more is wanted. */
 double demand_bottom(const struct demand *d);
+
+/* The packed counts; and back: first and top are kept, pages of a wide bucket lie evenly. */
+void demand_pack(const struct demand *d, uint32_t ret[DEMAND_PACKED]);
+void demand_unpack(struct demand *d, const uint32_t packed[DEMAND_PACKED]);
 
 /* -INFINITY for 0 and less. */
 double demand_level(double score);

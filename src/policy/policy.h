@@ -100,7 +100,7 @@ struct policy_ops {
 	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
 	/* Called between begin() and end(): add the score of every page that it would ask for
-	 * next, however many are allowed.  Plans are the same with and without this call.
+	 * next, however many are allowed, and what it shares.  Plans are the same with and without this call.
 	 * Needed where `comparable` is set.  False: not in this cycle (it does the work of a
 	 * policy that is not comparable), and nothing was added. */
 	bool (*demand)(struct policy *, const struct view *, struct demand *ret);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/numbers.h"
+#include "policy/shared.h"
 
 #define PAGE_NONE UINT32_MAX
 #define DIR_NONE UINT32_MAX
@@ -96,6 +97,7 @@ struct view {
 	uint32_t budget;                /* R, the downloads of this cycle */
 	uint32_t room;                  /* downloads that are not planned yet */
 	uint32_t n_shards;              /* of the fleet that this is a shard of; 0: of none */
+	struct shared shared;           /* what all its shards have learnt, before this cycle */
 	enum goal goal;
 	enum observe observe;
 	enum aim aim;

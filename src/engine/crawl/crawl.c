@@ -168,6 +168,7 @@ static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err 
 	struct engine *e = &c->resumed->engine;
 	int rc = 0;
 
+	crawl_shared_set(c);
 	if (rep->resumed) {
 		e->rules.planned_with = made->planned_with.n ? made->planned_with.v : NULL;
 		engine_continue(e, rep->cycle.time, c->budget, made->events.v, made->events.n,

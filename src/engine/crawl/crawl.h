@@ -37,6 +37,7 @@ enum { CRAWL_MORE_LATER, CRAWL_NO_MORE };
 struct crawl_fleet {
 	uint32_t granted;               /* of this cycle, so far; opts->budget is what is expected */
 	uint32_t budget, pages;         /* of the whole fleet, for ceilings of sites */
+	struct shared shared;           /* what its shards have learnt, if the cycle begins now */
 	/* All that was granted is planned: *granted is raised to what the shard may have now.
 	 * idle: and nothing is under way.  CRAWL_NO_MORE: that is all in this cycle. */
 	int (*more)(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err);

@@ -4,7 +4,8 @@
  * were asked just now are known to whoever has the shard next.  See struct crawl_fleet.
  *
  * The state `shards` has how many the fleet had when the cycle began: scores depend on it
- * (view.n_shards).  The state `grants` has what the shard expected of the cycle, and for each
+ * (view.n_shards).  The state `grants` has what the shard expected of the cycle, what all shards
+ * had learnt together when it began (view.shared), and for each
  * round what was granted before it was planned: a cycle that goes on plans the same rounds
  * again (engine_rules.planned_with).  The state `pauses`, written when the shard is given back,
  * has a line for each host: its name and until when it must not be asked, in milliseconds of
@@ -64,6 +65,8 @@ int crawl_grants_save(struct crawl *c, struct err *err)
 		return 0;
 	buf_init(&text, BUF_NO_LIMIT);
 	buf_printf(&text, "%u %u", c->report->cycle.number, c->resumed->engine.view.budget);
+	for (int i = 0; c->resumed->engine.view.shared.any && i < SHARED_SUMS; i++)
+		buf_printf(&text, " %.17g", c->resumed->engine.view.shared.sum[i]);
 	for (size_t i = 0; i < e->planned_with.n; i++)
 		if (!i || e->planned_with.v[i] != e->planned_with.v[i - 1])
 			buf_printf(&text, "\n%zu %u", i + 1, e->planned_with.v[i]);
@@ -71,6 +74,23 @@ int crawl_grants_save(struct crawl *c, struct err *err)
 	buf_release(&text);
 	c->grants_kept = e->planned_with.n + 1;
 	return rc;
+}
+
+/* The sums behind the first two numbers of the line, if they are there. */
+static struct shared read_shared(const char *line)
+{
+	struct shared s = { .any = true };
+	char *end = NULL;
+
+	for (int i = 0; i < 2 + SHARED_SUMS; i++, line = end) {
+		double x = strtod(line, &end);
+
+		if (end == line)
+			return (struct shared){ 0 };
+		if (i >= 2)
+			s.sum[i - 2] = x;
+	}
+	return s;
 }
 
 /* What the cycle that goes on was granted, round by round. */
@@ -87,6 +107,7 @@ int crawl_grants_load(struct crawl *c, struct crawl_made *m, struct err *err)
 	if (line && sscanf(line, "%u %u", &cycle, &expected) == 2 &&
 	    cycle == c->report->cycle.number) {
 		c->budget = expected ? expected : 1;
+		c->shared = read_shared(line);
 		for (size_t i = 0; i < m->planned_after.n; i++)
 			vec_push(&m->planned_with, 0);
 		line = strtok_r(NULL, "\n", &save);
@@ -100,6 +121,14 @@ int crawl_grants_load(struct crawl *c, struct crawl_made *m, struct err *err)
 	}
 	free(text);
 	return 0;
+}
+
+void crawl_shared_set(struct crawl *c)
+{
+	const struct crawl_fleet *f = c->opts->fleet;
+
+	c->resumed->engine.view.shared = !f ? (struct shared){ 0 } :
+	                                 c->report->resumed ? c->shared : f->shared;
 }
 
 void crawl_grants_begin(struct crawl *c)

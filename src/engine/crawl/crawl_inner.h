@@ -171,6 +171,7 @@ struct crawl {
 	double grants_asked;            /* when; see crawl_fleet.c, which alone uses these */
 	bool grants_over;
 	size_t grants_kept;
+	struct shared shared;           /* of a cycle that goes on, as it was when that began */
 	struct moved_list moved;        /* only crawl_moved.c uses these two */
 	struct care_rules moved_care;
 	struct discover *discover;
@@ -291,6 +292,7 @@ int64_t crawl_now(const struct crawl *c);
 MUST_CHECK int crawl_shards_keep(struct crawl *c, uint32_t *ret, struct err *err);
 MUST_CHECK int crawl_grants_save(struct crawl *c, struct err *err);
 MUST_CHECK int crawl_grants_load(struct crawl *c, struct crawl_made *m, struct err *err);
+void crawl_shared_set(struct crawl *c);
 void crawl_grants_begin(struct crawl *c);
 MUST_CHECK int crawl_grants_ask(struct crawl *c, struct err *err);
 bool crawl_grants_wait(struct crawl *c);

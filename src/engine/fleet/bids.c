@@ -6,8 +6,12 @@
  * (engine/market/market.h) offers it.  Two workers that do so at the same moment may both be
  * offered the last requests: the ledger grants them once.
  *
- * A bid in the ledger is 266 bytes: a letter for the version and whether scores can be
- * compared, then 32-bit numbers, lowest byte first: first, top, the counts.
+ * The bid that others see is without what it was just granted: with it they would think the
+ * shard, which is busy, richer than it is, and wait.
+ *
+ * A bid in the ledger is 395 bytes: a letter for the version and whether scores can be
+ * compared, then 32-bit numbers, lowest byte first: first, top, the packed counts;
+ * a letter that says whether sums follow, and the sums (policy/shared.h).
  */
 #include "engine/fleet/work_inner.h"
 
@@ -17,8 +21,10 @@
 #include "engine/cycle/cycle.h"
 #include "engine/market/market.h"
 
-#define VERSION '1'
-#define BID_SIZE (2 + 4 * (2 + DEMAND_BUCKETS))
+#define VERSION '2'
+#define SUMS_AT (2 + 4 * (2 + DEMAND_PACKED))
+#define BID_SIZE (SUMS_AT + 1 + 8 * SHARED_SUMS)
+#define TOP_MOST (1 << 17)
 #define YIELD_SECONDS 2         /* a shard below the price keeps its slot so long */
 
 static void put32(unsigned char *p, uint32_t v)
@@ -32,20 +38,42 @@ static uint32_t get32(const unsigned char *p)
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+static void put_double(unsigned char *p, double x)
+{
+	union { double d; uint64_t u; } v = { x };
+
+	put32(p, (uint32_t)v.u);
+	put32(p + 4, (uint32_t)(v.u >> 32));
+}
+
+static double get_double(const unsigned char *p)
+{
+	union { uint64_t u; double d; } v = { get32(p) | (uint64_t)get32(p + 4) << 32 };
+
+	return v.d;
+}
+
 static void write_bid(const struct demand *d, bool comparable, unsigned char out[BID_SIZE])
 {
+	uint32_t packed[DEMAND_PACKED];
+
+	demand_pack(d, packed);
 	out[0] = VERSION;
 	out[1] = comparable ? 'y' : 'n';
 	put32(out + 2, d->first);
 	put32(out + 6, (uint32_t)d->top);
-	for (int i = 0; i < DEMAND_BUCKETS; i++)
-		put32(out + 10 + 4 * i, d->count[i]);
+	for (int i = 0; i < DEMAND_PACKED; i++)
+		put32(out + 10 + 4 * i, packed[i]);
+	out[SUMS_AT] = d->shared.any ? 'y' : 'n';
+	for (int i = 0; i < SHARED_SUMS; i++)
+		put_double(out + SUMS_AT + 1 + 8 * i, d->shared.sum[i]);
 }
 
 /* A row that is no bid of this version counts as none. */
 static void read_bid(struct market_shard *m, struct text bid)
 {
 	const unsigned char *p = (const unsigned char *)bid.s;
+	uint32_t packed[DEMAND_PACKED];
 
 	if (bid.size != BID_SIZE || p[0] != VERSION)
 		return;
@@ -53,10 +81,17 @@ static void read_bid(struct market_shard *m, struct text bid)
 	m->not_comparable = p[1] != 'y';
 	m->demand.first = get32(p + 2);
 	m->demand.top = (int32_t)get32(p + 6);
-	if (m->demand.top > 1 << 16 || m->demand.top < -(1 << 16))
+	if (m->demand.top > TOP_MOST || m->demand.top < -TOP_MOST)
 		m->demand.top = 0;
-	for (int i = 0; i < DEMAND_BUCKETS; i++)
-		m->demand.count[i] = get32(p + 10 + 4 * i);
+	for (int i = 0; i < DEMAND_PACKED; i++)
+		packed[i] = get32(p + 10 + 4 * i);
+	demand_unpack(&m->demand, packed);
+	m->demand.shared.any = p[SUMS_AT] == 'y';
+	for (int i = 0; i < SHARED_SUMS; i++) {
+		double x = get_double(p + SUMS_AT + 1 + 8 * i);
+
+		m->demand.shared.sum[i] = isfinite(x) ? x : 0;
+	}
 }
 
 struct reading { VEC(struct market_shard) shards; int32_t want; uint32_t at; };
@@ -99,8 +134,22 @@ int bids_expect(struct slot *s, uint32_t *ret, struct err *err)
 	if (rc < 0)
 		return rc;
 	*ret = market_expect(&m, r.at);
+	s->crawl.shared = market_shared(&m);
 	vec_release(&r.shards);
 	return 0;
+}
+
+static int say_bid(struct slot *s, const struct demand *d, bool comparable, struct err *err)
+{
+	unsigned char bytes[BID_SIZE];
+
+	write_bid(d, comparable, bytes);
+	return fleet_bid(s->work->fleet, &s->lease, (struct text){ (char *)bytes, BID_SIZE }, err);
+}
+
+int bids_end(struct slot *s, struct err *err)
+{
+	return s->opened ? say_bid(s, &s->opening, s->comparable, err) : 0;
 }
 
 /* Below the price, with nothing under way: is the slot wanted by another shard? */
@@ -129,7 +178,6 @@ static int wait_for_turn(struct slot *s, bool idle, struct err *err)
 int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err)
 {
 	struct slot *s = arg;
-	unsigned char bytes[BID_SIZE];
 	struct demand demand = { 0 };
 	bool comparable = engine_demand(e, &demand);
 	uint32_t total = *granted, offer, left;
@@ -140,12 +188,14 @@ int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct 
 
 	if (idle && comparable && !demand.first && !demand_total(&demand))
 		return CRAWL_NO_MORE;   /* there is nothing to ask for */
-	write_bid(&demand, comparable, bytes);
-	rc = fleet_bid(s->work->fleet, &s->lease, (struct text){ (char *)bytes, BID_SIZE }, err);
-	if (rc == 0)
-		rc = read_market(s, &r, &m, err);
+	rc = read_market(s, &r, &m, err);
 	if (rc < 0)
 		return rc;
+	if (!s->opened)
+		s->opening = demand;
+	s->opening.shared = demand.shared;
+	s->opened = true;
+	s->comparable = comparable;
 	market_bid(&m, r.at, &demand, comparable);
 	price = market_price(&m);
 	offer = market_offer(&m, r.at);
@@ -153,6 +203,10 @@ int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct 
 	vec_release(&r.shards);
 	if (offer)
 		rc = fleet_grant(s->work->fleet, &s->lease, s->cycle.number, offer, &total, err);
+	if (rc == 0) {
+		demand_spend(&demand, total > *granted ? total - *granted : 0);
+		rc = say_bid(s, &demand, comparable, err);
+	}
 	if (rc == 0 && isfinite(price))
 		rc = fleet_price(s->work->fleet, s->cycle.number, price, err);
 	if (rc < 0)

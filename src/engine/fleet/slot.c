@@ -136,6 +136,8 @@ static int run_part(struct slot *s, struct store *store, const struct last_cycle
 		struct err second;
 		int rc2 = send_moved(s, &second);
 
+		if (rc2 == 0 && rc == 0)
+			rc2 = bids_end(s, &second);
 		if (rc2 == 0)
 			rc2 = write_result(s, &report.cycle, rc == 0, &second);
 		if (rc2 < 0) {

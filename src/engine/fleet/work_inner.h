@@ -25,6 +25,8 @@ struct slot {
 	struct fleet_shard *shards;
 	size_t n_shards;
 	VEC(char *) moved;              /* targets of redirects, for other shards */
+	struct demand opening;          /* its first bid of this part */
+	bool opened, comparable;
 	double waits_since;             /* below the price; 0: it does not wait */
 	double looked;                  /* into the inbox */
 	uint32_t sent;                  /* requests of this part that the worker has counted */
@@ -45,8 +47,10 @@ struct work {
 /* In slot.c: the thread of a slot. */
 void *slot_run(void *slot);
 void slot_say(struct slot *s, const char *state, int64_t here);
-/* In bids.c: crawl_fleet.more; and what the shard should expect. */
+/* In bids.c: crawl_fleet.more; what the shard should expect, and what all have learnt. */
 int bids_more(void *slot, struct engine *e, bool idle, uint32_t *granted, struct err *err);
 int bids_expect(struct slot *s, uint32_t *ret, struct err *err);
+/* The shard's part is over: until the next begins it counts with the first bid of this one. */
+int bids_end(struct slot *s, struct err *err);
 
 #endif

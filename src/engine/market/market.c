@@ -217,9 +217,32 @@ void market_return(struct market *m, uint32_t shard, uint32_t n)
 
 void market_bid(struct market *m, uint32_t shard, const struct demand *d, bool comparable)
 {
+	uint32_t packed[DEMAND_PACKED];
+
+	/* as a ledger keeps it */
+	demand_pack(d, packed);
 	m->shards[shard].demand = *d;
-	m->shards[shard].known = true;
+	demand_unpack(&m->shards[shard].demand, packed);
+	if (!m->shards[shard].opened)
+		m->shards[shard].opening = m->shards[shard].demand;
+	m->shards[shard].opened = m->shards[shard].known = true;
 	m->shards[shard].not_comparable = !comparable;
+}
+
+struct shared market_shared(const struct market *m)
+{
+	struct shared all = { 0 };
+
+	for (uint32_t i = 0; i < m->n && m->n > 1; i++) {
+		const struct market_shard *s = &m->shards[i];
+
+		if (!s->known || s->not_comparable || !s->demand.shared.any)
+			continue;
+		all.any = true;
+		for (int k = 0; k < SHARED_SUMS; k++)
+			all.sum[k] += s->demand.shared.sum[k];
+	}
+	return all;
 }
 
 void market_next(struct market *m, uint32_t budget)
@@ -229,5 +252,10 @@ void market_next(struct market *m, uint32_t budget)
 		m->shards[i].last = m->shards[i].granted;
 		m->shards[i].granted = 0;
 		m->shards[i].done = false;
+		if (m->shards[i].opened) {
+			m->shards[i].opening.shared = m->shards[i].demand.shared;
+			m->shards[i].demand = m->shards[i].opening;
+		}
+		m->shards[i].opened = false;
 	}
 }

@@ -16,7 +16,8 @@
  *            its part of the budget by pages
  *
  * A shard below the price is granted nothing; it asks again when the price has moved.  One
- * that is not loaded counts with its last curve, or, if it never had one, with its part by
+ * that was not loaded yet counts with the first curve of its last cycle (after the last one its
+ * best pages were fetched, and time has passed since), or, if it never had one, with its part by
  * pages, which is kept for it.  A shard whose scores cannot be compared gets its part by pages
  * at once, and of what is left when no other shard wants more.  A single shard is granted
  * everything at once.
@@ -44,6 +45,8 @@
 
 struct market_shard {
 	struct demand demand;           /* its last curve, without the pages granted since */
+	struct demand opening;          /* the first of its last cycle */
+	bool opened;                    /* it has bid in this cycle */
 	uint32_t pages;                 /* under care */
 	uint32_t last;                  /* granted in the last cycle, and spent */
 	uint32_t granted;               /* in this cycle so far, less what was returned */
@@ -69,6 +72,8 @@ uint32_t market_offer(const struct market *m, uint32_t shard);
 /* Note that it was granted, or (what it cannot use) returned. */
 void market_grant(struct market *m, uint32_t shard, uint32_t n);
 void market_return(struct market *m, uint32_t shard, uint32_t n);
+/* What all shards have learnt together, by their last bids. */
+struct shared market_shared(const struct market *m);
 /* A shard's new bid. */
 void market_bid(struct market *m, uint32_t shard, const struct demand *d, bool comparable);
 /* The next cycle: what was granted in this one becomes what is expected in the next. */

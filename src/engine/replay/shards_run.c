@@ -232,6 +232,7 @@ static void load(struct shards_run *all, struct shard_engine *s, int64_t now)
 		return;
 	s->begun = true;
 	show_truth(s);
+	s->engine.view.shared = market_shared(&all->market);
 	engine_begin(&s->engine, now, market_expect(&all->market, s->number));
 	if (r->opts.shards.fixed)
 		return;

@@ -199,7 +199,7 @@ static void tide_begin(struct policy *p, const struct view *v)
 	if (v->cycle_seconds <= 0)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
-	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s);
+	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
 	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
 		if (v->tree->dir_parent[d] == DIR_NONE)
@@ -258,6 +258,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 		tide_set_fixed(p, v);
 	plan_limit(plan, (uint32_t)ceil(o->batch * v->budget));
 	b = plan_room(plan);
+	tide_share_take(s, o, v);
 	while (s->n_dirty) {
 		uint32_t root = s->dirty_roots[--s->n_dirty];
 
@@ -267,6 +268,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 		else
 			tide_rescore(p, v, root, -1);
 	}
+	tide_share_leave(s, v);
 	oldest = oldest_now(s, v, b);
 	s->owed += s->explore * (b - oldest);
 	explore = (uint32_t)fmin(s->owed, b - oldest);  /* sums of shares are rounded */
@@ -288,12 +290,15 @@ static bool tide_demand(struct policy *p, const struct view *v, struct demand *r
 	if (!fixed)
 		tide_set_fixed(p, v);
 	s->pool_least = INFINITY;
+	tide_share_take(s, p->opts, v);
 	for (uint32_t i = 0; i < s->n_dirty; i++)
 		tide_rescore(p, v, s->dirty_roots[i], -1);
+	tide_share_leave(s, v);
 	s->pool_least = least;
 	s->fixed_ready = fixed;
 	s->scored = stamp_of(s, v);
 	tide_batch_demand(p, v, ret);
+	tide_share_say(s, &ret->shared);
 	return true;
 }
 

@@ -53,6 +53,9 @@ struct tide_page {
  * for which they had not been visited. */
 struct tide_yield { float hits, visits, age; };
 
+/* Of the shard alone, while the fleet's are in their place. */
+struct tide_own { double base, usual; float k_page; };
+
 struct tide_state {
 	struct tide_yield chosen, oldest;
 	struct tide_model model;
@@ -89,6 +92,7 @@ struct tide_state {
 	double batch;                   /* share of the budget */
 	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
 	float *normal;
+	struct tide_own own;            /* see tide_share.c */
 };
 
 /* The directory that a page is taken to lie in: /a/b/ alone in its directory, with
@@ -115,7 +119,13 @@ struct tide_future tide_future_of(const struct tide_state *s, const struct tide_
                                   int level);
 /* How much pages are like their groups: learnt from visits, y changes being expected. */
 void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit);
-float tide_estimate_k(const struct tide_state *s);
+float tide_estimate_k(const double fit[TIDE_K_GRID]);
+
+/* tide_share.c: what the shards of a fleet learn together.  Scores between take and leave are
+ * made with it. */
+void tide_share_say(const struct tide_state *s, struct shared *ret);
+void tide_share_take(struct tide_state *s, const struct tide_opts *o, const struct view *v);
+void tide_share_leave(struct tide_state *s, const struct view *v);
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, uint64_t seed);

@@ -221,37 +221,36 @@ static void sum_long_run(struct tide_model *m, double width)
 	}
 }
 
-static double base_of_all(const struct tide_model *m)
+struct tide_sums tide_sums_first(void)
 {
-	double x = 1, y = 1 / RARE_BASE;
+	return (struct tide_sums){ 1, 1 / RARE_BASE, log(RARE_BASE), 1 };
+}
 
+/* The usual rate is the mean of the hosts' rates by their logarithms: one that is rebuilt every
+ * day, among twenty quiet ones, makes the mean rate a hundred times as high, and this by a
+ * third. */
+void tide_model_sum(const struct tide_model *m, struct tide_sums *add)
+{
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		const struct tide_root *r = &m->roots[m->nodes.v[i].dir];
 		double w = 1 / (1 + r->exposure / HOST_VOICE);
-
-		x += w * r->events;
-		y += w * r->exposure;
-	}
-	return fmin(0.5, x / y);
-}
-
-/* The mean of the hosts' rates by their logarithms: one that is rebuilt every day, among
- * twenty quiet ones, makes the mean rate a hundred times as high, and this by a third. */
-static double usual_rate(const struct tide_model *m)
-{
-	double sum = log(RARE_BASE), n = 1;
-
-	for (size_t i = 0; i < m->nodes.n; i++) {
-		const struct tide_root *r = &m->roots[m->nodes.v[i].dir];
 		double voice = r->exposure / (r->exposure + 1);
 
 		if (!(r->exposure > 0))
 			continue;
-		sum += voice * log((r->events + HOST_EVENTS) /
-		                   (r->exposure + HOST_EVENTS / m->usual));
-		n += voice;
+		add->events += w * r->events;
+		add->exposure += w * r->exposure;
+		add->logs += voice * log((r->events + HOST_EVENTS) /
+		                         (r->exposure + HOST_EVENTS / m->usual));
+		add->voices += voice;
 	}
-	return exp(sum / n);
+}
+
+void tide_model_set_rates(struct tide_model *m, const struct tide_sums *s)
+{
+	m->base = fmin(0.5, s->events / s->exposure);
+	m->usual = exp(s->logs / s->voices);
+	m->path = PAGE_NONE;
 }
 
 /* Make slots k and k + 1 one.  Who was at risk in one of them was so for a part of the
@@ -323,6 +322,7 @@ static void add_slot(struct tide_model *m, double width)
 
 void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 {
+	struct tide_sums sums = tide_sums_first();
 	bool again = cycle <= m->now;
 	double age = 0;
 
@@ -335,9 +335,8 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 		sum_long_run(m, width);
 	for (uint32_t j = m->n_slots; j-- > 0; age += (double)m->slot[j].width)
 		m->fade[j] = pow(m->par.discount, age);
-	m->base = base_of_all(m);
-	m->usual = usual_rate(m);
-	m->path = PAGE_NONE;
+	tide_model_sum(m, &sums);
+	tide_model_set_rates(m, &sums);
 }
 
 /* The first slot that is not wholly in or before a cycle; *ret_part: the part of it that

@@ -101,6 +101,15 @@ struct tide_model {
 	bool alone;                     /* only the current cycle counts */
 };
 
+/* What the rates of an unknown host are made of; sums over hosts. */
+struct tide_sums { double events, exposure, logs, voices; };
+
+/* The sums where no host is known; and the hosts of a model, added. */
+struct tide_sums tide_sums_first(void);
+void tide_model_sum(const struct tide_model *m, struct tide_sums *add);
+/* Set base and usual. */
+void tide_model_set_rates(struct tide_model *m, const struct tide_sums *s);
+
 void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par);
 void tide_model_release(struct tide_model *m);

@@ -217,14 +217,14 @@ void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool
 	}
 }
 
-float tide_estimate_k(const struct tide_state *s)
+float tide_estimate_k(const double fit[TIDE_K_GRID])
 {
-	double best = s->k_fit[0], sum = 0, logs = 0;
+	double best = fit[0], sum = 0, logs = 0;
 
 	for (int i = 1; i < TIDE_K_GRID; i++)
-		best = fmax(best, s->k_fit[i]);
+		best = fmax(best, fit[i]);
 	for (int i = 0; i < TIDE_K_GRID; i++) {
-		double w = exp(s->k_fit[i] - best);
+		double w = exp(fit[i] - best);
 
 		sum += w;
 		logs += w * log((double)k_grid[i]);

@@ -4,7 +4,8 @@
  * another was killed, within a part or between a grant and its plan, asks for the pages that
  * one worker would have asked for, in the same order.  How many shards the fleet has is part
  * of what scores are made of: recalled visits, an engine that is kept and a cycle that goes on
- * know it, and a split does not change a cycle that is open.
+ * know it, and a split does not change a cycle that is open.  So is what the shards have learnt
+ * together when the cycle began, whatever they learn until a worker goes on with it.
  *
  * The ledger is a page of memory that the killed process shares with the test.
  */
@@ -40,6 +41,7 @@ struct stage {
 	struct crawl_fleet fleet;
 	struct ledger *ledger;
 	_Atomic int64_t send_until;
+	bool alone;                     /* others tell it nothing */
 };
 
 /* Only when nothing is under way: what a round is planned after is then the same in all runs. */
@@ -123,6 +125,8 @@ static void next_cycle(struct stage *s)
 	*s->ledger = (struct ledger){ 0 };
 	s->fleet.granted = 0;
 	s->bed.opts.now = s->world.now += 14 * DAY;
+	/* hosts of others change in every fourth unit of time; of three of them it is known */
+	s->fleet.shared = (struct shared){ .any = !s->alone, .sum = { 250, 1000, -4.2, 3 } };
 }
 
 enum kill { NEVER, WITHIN, AT_GRANT };
@@ -134,6 +138,8 @@ static void kill_worker(struct stage *s, uint32_t at_grant, uint32_t at_request)
 	assert_true(bed_killed_cycle(&s->bed, at_request));
 	s->ledger->kill_at = 0;
 	s->fleet.granted = s->ledger->granted;
+	s->fleet.shared.sum[0] = 10;    /* meanwhile others found that little changes */
+	s->fleet.shared.sum[2] = -13;
 }
 
 /* All visits.  later: shards that the fleet has after the first kill of a cycle. */
@@ -200,6 +206,9 @@ static void shards_are_recalled(void **state)
 	stage_open(&s, 3);
 	want = make_cycles(&s, "tide", SHARDS, NEVER, SHARDS);
 	assert_true(make_cycles(&s, "tide", 0, NEVER, 0) != want);
+	s.alone = true;                 /* nor are they the same without the others' visits */
+	assert_true(make_cycles(&s, "tide", SHARDS, NEVER, SHARDS) != want);
+	s.alone = false;
 	repository_open(&s, "tide");
 	s.bed.opts.resumed = &s.kept;
 	for (uint32_t c = 2; c <= CYCLES; c++) {

@@ -70,12 +70,12 @@ static void test_curve_counts(void **state)
 		assert_memory_equal(&d, &back, sizeof d);
 		assert_int_equal(demand_total(&d), n);
 		if (best > 0)
-			assert_int_equal(d.top, (int)floor(4 * log2(best)));
+			assert_int_equal(d.top, (int)floor(demand_level(best)));
 		for (int b = d.top; b > d.top - DEMAND_BUCKETS + 1; b--) {
 			uint32_t above = 0;
 
 			for (uint32_t i = 0; i < n; i++)
-				above += score[i] >= exp2(b / 4.0);
+				above += score[i] >= demand_score(b);
 			assert_near(demand_at(&d, b), above);
 		}
 		assert_near(demand_at(&d, demand_bottom(&d)), n);
@@ -87,24 +87,81 @@ static void test_curve_spent(void **state)
 	struct demand d = { 0 };
 
 	(void)state;
-	demand_add(&d, 8, 3);           /* level 12 */
+	demand_add(&d, 8, 3);           /* level 192 */
 	demand_add(&d, 1, 5);           /* level 0 */
 	demand_add(&d, INFINITY, 2);
 	assert_near(demand_at(&d, 0), 10);
 	assert_near(demand_at(&d, 0.5), 7.5);    /* half of a bucket */
-	assert_near(demand_at(&d, 100), 2);
+	assert_near(demand_at(&d, 1000), 2);
 	demand_spend(&d, 4);
 	assert_int_equal(d.first, 0);
 	assert_int_equal(demand_total(&d), 6);
-	assert_near(demand_at(&d, 12), 1);
+	assert_near(demand_at(&d, 192), 1);
 	demand_spend(&d, 100);
 	assert_int_equal(demand_total(&d), 0);
 	demand_add(&d, 0.25, 1);        /* a new top, lower than the old one */
-	assert_near(demand_at(&d, -8), 1);
-	assert_near(demand_at(&d, -7), 0);
+	assert_near(demand_at(&d, -128), 1);
+	assert_near(demand_at(&d, -127), 0);
 	demand_add(&d, 1e30, UINT32_MAX);
 	demand_add(&d, 1e30, 5);        /* counts end at the largest number */
 	assert_int_equal(d.count[0], UINT32_MAX);
+}
+
+/* Packed and unpacked: no page is lost, next to the best score none is moved, and elsewhere the
+ * number of those above a level is right at the edges of the wide buckets. */
+static void test_curve_packed(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct demand d = { 0 }, back;
+		uint32_t packed[DEMAND_PACKED], n = 1 + below(5 * PAGES);
+
+		rng_init(&chance, seed);
+		for (uint32_t i = 0; i < n; i++)
+			demand_add(&d, below(2) ? 1 + rng_next_unit(&chance) : some_score(), 1);
+		back = d;
+		demand_pack(&d, packed);
+		memset(back.count, 0xaa, sizeof back.count);
+		demand_unpack(&back, packed);
+		assert_int_equal(demand_total(&back), n);
+		assert_memory_equal(back.count, d.count, 28 * sizeof *d.count);
+		for (int edge = 28; edge <= 92; edge += 4)
+			assert_near(demand_at(&back, d.top - edge + 1), demand_at(&d, d.top - edge + 1));
+		for (int i = 0; i < DEMAND_BUCKETS - 1; i++)    /* what is low is not thought better */
+			assert_true(d.count[i] || i < 28 + 4 * 16 + 16 * 10 + 64 * 9 || !back.count[i]);
+		assert_near(demand_level(demand_score(d.top + 0.25)), d.top + 0.25);
+	}
+}
+
+/* A shard that was not loaded yet counts with its first curve of the last cycle; what it shares
+ * is of its last. */
+static void test_opening(void **state)
+{
+	struct market_shard s[2] = { { .pages = 10 }, { .pages = 30 } };
+	struct market m = { .budget = 10, .n = 2, .shards = s };
+	struct demand first = { 0 }, later = { 0 };
+
+	(void)state;
+	assert_false(market_shared(&m).any);
+	demand_add(&first, 8, 3);
+	first.shared = (struct shared){ .any = true, .sum = { 1, 2 } };
+	demand_add(&later, 1, 2);
+	later.shared = (struct shared){ .any = true, .sum = { 5, 7 } };
+	market_bid(&m, 0, &first, true);
+	market_bid(&m, 1, &first, true);
+	market_bid(&m, 0, &later, true);
+	assert_near(market_shared(&m).sum[0], 6);
+	assert_near(market_shared(&m).sum[1], 9);
+	assert_int_equal(demand_total(&s[0].demand), 2);
+	market_next(&m, 10);
+	assert_int_equal(demand_total(&s[0].demand), 3);
+	assert_near(market_shared(&m).sum[0], 6);
+	market_next(&m, 10);            /* it was not loaded at all: nothing is known anew */
+	assert_int_equal(demand_total(&s[0].demand), 3);
+	s[1].not_comparable = true;     /* sums of another policy */
+	assert_near(market_shared(&m).sum[0], 5);
+	m.n = 1;                        /* alone, a shard knows all by itself */
+	assert_false(market_shared(&m).any);
 }
 
 /* ---- the market ---- */
@@ -219,17 +276,17 @@ static void test_price_by_hand(void **state)
 	demand_add(&d, 1, 10);
 	market_bid(&m, 0, &d, true);
 	d = (struct demand){ 0 };
-	demand_add(&d, 2, 3);
+	demand_add(&d, 1.125, 3);
 	demand_add(&d, 1, 10);
 	market_bid(&m, 1, &d, true);
-	/* horizon 5 of 100: three at 2, and two of twenty at 1: a tenth down in bucket 0 */
-	assert_near(market_price(&m), exp2(0.9 / 4));
+	/* horizon 5 of 100: three at 1.125, and two of twenty at 1: a tenth down in bucket 0 */
+	assert_near(market_price(&m), demand_score(0.9));
 	assert_int_equal(market_offer(&m, 1), 4);               /* 3 + 1; a tranche is 4 at most */
 	assert_int_equal(market_offer(&m, 0), 1);
 	market_grant(&m, 1, 4);
 	assert_int_equal(market_left(&m), 96);
 	/* 5 of the 19 that are left, all at 1 */
-	assert_near(market_price(&m), exp2((1 - 5 / 19.) / 4));
+	assert_near(market_price(&m), demand_score(1 - 5 / 19.));
 	s[0].done = s[1].done = true;
 	assert_int_equal(market_offer(&m, 0) + market_offer(&m, 1), 0);
 	market_next(&m, 50);            /* what was granted is expected: 0 and 4 of 4 */
@@ -343,7 +400,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_curve_counts),
-		cmocka_unit_test(test_curve_spent),
+		cmocka_unit_test(test_curve_spent), cmocka_unit_test(test_curve_packed),
+		cmocka_unit_test(test_opening),
 		cmocka_unit_test(test_best_allocation),
 		cmocka_unit_test(test_price_by_hand),
 		cmocka_unit_test(test_alone),

@@ -166,7 +166,7 @@ static void check_curve(const char *spec, enum aim aim)
 	/* retries have a share: a few open pages may be left out */
 	assert_true(all <= n_open && all + 8 >= n_open);
 	for (int b = d.top; b > d.top - DEMAND_BUCKETS + 1; b--) {
-		double edge = exp2(b / 4.0), at = demand_at(&d, b) - d.first;
+		double edge = demand_score(b), at = demand_at(&d, b) - d.first;
 		uint32_t least = 0, most = n_open - (uint32_t)all;
 
 		for (size_t i = 0; i < all; i++) {
