@@ -159,7 +159,7 @@ static const char *const migrations[PG_SCHEMA] = {
 	"COMMENT ON TABLE robots IS 'The robots.txt of an origin, as fetched last';",
 };
 
-/* -1: there are no tables. */
+/* -1: there are no tables; -2: nor is there a schema. */
 static int read_version(struct pg_link *l, int *ret, struct err *err)
 {
 	PGresult *r = NULL;
@@ -244,6 +244,18 @@ static int migrate_once(struct pg_link *l, int version, struct err *err)
 	return rc;
 }
 
+int pg_schema_bring(struct pg_link *l, int version, int to, struct err *err)
+{
+	int rc = version == -2 ? make_schema(l, err) : 0;
+
+	version = version == -2 ? -1 : version;
+	while (rc == 0 && version < to) {
+		rc = migrate_once(l, version, err);
+		version = version < 0 ? 1 : version + 1;
+	}
+	return rc;
+}
+
 int pg_schema_check(struct pg_link *l, bool make, struct err *err)
 {
 	int version = 0, rc = read_version(l, &version, err);
@@ -258,15 +270,7 @@ int pg_schema_check(struct pg_link *l, bool make, struct err *err)
 		return err_set(err, E_STORE, "%s: made by an older freshet (tables of version %d, not "
 		               "%d): run a command that writes once", l->target->shown, version,
 		               PG_SCHEMA);
-	if (rc == 0 && version == -2) {
-		rc = make_schema(l, err);
-		version = -1;
-	}
-	while (rc == 0 && version < PG_SCHEMA) {
-		rc = migrate_once(l, version, err);
-		version = version < 0 ? 1 : version + 1;
-	}
-	return rc;
+	return rc < 0 ? rc : pg_schema_bring(l, version, PG_SCHEMA, err);
 }
 
 unsigned pg_schema_part(int64_t time)

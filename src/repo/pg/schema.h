@@ -12,6 +12,9 @@ extern const char pg_schema_fleet[];    /* schema_fleet.c: the tables of the led
 
 /* Look at the version; bring the tables up to date.  make: if there are none, make them. */
 int pg_schema_check(struct pg_link *l, bool make, struct err *err);
+/* Bring the tables from a version (-1: none, -2: nor a schema) to another, each step in a
+ * transaction.  For pg_schema_check(), and for tests that begin with old tables. */
+int pg_schema_bring(struct pg_link *l, int version, int to, struct err *err);
 
 /* The partition of `captures` or `visits` that holds this time: 0 to PG_PARTS - 1. */
 #define PG_PART_FIRST 2000      /* a partition a year; what is older is together, */

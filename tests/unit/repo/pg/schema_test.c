@@ -171,6 +171,40 @@ static void test_a_newer_program_made_it(void **state)
 }
 
 /* A role without rights is told which; one with those of docs/stores.md is enough. */
+/* Tables of version 2, which had no `touched` and `notifier`: each step is whole or not there. */
+static void test_older_tables(void **state)
+{
+	struct pg_target t;
+	struct pg_link l;
+	char url[PG_URL];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(open_link(&t, &l, pg_url(url), &err), 0);
+	assert_int_equal(pg_schema_bring(&l, -2, 2, &err), 0);
+	assert_int_equal(count(&l, "SELECT version FROM freshet"), 2);
+	assert_true(pg_sql(url, "INSERT INTO pages SELECT 0, n, n, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, "
+	                   "NULL, 0, 0, 0 FROM generate_series(0, 9) AS n"));
+	/* the second statement of the step fails: the first is undone, too */
+	assert_true(pg_sql(url, "ALTER TABLE pages ADD COLUMN notifier int"));
+	assert_int_equal(pg_schema_check(&l, true, &err), E_STORE);
+	assert_non_null(strstr(err.text, "not brought up to date"));
+	assert_int_equal(count(&l, "SELECT version FROM freshet"), 2);
+	assert_int_equal(count(&l, "SELECT count(*) FROM pg_attribute WHERE attrelid = "
+	                       "'pages'::regclass AND attname = 'touched'"), 0);
+	/* who only reads is told so, and changes nothing */
+	assert_true(pg_sql(url, "ALTER TABLE pages DROP COLUMN notifier"));
+	l.reads_only = true;
+	assert_int_equal(pg_schema_check(&l, false, &err), E_STORE);
+	assert_non_null(strstr(err.text, "made by an older freshet"));
+	l.reads_only = false;
+	if (pg_schema_check(&l, false, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(count(&l, "SELECT version FROM freshet"), PG_SCHEMA);
+	assert_int_equal(count(&l, "SELECT count(*) FROM pages WHERE touched = 0 AND notifier = 0"), 10);
+	close_link(&t, &l);
+}
+
 static void test_rights(void **state)
 {
 	char url[PG_URL], as[PG_URL + 40], sql[600];
@@ -240,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_every_statement_fits_the_tables),
 		cmocka_unit_test(test_who_looks_can_read_it),
 		cmocka_unit_test(test_a_newer_program_made_it),
+		cmocka_unit_test(test_older_tables),
 		cmocka_unit_test(test_rights),
 		cmocka_unit_test(test_nobody_there),
 		cmocka_unit_test(test_parts),
