@@ -2,6 +2,7 @@
 /* serve.c - begin, the way of a request, end; see serve.h. */
 #include "serve/serve.h"
 
+#include <malloc.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -20,6 +21,9 @@
 
 #define PEM_MAX (1u << 20)
 #define PER_ADDRESS 256                 /* connections of one address */
+#define ARENAS 2                        /* that malloc has for all threads: with one for each, what
+                                         * one has freed is not there for the others, and a service
+                                         * that stays grows by half */
 
 /* ---- a request ---- */
 
@@ -238,8 +242,10 @@ static int start(struct serve *s, int listener, struct err *err)
 int serve_run(const struct serve_opts *opts, struct err *err)
 {
 	struct serve s = { .opts = *opts, .started = (int64_t)time(NULL), .tls = opts->tls_cert };
-	int listener, rc = take_listener(&s, &listener, err);
+	int listener, rc;
 
+	mallopt(M_ARENA_MAX, ARENAS);
+	rc = take_listener(&s, &listener, err);
 	if (rc == 0)
 		rc = access_new(&s.access, &s, err);
 	if (rc == 0)
