@@ -61,6 +61,16 @@ grep -q 'last visit' out || fail "show: $(cat out)"
 expect 0 $f -C r cat "$visited"
 expect 0 $f -C r export pages
 [ "$(wc -l < out)" = 80 ] || fail "export: $(wc -l < out)"
+# visits of a cycle of the fleet, over all shards, whatever number the cycle has there; tags, plans
+expect 0 $f -C r log --cycle 1
+[ "$(grep -c visited out)" = 40 ] || fail "log of a cycle: $(wc -l < out)"
+expect 2 $f -C r log --cycle 7
+expect 0 $f -C r tag red "$page"
+expect 0 $f -C r status --tag red
+[ "$(grep -c "$page" out)" = 1 ] || fail "status of a tag: $(cat out)"
+expect 0 $f -C r plan --format urls
+planned=$(wc -l < out)
+[ "$planned" -ge 38 ] && [ "$planned" -le 44 ] || fail "plan of a budget of 40: $planned pages"
 # exports are of all shards, in one file; an index stays sorted; changes follow a cursor
 expect 0 $f -C r export visits -o visits.jsonl --json
 is written 40

@@ -160,6 +160,9 @@ typedef int fleet_cycle_each(void *arg, const struct fleet_cycle *c, struct err 
 MUST_CHECK int fleet_cycles(struct fleet *l, uint32_t from, fleet_cycle_each *each,
                              void *arg, struct err *err);
 MUST_CHECK int fleet_cycle_last(struct fleet *l, struct fleet_cycle *ret, struct err *err);
+/* The number that a cycle of the fleet has in a shard; 0: the shard had no part in it. */
+MUST_CHECK int fleet_cycle_own(struct fleet *l, uint32_t cycle, int32_t shard, uint32_t *ret,
+                                struct err *err);
 /* Pages that can be asked for, of all shards. */
 MUST_CHECK int fleet_pages(struct fleet *l, uint64_t *ret, struct err *err);
 /* Open the cycle c->number, unless another has done it.  c: number, slot, every, policy,

@@ -60,6 +60,25 @@ int fleet_cycle_last(struct fleet *l, struct fleet_cycle *ret, struct err *err)
 	return fleet_cycles(l, 0, keep_cycle, ret, err);
 }
 
+int fleet_cycle_own(struct fleet *l, uint32_t cycle, int32_t shard, uint32_t *ret,
+                    struct err *err)
+{
+	struct pg_args a = { 0 };
+	PGresult *r = NULL;
+	int rc;
+
+	pg_args_int(&a, shard);
+	pg_args_int(&a, cycle);
+	rc = fleet_ask(l, "SELECT coalesce(max(own), 0) FROM fleet_grants WHERE shard = $1::int8 AND "
+	               "cycle = $2::int8", &a, &r, err);
+	pg_args_release(&a);
+	if (rc == 0) {
+		*ret = fleet_count(r, 0, 0);
+		PQclear(r);
+	}
+	return rc;
+}
+
 int fleet_pages(struct fleet *l, uint64_t *ret, struct err *err)
 {
 	PGresult *r = NULL;

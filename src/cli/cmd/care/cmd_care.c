@@ -363,8 +363,23 @@ static int tag_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 {
 	const struct care_opts *o = opts;
 	struct caring c;
-	int rc = caring_open(&c, cli, opts, n_args ? n_args - 1 : 0, args + 1, n_args > 0, err);
+	VEC(char *) own = { 0 };
+	int rc;
 
+	/* of a fleet, shard after shard: each has its own pages */
+	if (shards_count(cli) > 1 && cli->common.shard < 0 && n_args > 1) {
+		vec_push(&own, args[0]);
+		for (int i = 1; i < n_args; i++)
+			if (shards_of(cli, args[i]) == cli->shard)
+				vec_push(&own, args[i]);
+		if (own.n == 1) {
+			vec_release(&own);
+			return 0;
+		}
+		args = own.v;
+		n_args = (int)own.n;
+	}
+	rc = caring_open(&c, cli, opts, n_args ? n_args - 1 : 0, args + 1, n_args > 0, err);
 	if (rc == 0 && !n_args) {
 		rc = list_tags(&c, err);
 	} else if (rc == 0 && (rc = choose(&c, err)) == 0) {
@@ -374,6 +389,7 @@ static int tag_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 			print_change(&c, c.pages.pages.n, o->delete_ ? "without the tag" : "tagged", "");
 	}
 	caring_close(&c);
+	vec_release(&own);
 	return rc;
 }
 

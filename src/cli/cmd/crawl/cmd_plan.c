@@ -84,6 +84,24 @@ static bool is_outside(void *arg, const char *url, size_t size)
 }
 
 /* Resume the repository with the options and settings in force. */
+/* A number of requests is the fleet's: a shard is planned with its part by pages.  (Workers grant
+ * parts by what the shards bid, while the cycle runs.) */
+static struct share part_of_shard(const struct cli *cli, struct share budget)
+{
+	const struct shards *s = cli->shards;
+	double all = 0, own = 0;
+
+	if (shards_count(cli) < 2 || budget.percent || cli->common.shard >= 0)
+		return budget;
+	for (size_t i = 0; i < s->n; i++) {
+		all += (double)s->list[i].pages;
+		own += s->list[i].shard == cli->shard ? (double)s->list[i].pages : 0;
+	}
+	budget.value = all > 0 && own > 0 ? fmax(1, floor(budget.value * own / all + 0.5)) :
+	               budget.value;
+	return budget;
+}
+
 static int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o,
                      struct err *err)
 {
@@ -108,7 +126,7 @@ static int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o,
 	}
 	if (rc < 0)
 		return rc;
-	po.budget = o->budget;
+	po.budget = part_of_shard(cli, o->budget);
 	po.max_age = o->max_age;
 	po.site_share = o->site_share;
 	po.retry_share = o->retry_share;

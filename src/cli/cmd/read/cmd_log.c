@@ -164,6 +164,34 @@ static int show_skipped(struct logging *l, struct err *err)
 	return rc;
 }
 
+static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
+
+/* Visits, shard after shard.  A cycle of the fleet has a number of its own in each. */
+static int log_shards(struct cli *cli, struct log_opts *o, struct err *err)
+{
+	int64_t cycle = o->cycle;
+	bool any = !cycle;
+	int rc = 0;
+
+	for (size_t i = 0; i < cli->shards->n && rc == 0; i++) {
+		uint32_t own = 0;
+
+		cli->shard = cli->shards->list[i].shard;
+		if (cycle)
+			rc = fleet_cycle_own(cli->shards->fleet, (uint32_t)cycle, cli->shard, &own, err);
+		if (rc < 0 || (cycle && !own))
+			continue;
+		any = true;
+		o->cycle = own;
+		if (!cli->common.json)
+			printf("shard %d\n", cli->shard);
+		rc = log_run(cli, o, 0, NULL, err);
+	}
+	cli->shard = -1;
+	return rc < 0 || any ? rc : err_set(err, E_USAGE, "cycle %lld: no shard had a part in it; "
+	                                    "`freshet log` lists the cycles", (long long)cycle);
+}
+
 static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct log_opts *o = opts;
@@ -177,8 +205,7 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	(void)n_args;
 	(void)args;
 	if (shards_any(cli) && cli->shard < 0 && (o->cycle || o->visits))
-		return err_set(err, E_USAGE, "log: the visits of a fleet are those of its shards: say which "
-		               "with --shard K");
+		return log_shards(cli, o, err);
 	if (shards_any(cli) && cli->shard < 0)
 		return fleet_print_log(cli, (uint32_t)o->last, err);
 	rc = repository_read(cli, &l.store, err);

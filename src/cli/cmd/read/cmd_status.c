@@ -287,7 +287,7 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		return err_set(err, E_USAGE, "status: --shards and --workers are of a fleet, and this is "
 		               "none, or nobody works on it");
 	if (shards_any(cli) && (o->shards || o->workers ||
-	                        (cli->shard < 0 && !o->sites && !o->failing)))
+	                        (cli->shard < 0 && !o->sites && !o->failing && !o->tag)))
 		return fleet_print_status(cli, o->shards, o->workers, err);
 	if (shards_any(cli) && cli->shard < 0)
 		return each_shard(cli, opts, err);
