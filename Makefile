@@ -12,6 +12,7 @@
 #   make install, uninstall  program, library, man pages, completion (prefix=/usr/local, DESTDIR=)
 #   make deb                 Debian packages in build/deb, looked at by lintian
 #   make soak                `freshet serve` for a while, and its memory (SOAK_SECONDS=600)
+#   make torture, power     calls and allocations that fail, power that is lost, at every point (EVERY=10: one in ten)
 #   make bench               against peers, on this machine
 #   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
 #
@@ -146,6 +147,12 @@ $(B)/bench/%: $(B)/bench/%.o $(B)/libfreshet.a
 	$(Q)$(CC) $(LDALL) -o $@ $^ $(BENCH_LIBS_$*) $(LIBS)
 -include $(wildcard bench/*.mk tests/*.mk)
 
+# Failures and losses of power at every point; `make check` has a sample of both.
+torture: all
+	@scripts/run-torture $(B) fail $(or $(EVERY),1)
+power: all
+	@scripts/run-torture $(B) power $(or $(EVERY),1)
+
 soak: all
 	@scripts/trial-serve soak $(or $(SOAK_SECONDS),600)
 
@@ -203,6 +210,6 @@ clean:
 help:
 	@sed -n '3,/^#$$/p' Makefile | cut -c3-
 
-.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big soak install uninstall deb deps deps-test deps-quiet clean help
+.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big torture power soak install uninstall deb deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

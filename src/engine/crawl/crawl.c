@@ -267,10 +267,17 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 static int end_archive(struct crawl *c, struct err *err)
 {
 	struct err second;
+	int rc = 0;
 
-	if (c->batch.is_kept)
+	/* the tables are on the disk before the file gets its name: or a loss of power leaves a
+	 * complete file that no row knows */
+	if (c->batch.is_kept && c->batch.warc)
+		rc = store_sync(c->store, err);
+	if (c->batch.is_kept && rc == 0)
 		return warc_writer_close(c->batch.warc, err);
 	warc_writer_abandon(c->batch.warc);
+	if (rc < 0)
+		return rc;
 	if (c->opts->fleet)             /* the shard may be another's: the next start of this worker */
 		return 0;
 	(void)!crawl_repair(c->store, c->opts->warc_folder, c->report, &second);

@@ -93,6 +93,25 @@ static void test_what_was_sent_is_known_without_a_commit(void **state)
 	assert_int_equal(store_sent_clear(s, &err), 0);
 }
 
+/* What a loss of power leaves: writes that never came read as zeros, also half of them. */
+static void test_a_hole_in_what_was_sent(void **state)
+{
+	static const char hole[] = "1 2 3 4 0\n1 2 3\0\0\0\0\0\0\0\0\0\0001 5 6 4 1\n\0\0\0\0\0\0";
+	char name[sizeof path + 8];
+	struct sent_list l = { 0 };
+	struct err err;
+	FILE *f;
+
+	snprintf(name, sizeof name, "%s-sent", path);
+	f = fopen(name, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(hole, 1, sizeof hole - 1, f), sizeof hole - 1);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(store_sent(*state, note_sent, &l, &err), 0);
+	assert_int_equal(l.n, 2);
+	assert_int_equal(store_sent_clear(*state, &err), 0);
+}
+
 /* A file that is not ours: an error, nothing read as if it were. */
 static void test_a_strange_file_of_what_was_sent(void **state)
 {
@@ -128,6 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_what_was_sent_is_known_without_a_commit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_hole_in_what_was_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_strange_file_of_what_was_sent, setup, teardown),
 	};
 
