@@ -139,6 +139,7 @@ for s in "contact mailto:test@example.org" "proxy http://127.0.0.1:$(cat ../port
 freshet -C fleet import urls.txt >/dev/null
 freshet -C fleet add http://example.net/ >/dev/null; freshet -C fleet pause http://example.net/ >/dev/null   # a shard with two domains, for split
 for i in 1 2 3; do freshet -C crawl cycle --budget 5 --now 2024-10-0$i >/dev/null 2>&1; done
+freshet -C crawl backup crawl-backup >/dev/null
 cd ..
 
 # a BVGraph has no URLs: with them beside it, its nodes are pages and its links theirs
