@@ -45,7 +45,7 @@ struct auto_state {
 	uint32_t pages, budget;
 	bool links;
 	enum goal goal;
-	char text[512];
+	char text[640];
 };
 
 static unsigned auto_needs(const void *opts)
