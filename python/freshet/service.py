@@ -107,6 +107,10 @@ class Service(Client):
         """Take a page out of care; its history stays."""
         self._request("DELETE", self._page(url))
 
+    def touched(self, urls: Iterable[str]) -> int:
+        """These pages have probably changed; how many were marked now."""
+        return self._request("POST", "pages/touched", {"urls": list(urls)})["touched"]
+
     def set(self, name: str, value: Optional[str]) -> None:
         """A setting of the repository; None unsets it."""
         self._request("PUT", "settings", {"key": name, **({} if value is None else {"value": value})})

@@ -205,6 +205,35 @@ void route_page_add(struct call *c)
 	body_free(b);
 }
 
+/* The notifier is the token: a name that it could choose itself would be a new ceiling. */
+void route_page_touched(struct call *c)
+{
+	struct body *b = body_parse(c->request, c->answer, "urls notifier");
+	const char **urls, *name = NULL, *words[URLS_MAX + 8];
+	bool standard = false;
+	size_t n = 0, n_urls;
+
+	if (b && body_texts(b, c->answer, "urls", URLS_MAX, &c->request->keep, &urls, &n_urls) &&
+	    body_text(b, c->answer, "notifier", &name)) {
+		for (size_t i = 0; i < n_urls; i++)
+			standard |= !strcmp(urls[i], "-");
+		if (!n_urls || standard) {
+			http_problem(c->answer, 400, "urls: a list of URLs, please");
+		} else if (c->who && name) {
+			http_problem(c->answer, 400, "notifier: it is the name of the token, here");
+		} else {
+			words[n++] = "--json";
+			if (c->who || name)
+				words[n++] = with(&c->request->keep, "by", c->who ? c->who : name);
+			words[n++] = "--";
+			for (size_t i = 0; i < n_urls; i++)
+				words[n++] = urls[i];
+			answer_words(c, "touched", words, n);
+		}
+	}
+	body_free(b);
+}
+
 void route_page_remove(struct call *c)
 {
 	struct store *s = call_store(c, STORE_READ);

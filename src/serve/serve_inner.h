@@ -92,6 +92,7 @@ MUST_CHECK int serve_store(const struct serve *s, enum store_mode mode, struct s
 
 /* control.c */
 route_run route_cycle_start, route_cycle_stop, route_setting_put, route_page_add, route_page_remove;
+route_run route_page_touched;
 route_run route_replay_start, route_replays, route_replay, route_replay_stop;
 /* pages.c */
 route_run route_pages, route_history;

@@ -67,7 +67,7 @@ const char *api_text(struct freshet *f, struct text t); /* for the caller; NULL 
 /* In api_settings.c: what the repository's settings say, over the defaults. */
 struct api_settings {
 	const char *policy;
-	struct share budget, site_share, retry_share;
+	struct share budget, site_share, retry_share, notifier_share;
 	int64_t every, max_age, confirmations;
 	int aim, weight;
 	double delay;

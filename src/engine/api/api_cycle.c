@@ -70,6 +70,7 @@ static int client_make(struct freshet *f, const struct freshet_cycle_options *o)
 		           .every = o->cycle_seconds ? o->cycle_seconds : s.every,
 		           .max_age = s.max_age, .site_share = s.site_share,
 		           .retry_share = s.retry_share },
+		.notifier_share = s.notifier_share,
 		.delay = o->delay < 0 ? 0 : o->delay > 0 ? o->delay : s.delay,
 		.confirmations = (unsigned)s.confirmations,
 		.progress = api_watch(f),

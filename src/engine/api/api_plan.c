@@ -34,6 +34,7 @@ static int open_planning(struct freshet *f, struct planning *p,
 	po.max_age = s.max_age;
 	po.site_share = s.site_share;
 	po.retry_share = s.retry_share;
+	po.notifier_share = s.notifier_share;
 	po.now = api_now(f, o.now);
 	return planning_open(p, f->store, &po, &f->err);
 }

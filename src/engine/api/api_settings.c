@@ -25,6 +25,7 @@ static const struct option_spec settings[] = {
 	ROW("max_age", max_age, OPTION_DURATION, NULL),
 	ROW("site_share", site_share, OPTION_SHARE, NULL),
 	ROW("retry_share", retry_share, OPTION_SHARE, "5%"),
+	ROW("notifier_share", notifier_share, OPTION_SHARE, TOUCH_SHARE),
 	{ .name = "delay", .type = OPTION_SECONDS, .def = "1s", .min = 0, .max = 3600,
 	  .setting = true, .offset = offsetof(struct api_settings, delay) },
 	{ .name = "confirmations", .type = OPTION_INT, .def = "2", .min = 1, .max = 100,

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "engine/book/touch.h"
 #include "web/rules/lastmod.h"
 #include "web/url/url.h"
 
@@ -111,6 +112,10 @@ int visit_write(struct store *s, const struct new_visit *v, unsigned confirmatio
 	    (rc = check_hint(s, &p, o == OUTCOME_CHANGED, err)) < 0)
 		return rc;
 	was = p;
+	/* a touch is about the time after a visit that was made before it */
+	if (o <= OUTCOME_GONE && v->time >= p.touched && p.last_visit &&
+	    (rc = touch_check(s, &p, o != OUTCOME_SAME, err)) < 0)
+		return rc;
 	o = confirm(&p, o, confirmations);
 	first = judge_first(o, was_compared(&p, v, o));
 	row.hit = judge_hit(o, first);

@@ -30,6 +30,7 @@ void client_close(struct client *c)
 	arena_release(&c->texts);
 	vec_release(&c->offers);
 	vec_release(&c->events);
+	vec_release(&c->touched.v);
 	map_release(&c->shown);
 	pthread_cond_destroy(&c->thought);
 	pthread_mutex_destroy(&c->thinking);

@@ -41,6 +41,7 @@ struct client_opts {
 	uint64_t seed;
 	struct share budget;            /* of the pages that are here */
 	struct ledger_rules rules;
+	struct share notifier_share;    /* of a cycle, for touched pages (engine/book/touch.h) */
 	double delay;                   /* seconds between requests to one host */
 	unsigned confirmations;
 	struct progress *progress;      /* of recalling; NULL: it is not shown */

@@ -69,9 +69,7 @@ static int begin_new(struct client *c, const struct client_asking *a, struct cli
 	row.budget = (uint32_t)share_of(*b, b->percent ? c->resumed.has.loaded.n_here : UINT32_MAX);
 	ret->taken_off = last_cycle_pay(&row);
 	rc = ledger_begin(&c->ledger, &row, &c->opts.rules, c->resumed.has.loaded.pages.n, err);
-	if (rc == 0)
-		client_start(c);
-	return rc;
+	return rc < 0 ? rc : client_start(c, err);
 }
 
 bool client_stands(const struct client *c, const struct client_asking *a)

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "engine/book/touch.h"
 #include "engine/client/client.h"
 #include "engine/recall/resume.h"
 #include "repo/site_settings.h"
@@ -40,6 +41,7 @@ struct client {
 	pthread_cond_t thought;
 	VEC(struct tell_event) events;  /* that the engine has not heard of: the policy thinks */
 	struct client_news { bool begun; uint32_t taken_off, ended; } news;     /* for who asks next */
+	struct touch_offers touched;    /* what the cycle begins with */
 };
 
 /* An engine that stands where the ledger stands, or, if no cycle is open, before the next
@@ -49,7 +51,7 @@ void client_unload(struct client *c);
 /* The cycle is over, as the engine knows it: the next may go on with it. */
 void client_load_ended(struct client *c);
 /* Begin the cycle that the ledger has just begun. */
-void client_start(struct client *c);
+MUST_CHECK int client_start(struct client *c, struct err *err);
 /* What happened to a page of the cycle, also to the engine; for struct tell. */
 void client_event(void *client, const struct tell_event *e);
 /* Wait until the policy has thought, and let the engine hear what has happened meanwhile.  The

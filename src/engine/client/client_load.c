@@ -165,6 +165,16 @@ int64_t client_slot(struct client *c, uint32_t page, int64_t now, bool take)
 	return h.last;
 }
 
+/* Touched pages come first. */
+static void reserve(struct client *c)
+{
+	struct engine_rules *r = &c->resumed.engine.rules;
+
+	r->reserved = c->touched.v.v;
+	r->n_reserved = c->touched.v.n;
+	r->reserved_most = (uint32_t)c->touched.v.n;
+}
+
 static int go_on(struct client *c, struct err *err)
 {
 	struct engine *e = &c->resumed.engine;
@@ -175,7 +185,11 @@ static int go_on(struct client *c, struct err *err)
 
 	if (rc == 0)
 		rc = store_rounds(c->store, cycle, see_round, &m, err);
-	if (rc == 0) {
+	if (rc == 0)
+		rc = touch_recall(&c->touched, c->store, cycle, e->view.n_pages, err);
+	if (rc >= 0) {
+		rc = 0;
+		reserve(c);
 		merge_leases(&m, l);
 		for (uint32_t i = l->n_pages; i < e->view.n_pages; i++)
 			e->visits.state[i] = 0;
@@ -266,14 +280,23 @@ void client_load_ended(struct client *c)
 	forget_cycle(c);
 }
 
-void client_start(struct client *c)
+int client_start(struct client *c, struct err *err)
 {
 	const struct store_cycle *row = &c->ledger.last.row;
+	struct touch_rule rule = { c->opts.notifier_share, row->budget,
+	                           c->resumed.engine.view.n_pages, row->time };
+	int rc = touch_choose(&c->touched, c->store, &rule, err);
 
+	if (rc == 0)
+		rc = touch_keep(&c->touched, c->store, row->number, err);
+	if (rc < 0)
+		return rc;
+	reserve(c);
 	engine_begin(&c->resumed.engine, row->time, row->budget);
 	c->seconds_counted = c->resumed.engine.cycle.plan_seconds;
 	c->rounds_kept = 0;
 	c->whole = true;
+	return 0;
 }
 
 /* ---- what happens while the engine stands ---- */

@@ -220,7 +220,7 @@ static int run_engine(struct crawl *c, struct err *err)
 	if (rc == 0 && c->report->resumed)
 		rc = crawl_made_load(c, &made, err);
 	if (rc == 0)
-		rc = crawl_discover_reserve(c, &made, err);
+		rc = crawl_reserve(c, &made, err);
 	if (rc == 0)
 		rc = run_cycle(c, &made, err);
 	crawl_made_release(&made);
@@ -428,6 +428,7 @@ static void release(struct crawl *c)
 	care_rules_release(&c->care);
 	crawl_moved_release(c);
 	vec_release(&c->reserved);
+	vec_release(&c->touched.v);
 	vec_release(&c->sent.read);
 	vec_release(&c->asking.dropped);
 	crawl_left_release(c);

@@ -73,6 +73,7 @@ struct crawl_opts {
 	uint32_t max_age;               /* cycles; 0: none */
 	struct share retry_share;       /* for pages back from rest; value 0: the usual one */
 	struct share site_share;        /* ceiling of a site; value 0: the usual one */
+	struct share notifier_share;    /* ceiling of a notifier (engine/book/touch.h); 0: none */
 	unsigned moved_after;           /* permanent redirects in a row until they are followed for
 	                                 * good; 0: never */
 	unsigned confirmations;         /* times seen gone until it is believed */

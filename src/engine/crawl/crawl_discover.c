@@ -73,7 +73,7 @@ static int compare_places(const void *pa, const void *pb)
 }
 
 /* What the share is for, as when the cycle began: what was asked for before it broke off
- * is no longer among the offers, and stands in the place it had. */
+ * is no longer among the offers, and stands in the place it had, behind the touched pages. */
 static void reserve(struct crawl *c, const struct crawl_made *made, const struct offer *offers,
                     size_t n)
 {
@@ -86,7 +86,7 @@ static void reserve(struct crawl *c, const struct crawl_made *made, const struct
 			vec_push(&had, ((struct had){ made->place.v[i], made->events.v[i].offer }));
 	if (had.n)
 		qsort(had.v, had.n, sizeof *had.v, compare_places);
-	for (uint32_t place = 1; m < had.n || next < n; place++)
+	for (uint32_t place = (uint32_t)c->touched.v.n + 1; m < had.n || next < n; place++)
 		if (m < had.n && (had.v[m].place <= place || next == n))
 			vec_push(&c->reserved, had.v[m++].offer);
 		else
@@ -94,9 +94,32 @@ static void reserve(struct crawl *c, const struct crawl_made *made, const struct
 	vec_release(&had);
 }
 
-int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made, struct err *err)
+/* The pages that were touched before the cycle began; they are kept with it. */
+static int find_touched(struct crawl *c, struct err *err)
 {
-	struct engine *e = &c->resumed->engine;
+	const struct store_cycle *row = &c->report->cycle;
+	struct touch_rule rule = { c->opts->notifier_share, c->budget,
+	                           c->resumed->engine.view.n_pages, row->time };
+	int rc;
+
+	if (c->opts->goal == GOAL_ALIVE)
+		return 0;
+	if (c->report->resumed) {
+		rc = touch_recall(&c->touched, c->store, row->number, rule.n_pages, err);
+		return rc < 0 ? rc : 0;
+	}
+	if ((rc = touch_choose(&c->touched, c->store, &rule, err)) < 0 || !c->touched.v.n)
+		return rc;
+	if ((rc = store_begin(c->store, err)) == 0 &&
+	    (rc = touch_keep(&c->touched, c->store, row->number, err)) == 0)
+		rc = store_commit(c->store, err);
+	if (rc < 0)
+		store_rollback(c->store);
+	return rc;
+}
+
+static int reserve_new(struct crawl *c, const struct crawl_made *made, struct err *err)
+{
 	struct discovery *d = &c->report->discovery;
 	const struct offer *offers;
 	size_t n;
@@ -108,11 +131,23 @@ int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made, struc
 	if (!d->on)
 		return 0;
 	rc = discover_offers(c->discover, c->opts->cycle_seconds, &offers, &n, err);
-	if (rc < 0)
-		return rc;
-	reserve(c, made, offers, n);
-	e->rules.reserved = c->reserved.v;
-	e->rules.n_reserved = c->reserved.n;
-	e->rules.reserved_most = d->share;
-	return 0;
+	if (rc == 0)
+		reserve(c, made, offers, n);
+	return rc;
+}
+
+int crawl_reserve(struct crawl *c, const struct crawl_made *made, struct err *err)
+{
+	struct engine_rules *r = &c->resumed->engine.rules;
+	int rc = find_touched(c, err);
+
+	for (size_t i = 0; i < c->touched.v.n; i++)
+		vec_push(&c->reserved, c->touched.v.v[i]);
+	if (rc == 0)
+		rc = reserve_new(c, made, err);
+	r->reserved = c->reserved.v;
+	r->n_reserved = c->reserved.n;
+	r->reserved_most = (uint32_t)c->touched.v.n +
+	                   (c->report->discovery.on ? c->report->discovery.share : 0);
+	return rc;
 }

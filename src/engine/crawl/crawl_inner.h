@@ -17,6 +17,7 @@
 #include "base/thread/work_queue.h"
 #include "engine/book/care.h"
 #include "engine/book/moved.h"
+#include "engine/book/touch.h"
 #include "engine/archive/analyse.h"
 #include "engine/import/import_words.h"
 #include "engine/crawl/crawl.h"
@@ -176,7 +177,8 @@ struct crawl {
 	struct care_rules moved_care;
 	struct discover *discover;
 	struct care_rules care;         /* for discovery, as the settings say */
-	VEC(struct offer) reserved;     /* pages that the share of discovery is for */
+	VEC(struct offer) reserved;     /* touched pages, and those that discovery has a share for */
+	struct touch_offers touched;
 	bool rests;                     /* the state `rests` is not empty */
 	struct map sites_met;           /* sites that pages were asked of; see crawl_ahead.c */
 	uint32_t *doubt;                /* in validators, by site; see crawl_validators.c */
@@ -347,7 +349,8 @@ MUST_CHECK int crawl_robots_forget(struct crawl *c, struct err *err);
 /* In crawl_discover.c: new pages before the cycle; then what the share is for, in
  * front what the cycle, if it goes on, has asked for; and counting. */
 MUST_CHECK int crawl_discover(struct crawl *c, struct err *err);
-MUST_CHECK int crawl_discover_reserve(struct crawl *c, const struct crawl_made *made,
+/* The pages that the cycle begins with: touched ones, and those of discovery's share. */
+MUST_CHECK int crawl_reserve(struct crawl *c, const struct crawl_made *made,
                                       struct err *err);
 void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome);
 /* A new page that leads to one we have is not one more. */

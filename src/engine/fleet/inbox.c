@@ -7,6 +7,7 @@
  *            that were removed come back.  A first line "#tags A B" gives them tags
  *   list     the same as `freshet import`: pages that were removed stay so
  *   remove, restore, pause, resume    URLs, one a line
+ *   touched  URLs, one a line, and a first line "#by NAME"; as `freshet touched`
  *   decide   the settings say anew what is in scope, and which sites are paused
  *   tell     lines of JSON, as `freshet tell`; with a first line "#add" pages come under care
  *
@@ -26,6 +27,7 @@
 #include "engine/import/import.h"
 #include "engine/book/last_cycle.h"
 #include "engine/book/tell.h"
+#include "engine/book/touch.h"
 #include "engine/fleet/work.h"
 #include "web/url/url.h"
 
@@ -115,24 +117,50 @@ static int add_pages(struct applying *a, struct text body, bool restore, struct 
 	return rc;
 }
 
-static int change_care(struct applying *a, struct text body, unsigned set, unsigned clear,
-                       struct err *err)
-{
-	struct care_writing w = { .store = a->store, .now = a->now };
-	struct care_pages pages = { 0 };
-	VEC(char *) urls = { 0 };
-	struct care_which which = { .report = warn, .arg = a };
-	uint64_t n;
-	int rc;
+struct urls { char **v; size_t n, cap; };
 
+static void urls_of(struct applying *a, struct text body, struct urls *ret)
+{
 	for (size_t at = 0; at < body.size;) {
 		const char *end = memchr(body.s + at, '\n', body.size - at);
 		size_t size = end ? (size_t)(end - body.s) - at : body.size - at;
 
 		if (size)
-			vec_push(&urls, arena_strndup(&a->texts, body.s + at, size));
+			vec_push(ret, arena_strndup(&a->texts, body.s + at, size));
 		at += size + 1;
 	}
+}
+
+static int touch(struct applying *a, struct text body, struct err *err)
+{
+	struct text by = { TOUCH_LOCAL, sizeof TOUCH_LOCAL - 1 };
+	struct touch_stats done = { 0 };
+	struct urls urls = { 0 };
+	int rc;
+
+	take_head(&body, "#by ", &by);
+	urls_of(a, body, &urls);
+	rc = touch_pages(a->store, arena_strndup(&a->texts, by.s, by.size),
+	                 (const char *const *)urls.v, urls.n, a->now, &done, err);
+	a->stats->touched += done.touched;
+	a->stats->again += done.again;
+	a->stats->unknown += done.unknown;
+	a->stats->bad += done.bad;
+	vec_release(&urls);
+	return rc;
+}
+
+static int change_care(struct applying *a, struct text body, unsigned set, unsigned clear,
+                       struct err *err)
+{
+	struct care_writing w = { .store = a->store, .now = a->now };
+	struct care_pages pages = { 0 };
+	struct urls urls = { 0 };
+	struct care_which which = { .report = warn, .arg = a };
+	uint64_t n;
+	int rc;
+
+	urls_of(a, body, &urls);
 	which.urls = urls.v;
 	which.n_urls = urls.n;
 	rc = urls.n ? care_choose(&pages, a->store, &which, err) : 0;
@@ -284,6 +312,8 @@ static int apply(void *arg, const struct fleet_entry *sent, struct err *err)
 		rc = change_care(a, e->body, CARE_PAUSED, 0, err);
 	else if (!strcmp(e->kind, "resume"))
 		rc = change_care(a, e->body, 0, CARE_PAUSED, err);
+	else if (!strcmp(e->kind, "touched"))
+		rc = touch(a, e->body, err);
 	else if (!strcmp(e->kind, "decide"))
 		rc = decide(a, err);
 	else if (!strcmp(e->kind, "tell"))

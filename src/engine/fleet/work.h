@@ -72,6 +72,7 @@ struct inbox_stats {
 	uint64_t pages, known, outside, removed, back, bad;     /* as struct import_stats */
 	uint64_t cared;                 /* pages removed, paused ... */
 	uint64_t told, unknown;
+	uint64_t touched, again;        /* as struct touch_stats */
 };
 
 /* What was told must wait while a cycle of the shard is open. */

@@ -9,6 +9,20 @@
 #include "policy/catalogue/catalogue.h"
 #include "web/page/change.h"
 
+/* Touched pages come first. */
+static int begin_with(struct planning *p, struct err *err)
+{
+	struct engine_rules *r = &p->r.engine.rules;
+	struct touch_rule rule = { p->opts.notifier_share, p->budget, p->r.engine.view.n_pages,
+	                           p->opts.now };
+	int rc = touch_choose(&p->touched, p->store, &rule, err);
+
+	r->reserved = p->touched.v.v;
+	r->n_reserved = p->touched.v.n;
+	r->reserved_most = (uint32_t)p->touched.v.n;
+	return rc;
+}
+
 int planning_open(struct planning *p, struct store *s, const struct planning_opts *opts,
                   struct err *err)
 {
@@ -27,7 +41,7 @@ int planning_open(struct planning *p, struct store *s, const struct planning_opt
 	p->r.engine.ceiling.usual = opts->resume.goal == GOAL_CHANGED;
 	p->r.engine.retry.share = opts->retry_share;
 	p->budget = (uint32_t)share_of(opts->budget, p->r.has.loaded.n_here);
-	return 0;
+	return opts->resume.goal == GOAL_CHANGED ? begin_with(p, err) : 0;
 }
 
 int planning_make(struct planning *p, struct err *err)
@@ -39,6 +53,7 @@ void planning_release(struct planning *p)
 {
 	resume_release(&p->r);
 	arena_release(&p->texts);
+	vec_release(&p->touched.v);
 }
 
 static const char *copy_text(struct arena *a, const char *s)
@@ -82,6 +97,10 @@ int planning_explain(struct planning *p, struct explanation *ret, struct err *er
 
 	if (rc == 0)
 		x.failing.until = failing_rest(&p->r, x.page.number, p->opts.now);
+	if (rc == 0)
+		rc = touch_known(p->store, &x.page, &x.touched, err);
+	x.is_touched = rc > 0;
+	rc = rc > 0 ? 0 : rc;
 	if (rc == 0 && x.page.care) {           /* no plan has it */
 		x.probability = (double)NAN;
 		*ret = x;

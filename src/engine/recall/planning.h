@@ -7,6 +7,7 @@
 #define ENGINE_RECALL_PLANNING_H
 
 #include "base/option/option.h"
+#include "engine/book/touch.h"
 #include "engine/recall/dry.h"
 #include "engine/recall/failing.h"
 
@@ -14,7 +15,7 @@ struct planning_opts {
 	struct resume_opts resume;
 	struct share budget;            /* of the pages that are here */
 	int64_t max_age;                /* seconds; 0: no guarantee */
-	struct share site_share, retry_share;
+	struct share site_share, retry_share, notifier_share;
 	int64_t now;
 };
 
@@ -25,6 +26,7 @@ struct planning {
 	struct resumed r;
 	struct arena texts;
 	uint32_t budget;                /* pages */
+	struct touch_offers touched;    /* come first */
 };
 
 /* An engine that stands where the repository stands; to be released, also after an error. */
@@ -47,6 +49,8 @@ struct explanation {
 	struct store_page page;
 	struct failing failing;
 	const char *why;                /* what the policy says of itself, or NULL */
+	bool is_touched;                /* somebody said that it changed: */
+	struct touch_known touched;
 };
 
 /* ret->page is filled in by the caller.  A page that is not in the next cycle is looked for

@@ -62,7 +62,7 @@ static void test_reasons(void **state)
 		{ REASON_GUARANTEE, 12, "guarantee" }, { REASON_FILL, 13, "fill" },
 		{ REASON_TRUTH, 14, "truth" }, { REASON_NEW, 15, "new" },
 		{ REASON_TOLD, 16, "told" }, { REASON_HUB, 17, "hub" },
-		{ REASON_LATE, 18, "late" },
+		{ REASON_LATE, 18, "late" }, { REASON_TOUCHED, 19, "touched" },
 	};
 
 	(void)state;

@@ -4,11 +4,12 @@
 
 #include "cli/frame/repository.h"
 #include "cli/print/ask_print.h"
+#include "engine/book/touch.h"
 #include "engine/client/client.h"
 
 struct ask_opts {
 	const char *policy, *client, *agent;
-	struct share budget, site_share, retry_share;
+	struct share budget, site_share, retry_share, notifier_share;
 	int64_t every, now, max_age, count, seconds, per_host, max_requests;
 	int aim, weight, format;
 	double delay;
@@ -51,6 +52,10 @@ static const struct option_spec ask_options[] = {
 	  .offset = offsetof(struct ask_opts, site_share), .setting = true,
 	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: "
 	          "its share of the pages and half of the rest" },
+	{ .name = "notifier_share", .type = OPTION_SHARE, .def = TOUCH_SHARE, .arg = "N|N%",
+	  .offset = offsetof(struct ask_opts, notifier_share), .setting = true,
+	  .help = "pages that a notifier touched get at most this part of a cycle, for each "
+	          "notifier" },
 	{ .name = "retry_share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%",
 	  .offset = offsetof(struct ask_opts, retry_share), .setting = true,
 	  .help = "pages that failed and have rested get at most this part of a cycle, one "
@@ -95,6 +100,7 @@ static void open_client(struct client **ret, struct store *s, const struct cli *
 		.rules = { .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 		           .every = o->every, .max_age = o->max_age,
 		           .site_share = o->site_share, .retry_share = o->retry_share },
+		.notifier_share = o->notifier_share,
 		.delay = o->delay,
 	};
 

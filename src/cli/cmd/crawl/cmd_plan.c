@@ -16,7 +16,7 @@ struct plan_opts {
 	int64_t every, now;
 	int goal, aim, weight, format;
 	int64_t max_age;
-	struct share site_share, retry_share;
+	struct share site_share, retry_share, notifier_share;
 	struct option_list include, exclude;
 	const char *tag;
 };
@@ -41,6 +41,10 @@ enum format { FORMAT_TABLE, FORMAT_URLS, FORMAT_JSONL };
 	  .offset = offsetof(struct plan_opts, site_share), .setting = true, \
 	  .help = "no domain gets more of a cycle, unless it has more of the pages; default: " \
 	          "its share of the pages and half of the rest" }, \
+	{ .name = "notifier_share", .type = OPTION_SHARE, .def = TOUCH_SHARE, .arg = "N|N%", \
+	  .offset = offsetof(struct plan_opts, notifier_share), .setting = true, \
+	  .help = "pages that a notifier touched get at most this part of a cycle, for each " \
+	          "notifier" }, \
 	{ .name = "retry_share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%", \
 	  .offset = offsetof(struct plan_opts, retry_share), .setting = true, \
 	  .help = "pages that failed and have rested get at most this part of a cycle, one " \
@@ -130,6 +134,7 @@ static int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o,
 	po.max_age = o->max_age;
 	po.site_share = o->site_share;
 	po.retry_share = o->retry_share;
+	po.notifier_share = o->notifier_share;
 	po.now = o->now;
 	return planning_open(&p->plan, p->store, &po, err);
 }
@@ -322,6 +327,38 @@ static void verdict_text(const struct explanation *x, int64_t since)
 	failing_page_text(&x->failing);
 }
 
+/* What a notifier said, and how often it was right. */
+static void touched_text(const struct explanation *x)
+{
+	const struct touch_known *k = &x->touched;
+	char t[21];
+
+	if (!x->is_touched)
+		return;
+	when_iso(x->page.touched, t);
+	printf("touched      %s by %s: it was right in %u of %u checks here, %u of %u everywhere: %s\n",
+	       t, k->notifier, k->site.hits, k->site.checks, k->all.hits, k->all.checks,
+	       k->rank == TOUCH_RIGHT ? "believed" : k->rank == TOUCH_WRONG ? "not believed" :
+	       "on trial");
+}
+
+static void touched_json(struct json *j, const struct explanation *x)
+{
+	const struct touch_known *k = &x->touched;
+	char t[21];
+
+	if (!x->is_touched)
+		return;
+	when_iso(x->page.touched, t);
+	json_kstr(j, "touched", t);
+	json_kstr(j, "notifier", k->notifier);
+	json_kstr(j, "notifier_is", touch_rank_name(k->rank));
+	json_kint(j, "notifier_checks", k->site.checks);
+	json_kint(j, "notifier_right", k->site.hits);
+	json_kint(j, "notifier_checks_all", k->all.checks);
+	json_kint(j, "notifier_right_all", k->all.hits);
+}
+
 static void explain_text(const struct explanation *x, const struct planning *p,
                          const struct plan_opts *o, int64_t since)
 {
@@ -346,6 +383,7 @@ static void explain_text(const struct explanation *x, const struct planning *p,
 	       (double)x->seen->score);
 	if (!isnan(x->probability))
 		printf("probability  %.4f\n", x->probability);
+	touched_text(x);
 	printf("visits       %u, %u of them found a change", x->page.visits, x->page.changes);
 	failing_page_counts(&x->failing);
 	putchar('\n');
@@ -392,6 +430,7 @@ static void explain_json(const struct explanation *x, const struct planning *p,
 		json_kstr(&j, "site_rests_until", t);
 	}
 	failing_page_json(&j, &x->failing);
+	touched_json(&j, x);
 	moved_page_json(m, &j);
 	cli_json_end(&j);
 }

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "cli/frame/crawling.h"
+#include "engine/book/touch.h"
 #include "serve/serve.h"
 
 struct serve_cli_opts {
@@ -13,7 +14,7 @@ struct serve_cli_opts {
 	bool behind_proxy;
 	int64_t rate, connections, ahead, every, max_age, confirmations;
 	const char *policy;
-	struct share budget, site_share, retry_share;
+	struct share budget, site_share, retry_share, notifier_share;
 	double delay;
 	int aim, weight;
 };
@@ -48,6 +49,8 @@ static const struct option_spec serve_options[] = {
 	SETTING(serve_cli_opts, "retry_share", retry_share, OPTION_SHARE, "5%", "N|N%",
 	        "pages that failed and have rested get at most this part of a cycle, one request "
 	        "at least"),
+	SETTING(serve_cli_opts, "notifier_share", notifier_share, OPTION_SHARE, TOUCH_SHARE, "N|N%",
+	        "pages that a notifier touched get at most this part of a cycle, for each notifier"),
 	SETTING_RANGED(serve_cli_opts, "delay", delay, OPTION_SECONDS, "1s", 0, 3600, "DURATION",
 	               "pause between requests to one host, over all clients (not_before)"),
 	SETTING_RANGED(serve_cli_opts, "confirmations", confirmations, OPTION_INT, "2", 1, 100, "N",
@@ -102,6 +105,7 @@ static struct client_opts cycle_opts(const struct cli *cli, const struct serve_c
 		.rules = { .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 		           .every = o->every, .max_age = o->max_age,
 		           .site_share = o->site_share, .retry_share = o->retry_share },
+		.notifier_share = o->notifier_share,
 		.delay = o->delay, .confirmations = (unsigned)o->confirmations,
 		.ahead = (uint32_t)o->ahead,
 	};

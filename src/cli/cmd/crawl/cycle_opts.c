@@ -72,6 +72,7 @@ int cycle_set(struct crawling *c, struct cli *cli, struct cycle_opts *o, struct 
 	c->crawl.budget = o->budget;
 	c->crawl.site_share = o->site_share;
 	c->crawl.retry_share = o->retry_share;
+	c->crawl.notifier_share = o->notifier_share;
 	c->crawl.cycle_seconds = o->every;
 	if (rc == 0)
 		rc = guarantee_cycles(o->max_age, o->every, &c->crawl.max_age, err);

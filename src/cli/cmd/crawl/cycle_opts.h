@@ -6,12 +6,13 @@
 #include "cli/export/on_change.h"
 #include "cli/frame/crawling.h"
 #include "cli/frame/scope_options.h"
+#include "engine/book/touch.h"
 #include "web/page/change.h"
 
 struct cycle_opts {
 	struct web_opts web;
 	const char *policy, *detect, *stem;
-	struct share budget, site_share, retry_share;
+	struct share budget, site_share, retry_share, notifier_share;
 	int64_t moved_after;
 	int64_t every, max_age, cycles, confirmations, cycle_time, host_time;
 	int words, aim, weight, compress;
@@ -47,6 +48,8 @@ struct cycle_opts {
 	SETTING(cycle_opts, "retry_share", retry_share, OPTION_SHARE, "5%", "N|N%", \
 	        "pages that failed and have rested get at most this part of a cycle, one request " \
 	        "at least"), \
+	SETTING(cycle_opts, "notifier_share", notifier_share, OPTION_SHARE, TOUCH_SHARE, "N|N%", \
+	        "pages that a notifier touched get at most this part of a cycle, for each notifier"), \
 	SETTING(cycle_opts, "detect", detect, OPTION_TEXT, "bytes", "HOW", \
 	        "what counts as a change: " DETECTOR_CHOICES), \
 	SETTING_RANGED(cycle_opts, "confirmations", confirmations, OPTION_INT, "2", 1, 100, \

@@ -5,11 +5,12 @@
 #include "cli/frame/repository.h"
 #include "cli/print/history_report.h"
 #include "cli/print/report_pages.h"
+#include "engine/book/touch.h"
 
 struct report_opts {
 	const char *out, *policy;
 	int64_t every, clusters, max_age, now;
-	struct share budget, site_share, retry_share;
+	struct share budget, site_share, retry_share, notifier_share;
 	int aim, weight;
 };
 
@@ -31,6 +32,10 @@ static const struct option_spec report_options[] = {
 	{ .name = "site-share", .type = OPTION_SHARE, .arg = "N|N%",
 	  .offset = offsetof(struct report_opts, site_share), .setting = true,
 	  .help = "of the next cycle that a domain may have" },
+	{ .name = "notifier_share", .type = OPTION_SHARE, .def = TOUCH_SHARE, .arg = "N|N%",
+	  .offset = offsetof(struct report_opts, notifier_share), .setting = true,
+	  .help = "pages that a notifier touched get at most this part of a cycle, for each "
+	          "notifier" },
 	{ .name = "retry_share", .type = OPTION_SHARE, .def = "5%", .arg = "N|N%",
 	  .offset = offsetof(struct report_opts, retry_share), .setting = true,
 	  .help = "of the next cycle that pages may have which failed and have rested" },
@@ -68,7 +73,8 @@ static int write_report(struct cli *cli, struct store *s, const struct report_op
 		            .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 		            .cycle_seconds = o->every },
 		.budget = o->budget, .max_age = o->max_age, .site_share = o->site_share,
-		.retry_share = o->retry_share, .now = o->now ? o->now : clock_now(),
+		.retry_share = o->retry_share, .notifier_share = o->notifier_share,
+		.now = o->now ? o->now : clock_now(),
 	};
 	struct report_pages named = { .store = s, .folder = cli->common.repository,
 	                              .plan = &next };
