@@ -181,8 +181,11 @@ int touch_known(struct store *s, const struct store_page *p, struct touch_known 
 	int rc;
 
 	*ret = (struct touch_known){ 0 };
-	if (!p->touched || (rc = touch_names_load(&names, s, err)) < 0)
-		return p->touched ? rc : 0;
+	if (!p->touched)
+		return 0;
+	rc = touch_names_load(&names, s, err);
+	if (rc < 0)
+		return rc;
 	name = touch_name(&names, p->notifier);
 	rc = 0;
 	if (name) {

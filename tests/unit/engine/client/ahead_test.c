@@ -142,7 +142,7 @@ static void test_restart_makes_the_same_plan(void **state)
 
 /* ---- threads, as the service has them ---- */
 
-struct shared {
+struct both_sides {
 	struct client_desk desk;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
@@ -153,7 +153,7 @@ struct shared {
 
 static void *plan_ahead(void *arg)
 {
-	struct shared *s = arg;
+	struct both_sides *s = arg;
 	struct client *c = s->desk.client[0];
 
 	pthread_mutex_lock(&s->lock);
@@ -178,7 +178,7 @@ static void *plan_ahead(void *arg)
 
 static void *crawl(void *arg)
 {
-	struct shared *s = arg;
+	struct both_sides *s = arg;
 	struct client_asking a = { .want = 2, .now = DESK_NOW, .seconds = DAY_SECONDS };
 	bool done = false;
 
@@ -215,7 +215,7 @@ static void *crawl(void *arg)
 
 static void test_threads(void **state)
 {
-	static struct shared s;
+	static struct both_sides s;
 	struct store_cycle row;
 	pthread_t planner, crawlers[4];
 
