@@ -58,12 +58,14 @@ world) set -- "\$@" --sites 2 --steps 20 ;;
 demo) set -- "\$@" --cycles 5 ;;
 serve) set -- "\$@" --listen 127.0.0.1:0 ;;
 esac
-# the database of the examples is the server of the tests, with schemas of this script's own
+# the database of the examples is the server of the tests, with schemas of this script's own; their
+# other disk is the folder at hand
 n=\$#
 for a; do
 	case "\$a" in
 	postgresql://*db.example/crawl*) a="\$FRESHET_TEST_PG&schema=examples_\$EXAMPLES_ID" ;;
 	postgresql://*db.example/fleet*) a="\$FRESHET_TEST_PG&schema=fleet_$fleet_id" ;;
+	/mnt/backup/*) a="mnt_\${a##*/}" ;;
 	esac
 	set -- "\$@" "\$a"
 done

@@ -87,6 +87,8 @@ expect 0 $f -C r export changed --after "$cursor"
 [ "$(cat out)" = "{\"next\":\"$cursor\"}" ] || fail "changes after the last: $(cat out)"
 expect 2 $f -C r export changed --after 2.1.x
 expect 2 $f -C r cycle
+expect 2 $f -C r prune --keep 1d
+expect 2 $f -C r compact
 # who has the files
 [ "$(sql "select count(*) from files where worker in ('a', 'b') and name like worker || '/shard-%'")" -gt 0 ] || fail "files: $(sql 'select * from files')"
 

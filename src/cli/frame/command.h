@@ -45,6 +45,7 @@ enum on_fleet {
 	FLEET_PAGE,                     /* its first argument is a URL: that of its shard */
 	FLEET_SELF,                     /* it knows fleets (shards_any()) */
 	FLEET_ALWAYS,                   /* so too, and is for them only: a single shard is one */
+	FLEET_NEVER,                    /* it refuses several shards: they may share archive files */
 };
 
 struct command {

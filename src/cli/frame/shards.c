@@ -194,6 +194,13 @@ int shards_run(struct cli *cli, int n, char **args, shards_go *go, struct err *e
 		return rc;
 	if (!cli->shards)
 		return go(cli, n, args, err);
+	if (how == FLEET_NEVER && cli->shards->n > 1) {
+		rc = err_set(err, E_USAGE, "%s: works on stores of one shard only: this is a fleet of %zu, and "
+		             "after a split two of them may have copies in one archive file",
+		             cli->command->name, cli->shards->n);
+		close_shards(cli);
+		return rc;
+	}
 	cli->shard = (int32_t)cli->common.shard;
 	if (how == FLEET_PAGE && cli->shard < 0 && n)
 		cli->shard = shards_of(cli, args[0]);

@@ -237,6 +237,7 @@ const struct command command_prune = {
 	.n_args_min = 0,
 	.n_args_max = 0,
 	.exits = "3 no room to write an archive file anew, which is left as it is; or another error of a file\n",
+	.on_fleet = FLEET_NEVER,
 	.run = prune_cmd,
 };
 
@@ -256,5 +257,6 @@ const struct command command_compact = {
 	.n_args_min = 0,
 	.n_args_max = 0,
 	.exits = "3 no room for a merged file; the small ones are left as they are\n",
+	.on_fleet = FLEET_NEVER,
 	.run = compact_cmd,
 };

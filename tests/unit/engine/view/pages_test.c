@@ -136,7 +136,7 @@ static void a_site_may_be_a_domain(void **state)
 
 static void deep_urls_end_in_one_place(void **state)
 {
-	char deep[1000] = "http://a.example", deeper[1000];
+	char deep[600] = "http://a.example", deeper[1000];
 	const char *urls[2] = { deep, deeper };
 	struct pages p;
 
