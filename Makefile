@@ -79,10 +79,12 @@ $(B)/freshet: $(CLI_OBJ) $(SERVE_OBJ) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
 	$(Q)$(CC) $(LDALL) -o $@ $^ -lmicrohttpd -ljansson $(LIBS)
 
+# a folder below prefix is named by it, so that a moved installation is found
+PC_LIBDIR = $(patsubst $(prefix)/%,$${prefix}/%,$(libdir))
 $(B)/freshet.pc: Makefile
 	@mkdir -p $(@D)
 	@printf 'prefix=%s\nlibdir=%s\nName: freshet\nDescription: keeps a crawl fresh on a fixed download budget\nVersion: %s\nLibs: -L$${libdir} -lfreshet\nLibs.private: %s\nRequires.private: %s\nCflags: -I$${prefix}/include\n' \
-		'$(prefix)' '$(libdir)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
+		'$(prefix)' '$(PC_LIBDIR)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
 
 # Tests: each file under tests/unit is one program; tests/e2e are scripts.
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(DEMO_OBJ) $(B)/libfreshet.a
@@ -178,7 +180,7 @@ install: all $(B)/installed/libfreshet.a
 	ln -sf libfreshet.so.$(VERSION) "$(lib_to)/libfreshet.so.0"
 	ln -sf libfreshet.so.0 "$(lib_to)/libfreshet.so"
 	install -m 644 include/freshet.h "$(to)/include/"
-	sed -e 's|^prefix=.*|prefix=$(prefix)|' -e 's|^libdir=.*|libdir=$(libdir)|' $(B)/freshet.pc > "$(lib_to)/pkgconfig/freshet.pc"
+	sed -e 's|^prefix=.*|prefix=$(prefix)|' -e 's|^libdir=.*|libdir=$(PC_LIBDIR)|' $(B)/freshet.pc > "$(lib_to)/pkgconfig/freshet.pc"
 	for unit in $(UNITS); do \
 		sed -e 's|@bindir@|$(prefix)/bin|' -e '/^#include protections/{r systemd/protections' -e 'd}' $$unit > "$(DESTDIR)$(unitdir)/$${unit#systemd/}" || exit 1; \
 	done

@@ -106,6 +106,6 @@ cat >complete.sh <<'E'
 try() { want=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _freshet; [ "${COMPREPLY[*]}" = "$want" ] || { echo "$*: ${COMPREPLY[*]}"; exit 1; }; }
 try replay freshet repl; try status freshet --seed 1 -C y stat; try --policy freshet -C x replay --po
 try "thompson tide" freshet replay --policy t; try "changed alive" freshet replay --goal ""
-try "remove resume replay report" freshet help re; try tide freshet policies ti; try budget freshet set bu; try changed freshet export ch
+try "remove resume replay report restore" freshet help re; try tide freshet policies ti; try budget freshet set bu; try changed freshet export ch
 E
 bash complete.sh || fail completion
