@@ -29,7 +29,7 @@ import json, sys
 for l in open(sys.argv[1]):
     p = json.loads(l); assert p["url"].startswith("http://site") and p["visits"] == 0
 P
-$f -C d status --json >out; $f -C d check >/dev/null
+$f -C d check >/dev/null; $f -C d status --json --check >out
 python3 - out <<'P'
 import json, sys
 s = json.load(open(sys.argv[1])); assert s["schema"] == "freshet.status/1", s

@@ -91,6 +91,8 @@ static void status_members(struct json *j, const struct status_counts *c,
 	}
 	json_kint(j, "view_bytes", (int64_t)loaded_memory(l));
 	json_kstr(j, "aim", aim_name(c->aim));
+	if (c->checked)
+		json_kbool(j, "checked", true);
 }
 
 void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l)

@@ -17,6 +17,7 @@ struct status_counts {
 	uint64_t of_cycles, of_life;    /* visits looking for changes, for life */
 	uint64_t failed, blocked;       /* of both: visits without an answer about the page */
 	enum aim aim;                   /* the setting, by which cycles choose */
+	bool checked;                   /* the tables, and they are whole */
 };
 MUST_CHECK int status_count(struct store *s, struct status_counts *ret, struct err *err);
 

@@ -11,13 +11,14 @@
 #include "engine/changes/page_copy.h"
 
 struct status_opts {
-	bool shards, workers, sites, failing, accessibility;
+	bool shards, workers, check, sites, failing, accessibility;
 	int sort;
 	const char *policy, *tag;
 	int64_t every, now;
 };
 
 static const struct option_spec status_options[] = {
+	OPT_FLAG(status_opts, check, "look for damage in the tables, too; `freshet check` looks at all"),
 	OPT_FLAG(status_opts, sites, "each site: visits, failures, updates, change rate"),
 	OPT_FLAG(status_opts, failing, "the pages and sites whose last visits failed or were "
 	         "blocked: why, since when, how often"),
@@ -39,7 +40,7 @@ static const struct option_spec status_options[] = {
 	OPT_END
 };
 
-static int status_totals(struct cli *cli, struct store *s, struct err *err)
+static int status_totals(struct cli *cli, struct store *s, bool checked, struct err *err)
 {
 	struct pages_opts po = { 0 };
 	struct status_counts c;
@@ -49,6 +50,7 @@ static int status_totals(struct cli *cli, struct store *s, struct err *err)
 	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
 		struct json j;
 
+		c.checked = checked;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
 			status_print_json(&j, &c, &l);
@@ -78,6 +80,7 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 	if (rc == 0) {
 		struct json j;
 
+		c.checked = o->check;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
 			status_print_failing(&j, &c, &r.has.loaded, &t, UINT32_MAX);
@@ -120,6 +123,7 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 		uint32_t n = p->tree.n_sites;
 		struct json j;
 
+		counts.checked = o->check;
 		sites_sort(rows, n, p, (enum sites_order)o->sort);
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
@@ -248,6 +252,12 @@ static int status_tagged(struct cli *cli, struct store *s, const char *tag, stru
 	return rc;
 }
 
+static int first_problem(void *arg, const struct store_problem *p, struct err *err)
+{
+	(void)arg;
+	return err_set(err, E_STORE, "%s; `freshet check` tells all that is wrong", p->text);
+}
+
 static int status_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 
 /* Reports that are made of pages: shard by shard. */
@@ -287,18 +297,22 @@ static int status_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		return err_set(err, E_USAGE, "status: --shards and --workers are of a fleet, and this is "
 		               "none, or nobody works on it");
 	if (shards_any(cli) && (o->shards || o->workers ||
-	                        (cli->shard < 0 && !o->sites && !o->failing && !o->tag)))
+	                        (cli->shard < 0 && !o->sites && !o->failing && !o->tag && !o->check)))
 		return fleet_print_status(cli, o->shards, o->workers, err);
 	if (shards_any(cli) && cli->shard < 0)
 		return each_shard(cli, opts, err);
 	if ((rc = repository_read(cli, &s, err)) < 0)
 		return rc;
 	rc = repository_settings(cli, s, &texts, err);
+	if (rc == 0 && o->check)
+		rc = store_check(s, first_problem, NULL, err);
+	if (rc == 0 && o->check && !cli->common.json)
+		puts("check        no damage in the tables");
 	if (rc == 0)
 		rc = o->tag ? status_tagged(cli, s, o->tag, err) :
 		     o->sites ? status_sites(cli, s, o, err) :
 		     o->failing ? status_failing(cli, s, o, err) :
-		     status_totals(cli, s, err);
+		     status_totals(cli, s, o->check, err);
 	store_close(s);
 	arena_release(&texts);
 	return rc;
