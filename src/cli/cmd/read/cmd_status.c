@@ -255,7 +255,7 @@ static int status_tagged(struct cli *cli, struct store *s, const char *tag, stru
 static int first_problem(void *arg, const struct store_problem *p, struct err *err)
 {
 	(void)arg;
-	return err_set(err, E_STORE, "%s; `freshet check` tells all that is wrong", p->text);
+	return err_set(err, E_STORE, "%s", p->text);
 }
 
 static int status_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
