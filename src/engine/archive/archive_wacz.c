@@ -154,6 +154,20 @@ static int check_resources(struct wacz *w, const struct json_member *list, struc
 	return rc < 0 ? wrong(w, MANIFEST, "`resources` cannot be read", err) : 0;
 }
 
+/* A document into text, and where its members begin and end, for json_next(). */
+static int read_json(struct wacz *w, const struct zip_entry *e, struct buf *text,
+                     const char **ret_p, const char **ret_end, struct err *err)
+{
+	int rc = read_entry(w, e, text, err);
+	const char *p = buf_text(text), *end = p + text->size;
+
+	while (p < end && strchr(" \t\r\n", *p))
+		p++;
+	*ret_p = p;
+	*ret_end = end;
+	return rc;
+}
+
 static int check_manifest_digest(struct wacz *w, const struct zip_entry *manifest,
                                  struct err *err)
 {
@@ -166,11 +180,7 @@ static int check_manifest_digest(struct wacz *w, const struct zip_entry *manifes
 	if (!e)
 		return 0;
 	buf_init(&text, MANIFEST_MAX);
-	rc = read_entry(w, e, &text, err);
-	p = buf_text(&text);
-	end = p + text.size;
-	while (p < end && strchr(" \t\r\n", *p))
-		p++;
+	rc = read_json(w, e, &text, &p, &end, err);
 	while (rc == 0 && (rc = json_next(&p, end, &m)) > 0) {
 		rc = 0;
 		if (is_key(&m, "hash") && m.type == JSON_STRING) {
@@ -204,11 +214,7 @@ static int check_manifest(struct wacz *w, struct err *err)
 	if (rc < 0)
 		return rc;
 	buf_init(&text, MANIFEST_MAX);
-	rc = read_entry(w, e, &text, err);
-	p = buf_text(&text);
-	end = p + text.size;
-	while (p < end && strchr(" \t\r\n", *p))
-		p++;
+	rc = read_json(w, e, &text, &p, &end, err);
 	while (rc == 0 && (rc = json_next(&p, end, &m)) > 0) {
 		rc = 0;
 		if (is_key(&m, "profile") && m.type == JSON_STRING &&
