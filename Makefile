@@ -10,6 +10,7 @@
 #   make SAN=address,undefined check    only the sanitized half
 #   make CC=clang            another compiler (V=1 shows the commands)
 #   make install, uninstall  program, library, man pages, completion (prefix=/usr/local, DESTDIR=)
+#   make doc                 build/doc: the documents as HTML and man pages; links and spelling are checked
 #   make deb                 Debian packages in build/deb, looked at by lintian
 #   make soak                `freshet serve` for a while, and its memory (SOAK_SECONDS=600)
 #   make torture, power     calls and allocations that fail, power that is lost, at every point (EVERY=10: one in ten)
@@ -201,6 +202,12 @@ deb:
 	@scripts/deps --deb
 	@scripts/make-deb
 
+# The documents as HTML and man pages; links, lines and spelling are checked.
+doc: deps
+	@scripts/deps --doc
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@scripts/make-doc $(B)
+
 deps:
 	@scripts/deps
 deps-test:
@@ -212,6 +219,6 @@ clean:
 help:
 	@sed -n '3,/^#$$/p' Makefile | cut -c3-
 
-.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big torture power soak install uninstall deb deps deps-test deps-quiet clean help
+.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
