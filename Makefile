@@ -125,7 +125,8 @@ interop: deps
 
 demo: deps
 	@$(MAKE) --no-print-directory -j$(JOBS) all
-	@$(B)/freshet demo --report $(B)/demo.html
+	@rm -rf $(B)/demo
+	@$(B)/freshet demo --report $(B)/demo.html --keep $(B)/demo
 
 # Fuzzing: every target is also a plain program that replays its corpus.
 FUZZ_REPLAY := $(patsubst fuzz/%.c,$(B)/fuzz/%,$(FUZZ_SRC))

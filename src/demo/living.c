@@ -15,7 +15,7 @@
 
 #include "base/math/rng.h"
 
-enum { OWN = RNG_USER, BURST, HIT, DEATH, SOFT, PACE, WORDS, FAIL, TROUBLE };
+enum { OWN = RNG_USER, BURST, HIT, DEATH, SOFT, PACE, WORDS, FAIL, TROUBLE, REBUILD };
 
 uint32_t living_count(const struct living *l)
 {
@@ -84,6 +84,7 @@ struct living_state living_at(const struct living *l, uint32_t page, int64_t tim
 	double own = 1 - exp(-days * l->change_rate *
 		(-2 * log(1 - unit(l, 0, page, PACE)) / 2));    /* paces are exponential */
 	double burst = 1 - exp(-days * l->burst_rate);
+	double rebuild = living_site(l, page) + 1 < l->n_sites ? 0 : 1 - exp(-days * l->rebuild_rate);
 
 	s.failure = failure_at(l, page, slots);
 	u = unit(l, 0, page, DEATH);
@@ -99,6 +100,7 @@ struct living_state living_at(const struct living *l, uint32_t page, int64_t tim
 		}
 		if (unit(l, (uint64_t)i, dir_of(l, page), BURST) < burst)
 			changes |= unit(l, (uint64_t)i, page, HIT) < l->burst_share;
+		changes |= rebuild > 0 && unit(l, (uint64_t)i, 0, REBUILD) < rebuild;
 		if (changes) {
 			s.version++;
 			s.modified = l->start + i * l->slot;

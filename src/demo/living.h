@@ -5,7 +5,8 @@
  * Sites have directories, directories have pages.  Every page changes at its
  * own pace; now and then a directory is rewritten and most of its pages change
  * at once; some pages die, some of these softly (status 200 and an apology).  Some pages
- * begin to fail and never stop (403), and directories fail for some days (500).
+ * begin to fail and never stop (403), and directories fail for some days (500).  The last
+ * site may be one that is rebuilt all the time: its copies never stay true for long.
  * All of it is a function of the seed and the time, so any number of readers
  * may ask about any moment in any order, and a test knows the truth.
  */
@@ -26,6 +27,7 @@ struct living {                         /* fill and use; nothing to release */
 	double death_rate, soft_share;          /* deaths a day; share of soft ones */
 	double fail_rate;                       /* pages that begin to fail, a day */
 	double trouble_rate, trouble_days;      /* troubles a day of a directory; their length */
+	double rebuild_rate;                    /* rebuilds a day of the last site: all its pages */
 };
 
 #define LIVING_DEFAULTS { .seed = 1, .n_sites = 4, .n_dirs = 5, .n_pages = 10, \

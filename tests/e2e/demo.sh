@@ -10,7 +10,7 @@ python3 - <<'P'
 import json
 d = json.load(open("out")); runs = {r["policy"]: r for r in d["runs"]}
 assert d["schema"] == "freshet.demo/1" and d["pages"] > 100
-assert {"random", "round-robin", "automaton", "tide"} <= set(runs), runs
+assert {"random", "round-robin", "automaton", "tide (aim changes)", "tide (aim freshness)"} <= set(runs), runs
 n = [r["downloads"] for r in runs.values()]
 assert min(n) > 100 and max(n) <= 6 * (d["pages"] * 6 // 100 + 1), n      # nobody spends more
 assert all(0 < r["freshness"] <= 1 for r in runs.values())
@@ -18,14 +18,18 @@ P
 [ -z "$(ls own)" ]
 
 # a signal in the middle: nothing is left, no half report
-"$FRESHET" demo >out 2>err & demo=$!
+"$FRESHET" demo --keep kept >out 2>err & demo=$!
 for i in $(seq 100); do [ -n "$(ls own)" ] && break; sleep 0.05; done
 kill -TERM $demo; rc=0; wait $demo || rc=$?
 [ $rc = 130 ]; grep -q 'nothing is left behind' err
-[ -z "$(ls own)" ]; [ ! -e freshet-demo.html ]
+[ -z "$(ls own)" ]; [ ! -e freshet-demo.html ]; [ ! -e kept ]
 
-# to the end: verdict, where the report is, three commands to go on with
-"$FRESHET" demo --cycles 5 >out
+# to the end: verdict, where the report is, the repository that is kept, three commands to go on with
+"$FRESHET" demo --cycles 5 --keep kept >out
+[ -z "$(ls own)" ]; "$FRESHET" -C kept status >status; grep -q '^cycles *6$' status
+grep -q '^  freshet -C kept serve$' out
+"$FRESHET" demo --cycles 5 --keep kept >again 2>err && fail "a folder that is there was used" || [ $? = 3 ]
+"$FRESHET" -C kept check >/dev/null
 grep -q 'With the same requests, .* found the most changes' out
 [ -s freshet-demo.html ]; grep -q "for a browser: $(pwd -P)/freshet-demo.html" out
-[ "$(grep -c '^  freshet ' out)" = 3 ]
+[ "$(grep -c '^  freshet ' out)" = 5 ]

@@ -22,20 +22,35 @@
 #include "engine/crawl/crawl.h"
 #include "fetch/gate.h"
 
-static const char *const shown[] = { "random", "round-robin", "automaton", "site",
-                                     "neighbour:by=dir,d=0", "tide" };
+/* Side by side; what the last one keeps is what a user gets who chooses nothing. */
+static const struct contender { const char *name, *policy; enum aim aim; } shown[] = {
+	{ "random", "random", AIM_CHANGES },
+	{ "round-robin", "round-robin", AIM_CHANGES },
+	{ "automaton", "automaton", AIM_CHANGES },
+	{ "site", "site", AIM_CHANGES },
+	{ "neighbour:by=dir,d=0", "neighbour:by=dir,d=0", AIM_CHANGES },
+	{ "tide (aim changes)", "tide", AIM_CHANGES },
+	{ "tide (aim freshness)", "tide", AIM_FRESHNESS },
+};
 #define N_SHOWN (sizeof shown / sizeof *shown)
 #define REPORT_FILE "freshet-demo.html"
 #define WARM_UP 4               /* cycles before measuring: policies have no history yet */
 
-struct demo_opts { int64_t cycles; struct share budget; int64_t every; const char *report; };
+struct demo_opts {
+	int64_t cycles;
+	struct share budget;
+	int64_t every;
+	const char *report, *keep;
+};
 
 static const struct option_spec demo_options[] = {
-	OPT_INT(demo_opts, cycles, 30, 5, 1000, "cycles that every policy runs"),
+	OPT_INT(demo_opts, cycles, 40, 5, 1000, "cycles that every policy runs"),
 	OPT_SHARE(demo_opts, budget, "6%", "requests of a cycle"),
 	OPT_DURATION(demo_opts, every, "2d", "virtual time between cycles"),
 	OPT_TEXT(demo_opts, report, NULL, "FILE", "where the HTML report goes (default: "
 	         "freshet-demo.html here; with --json none)"),
+	OPT_TEXT(demo_opts, keep, NULL, "DIR", "a new folder that keeps the repository of tide under "
+	         "aim freshness, to look at with `freshet serve` and other commands"),
 	OPT_END
 };
 
@@ -62,6 +77,8 @@ struct demo {
 	struct player players[N_SHOWN];
 	uint32_t n_pages, n_measured;
 	char root[256];
+	const char *keep;               /* folder of the last player, or NULL: below root */
+	bool keep_made;                 /* by us, so it may be removed again */
 };
 
 static int add_pages(struct demo *d, struct player *p, struct err *err)
@@ -89,10 +106,14 @@ static int open_player(struct demo *d, size_t k, int64_t cycles, struct err *err
 	int rc;
 
 	p->turns = mem_zalloc((size_t)cycles, sizeof *p->turns);
-	snprintf(p->folder, sizeof p->folder, "%s/%zu", d->root, k);
+	if (d->keep && k == N_SHOWN - 1)
+		snprintf(p->folder, sizeof p->folder, "%s", d->keep);
+	else
+		snprintf(p->folder, sizeof p->folder, "%s/%zu", d->root, k);
 	snprintf(p->warc, sizeof p->warc, "%s/warc", p->folder);
 	if (mkdir(p->folder, 0700) || mkdir(p->warc, 0700))
 		return err_errno(err, E_IO, "%s", p->folder);
+	d->keep_made |= d->keep && k == N_SHOWN - 1;
 	snprintf(path, sizeof path, "%s/freshet.db", p->folder);
 	rc = store_open(&p->store, path, STORE_CREATE, err);
 	return rc < 0 ? rc : add_pages(d, p, err);
@@ -104,7 +125,8 @@ static int play(struct demo *d, size_t k, const struct demo_opts *o, struct turn
 {
 	struct player *p = &d->players[k];
 	struct crawl_opts c = {
-		.warc_folder = p->warc, .policy = turn ? shown[k] : "random", .seed = seed,
+		.warc_folder = p->warc, .policy = turn ? shown[k].policy : "random", .seed = seed,
+		.aim = shown[k].aim,
 		.budget = turn ? o->budget : (struct share){ 100, true },
 		.cycle_seconds = o->every, .now = d->world.now, .confirmations = 1,
 		.stop = &stop_asked,
@@ -173,7 +195,7 @@ static void print_standing(const struct demo *d, int64_t cycle, int64_t cycles, 
 	for (size_t k = 0; k < N_SHOWN; k++) {
 		const struct player *p = &d->players[k];
 
-		printf("%-24s %10llu %8llu %8llu %12.3f %10.3f\n", shown[k],
+		printf("%-24s %10llu %8llu %8llu %12.3f %10.3f\n", shown[k].name,
 		       (unsigned long long)p->downloads, (unsigned long long)p->failed,
 		       (unsigned long long)p->changed,
 		       p->downloads ? (double)p->changed / (double)p->downloads : 0,
@@ -194,25 +216,29 @@ static size_t say_verdict(const struct demo *d, struct report *r)
 			fresh = k;
 	}
 	report_say(r, "With the same requests, %s found the most changes: %.1f times as many as "
-	           "random.", shown[best], (double)d->players[best].changed /
+	           "random.", shown[best].name, (double)d->players[best].changed /
 	           (double)(d->players[0].changed ? d->players[0].changed : 1));
 	report_say(r, "%s kept the freshest copies: %.1f %% true after a cycle, where random has "
-	           "%.1f %%.", fresh == best ? "It also" : shown[fresh],
+	           "%.1f %%.", fresh == best ? "It also" : shown[fresh].name,
 	           100 * d->players[fresh].freshness / d->n_measured,
 	           100 * d->players[0].freshness / d->n_measured);
 	return fresh;
 }
 
-static void print_end(const struct report *r, const char *path)
+static void print_end(const struct report *r, const char *path, const char *keep)
 {
 	char *whole = realpath(path, NULL);
 
-	printf("\n%s\n\nThe same with charts, for a browser: %s\n"
-	       "\nGo on with your own pages:\n"
+	printf("\n%s\n\nThe same with charts, for a browser: %s\n", buf_text(&r->verdict),
+	       whole ? whole : path);
+	if (keep)
+		printf("\nThe repository of %s is kept; a dashboard, and what fails there:\n"
+		       "  freshet -C %s serve\n"
+		       "  freshet -C %s status --failing\n", shown[N_SHOWN - 1].name, keep, keep);
+	printf("\nGo on with your own pages:\n"
 	       "  freshet init crawl && freshet -C crawl import urls.txt\n"
 	       "  freshet replay archive.cdxj.gz --policy all      # proof on recorded history\n"
-	       "  freshet -C crawl set contact mailto:you@example.org && freshet -C crawl cycle\n",
-	       buf_text(&r->verdict), whole ? whole : path);
+	       "  freshet -C crawl set contact mailto:you@example.org && freshet -C crawl cycle\n");
 	free(whole);
 }
 
@@ -248,7 +274,7 @@ static void print_json(struct json *j, const struct demo *d, const struct demo_o
 		const struct player *p = &d->players[k];
 
 		json_object(j);
-		json_kstr(j, "policy", shown[k]);
+		json_kstr(j, "policy", shown[k].name);
 		json_kint(j, "downloads", (int64_t)p->downloads);
 		json_kint(j, "failed", (int64_t)p->failed);
 		json_kint(j, "changed", (int64_t)p->changed);
@@ -277,12 +303,12 @@ static int write_report(struct demo *d, struct cli *cli, const struct demo_opts 
 	report_init(&r);
 	fresh = say_verdict(d, &r);
 	print_json(report_json(&r), d, o);
-	ho.policy = shown[fresh];
+	ho.policy = shown[fresh].policy;
 	rc = history_report_add(&r, d->players[fresh].store, &ho, err);
 	if (rc == 0)
 		rc = report_write(&r, path, &head, err);
 	if (rc == 0 && !cli->common.json)
-		print_end(&r, path);
+		print_end(&r, path, o->keep);
 	report_release(&r);
 	return rc;
 }
@@ -321,15 +347,15 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return remove(path);
 }
 
-static void remove_all(struct demo *d)
+static void remove_folder(const char *path)
 {
-	if (nftw(d->root, remove_one, 16, FTW_DEPTH | FTW_PHYS))
-		log_warn("%s could not be removed", d->root);
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS))
+		log_warn("%s could not be removed", path);
 }
 
 static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err)
 {
-	struct demo d = { .world = { .living = LIVING_DEFAULTS } };
+	struct demo d = { .world = { .living = LIVING_DEFAULTS }, .keep = o->keep };
 	struct sigaction sa = { .sa_handler = on_signal };
 	const char *tmp = getenv("TMPDIR");
 	int rc;
@@ -337,11 +363,15 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	sigaction(SIGINT, &sa, NULL);           /* so that the temporary folder is removed */
 	sigaction(SIGTERM, &sa, NULL);
 	d.world.living.n_dirs = 12;
-	d.world.living.change_rate = 0.01;
+	d.world.living.change_rate = 0.003;
 	d.world.living.fail_rate = 0.002;
 	d.world.living.trouble_rate = 0.002;
 	d.world.living.trouble_days = 6;
+	d.world.living.n_sites = 5;
+	d.world.living.rebuild_rate = 1;
 	d.world.living.seed = (uint64_t)cli->common.seed;
+	/* It ends at the midnight before now, so that a dashboard finds recent copies. */
+	d.world.living.start = clock_now() / 86400 * 86400 - o->cycles * o->every;
 	d.world.now = d.world.living.start;
 	d.n_pages = living_count(&d.world.living);
 	snprintf(d.root, sizeof d.root, "%s/freshet-demo-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -352,8 +382,9 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	     err_set(err, E_NET, "no server could be started on loopback");
 	if (!cli->common.json && rc == 0)
 		printf("A small web lives on loopback: %u pages of %u hosts; pages change, directories are "
-		       "rewritten,\npages die, and some fail. Each policy keeps its own copy of it fresh with the same "
-		       "number of requests.\n\n", d.n_pages, d.world.living.n_sites);
+		       "rewritten,\npages die, and some fail. One host is rebuilt every day: its copies never stay true "
+		       "for long.\nEach policy keeps its own copy of it all fresh with the same number of requests.\n\n",
+		       d.n_pages, d.world.living.n_sites);
 	for (size_t k = 0; k < N_SHOWN && rc == 0; k++)
 		rc = open_player(&d, k, o->cycles, err);
 	if (rc == 0)
@@ -373,7 +404,9 @@ static int demo_live(struct cli *cli, const struct demo_opts *o, struct err *err
 	if (d.origin)
 		origin_stop(d.origin);
 	gate_release(&d.gate);
-	remove_all(&d);
+	remove_folder(d.root);
+	if (rc < 0 && d.keep_made)
+		remove_folder(d.keep);
 	return rc == E_STOP ? err_set(err, E_STOP, "stopped; nothing is left behind") : rc;
 }
 
@@ -391,7 +424,8 @@ const struct command command_demo = {
 	.name = "demo",
 	.arguments = "",
 	.summary = "a small living web on loopback, refreshed by several policies side by side",
-	.examples = "  freshet demo\n",
+	.examples = "  freshet demo\n"
+	            "  freshet demo --keep living    # and then: freshet -C living serve\n",
 	.options = demo_options,
 	.opts_size = sizeof(struct demo_opts),
 	.n_args_min = 0,
