@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """N crawlers that lease and tell, for a while, and how long it took them.
 
-    bench/serve_clients.py http://127.0.0.1:8390 [--clients 8] [--batch 100] [--seconds 10] [--rate 0]
+    bench/serve_clients.py http://127.0.0.1:8390 [--clients 8] [--batch 100] [--seconds 10] [--rate 0] [--together]
 
-As fast as they can, or --rate pages a second together (what they do at once when they are late does not count as late: the time of a
-request is that of its answer).  Each tells of every third page that it changed.  Prints pages/s, the time of a request (median, 99 of
+As fast as they can, or --rate pages a second of all of them (what they do at once when they are late does not count as late: the time of a
+request is that of its answer).  Each then pauses by chance, half to one and a half times what it should on average; with --together all ask
+at the same moment, again and again.  Each tells of every third page that it changed.  Prints pages/s, the time of a request (median, 99 of
 100, longest) and the processor time of the crawlers, as JSON.
 """
-import argparse, http.client, json, multiprocessing, resource, sys, time
+import argparse, http.client, json, multiprocessing, random, resource, sys, time
 from urllib.parse import urlsplit
 
 
-def crawler(n, at, batch, until, pause, out):
+def crawler(n, at, batch, until, pause, together, out):
     c = http.client.HTTPConnection(at, timeout=120)
     times, pages, waits, seen = {"lease": [], "tell": []}, 0, 0, []
 
@@ -27,10 +28,11 @@ def crawler(n, at, batch, until, pause, out):
             sys.exit(f"{kind}: {r.status} {text[:300]}")
         return json.loads(text)
 
-    i, due = 0, time.monotonic()
+    i, chance = 0, random.Random(n)
+    due = time.monotonic() + (0 if together else pause * chance.random())
     while time.monotonic() < until:
         time.sleep(max(0, due - time.monotonic()))
-        due = max(due + pause, time.monotonic() - pause)
+        due = max(due + pause * (1 if together else chance.uniform(0.5, 1.5)), time.monotonic() - pause)
         a = ask("lease", json.dumps({"count": batch, "client": f"c{n}", "seconds": 600}))
         if a["done"]:
             break
@@ -56,6 +58,7 @@ def main():
     p.add_argument("--batch", type=int, default=100)
     p.add_argument("--seconds", type=float, default=10)
     p.add_argument("--rate", type=float, default=0)
+    p.add_argument("--together", action="store_true")
     o = p.parse_args()
     at = urlsplit(o.url).netloc
     c = http.client.HTTPConnection(at, timeout=600)
@@ -66,7 +69,7 @@ def main():
         time.sleep(0.01)
     first = time.monotonic() - t
     out, begin = multiprocessing.Queue(), time.monotonic()
-    all_ = [multiprocessing.Process(target=crawler, args=(n, at, o.batch, begin + o.seconds, o.rate and o.batch * o.clients / o.rate, out)) for n in range(o.clients)]
+    all_ = [multiprocessing.Process(target=crawler, args=(n, at, o.batch, begin + o.seconds, o.rate and o.batch * o.clients / o.rate, o.together, out)) for n in range(o.clients)]
     for x in all_: x.start()
     got = [out.get() for _ in all_]
     for x in all_: x.join()

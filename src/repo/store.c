@@ -513,6 +513,12 @@ void store_leave_log(struct store *s)
 		s->ops->leave_log(s);
 }
 
+void store_cache(struct store *s, uint64_t bytes)
+{
+	if (s->ops->cache)
+		s->ops->cache(s, bytes);
+}
+
 int store_carry_log(struct store *s, uint64_t *ret_bytes, struct err *err)
 {
 	*ret_bytes = 0;

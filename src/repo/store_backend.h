@@ -63,6 +63,7 @@ struct store_ops {
 	int (*sync)(struct store *, struct err *);      /* or NULL: each commit is so */
 	int (*tidy)(struct store *, bool whole, struct err *);
 	void (*leave_log)(struct store *);              /* or NULL: there is no such log */
+	void (*cache)(struct store *, uint64_t bytes);  /* or NULL: there is none of ours */
 	int (*carry_log)(struct store *, uint64_t *ret_bytes, struct err *);
 
 	int (*visits_add)(struct store *, const struct store_visit *, size_t n, struct err *);

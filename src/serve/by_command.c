@@ -16,6 +16,7 @@
 #include "serve/serve_inner.h"
 
 #define WORDS_MAX (URI_PARAMS_MAX + 3)
+#define CACHE (8u << 20)                /* bytes of the tables in memory, of handles that but read */
 
 static int run_words(struct serve *s, int argc, char **argv, FILE *out, struct err *err)
 {
@@ -122,12 +123,13 @@ int serve_store(const struct serve *s, enum store_mode mode, struct store **ret,
                 struct err *err)
 {
 	char path[PLACE_SIZE];
-	int rc;
+	int rc = s->opts.store ? 0 : place_find(s->opts.folder, path, err);
 
-	if (s->opts.store)
-		return store_open(ret, s->opts.store, mode, err);
-	rc = place_find(s->opts.folder, path, err);
-	return rc < 0 ? rc : store_open(ret, path, mode, err);
+	if (rc >= 0)
+		rc = store_open(ret, s->opts.store ? s->opts.store : path, mode, err);
+	if (rc == 0)
+		store_cache(*ret, CACHE);
+	return rc;
 }
 
 struct store *call_store(struct call *c, enum store_mode mode)

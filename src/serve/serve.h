@@ -27,6 +27,7 @@ struct serve_opts {
 	bool behind_proxy;
 	int64_t rate;                   /* requests a second of one client */
 	int64_t connections;
+	int64_t cache;                  /* bytes of the tables that lease and tell keep in memory */
 	const struct gate *gate;        /* addresses that webhooks may have; NULL: global ones */
 	struct client_opts client;      /* of cycles that are opened by leases */
 	int64_t every;                  /* seconds between cycles of our own; 0: none */

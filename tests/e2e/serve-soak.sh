@@ -10,7 +10,7 @@ for i in $(seq 600); do echo "http://h$((i % 6)).example/d/p$i"; done >urls
 "$f" -C crawl import urls >/dev/null
 "$f" -C crawl set budget 50%
 "$f" -C crawl set delay 0s
-start_service crawl --rate 0 --ahead 1
+start_service crawl --rate 0 --ahead 1 --cache 1M
 trap 'kill -9 ${service:-} 2>/dev/null || :' EXIT
 python3 "$SRC/bench/serve_soak.py" "$api" $service 0 600 8 || fail "memory grows, or a request failed: $(cat served.err)"
 stop_service

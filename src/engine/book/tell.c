@@ -214,9 +214,9 @@ static void count(struct tell *t, const struct tell_event *e)
 	row->blocked += e->outcome == OUTCOME_BLOCKED;
 }
 
-/* Write the visit; copy: the capture that we had, or 0. */
+/* Write the visit of the page, as it was read. */
 static int write_told(struct tell *t, const struct told *told, struct new_visit *v,
-                      uint64_t copy, struct err *err)
+                      const struct store_page *page, struct err *err)
 {
 	struct store_capture c = { .status = told->status, .length = -1, .bytes_text = -1,
 	                           .words = -1, .images = -1, .tables = -1, .emails = -1,
@@ -238,14 +238,14 @@ static int write_told(struct tell *t, const struct told *told, struct new_visit 
 		v->time = t->now;
 		t->stats.n_future++;
 	}
-	if (v->outcome == OUTCOME_SAME && copy && (told->etag.s || told->modified.s) &&
-	    (rc = refresh_copy(t, told, copy, err)) < 0)
+	if (v->outcome == OUTCOME_SAME && page->capture && (told->etag.s || told->modified.s) &&
+	    (rc = refresh_copy(t, told, page->capture, err)) < 0)
 		return rc;
 	/* a copy of an earlier time may be the newest that links are taken from */
 	if (v->capture && t->ledger->last.any && v->time < t->ledger->last.row.time &&
 	    (rc = store_past_raise(t->store, err)) < 0)
 		return rc;
-	rc = visit_write(t->store, v, t->confirmations, &kept, err);
+	rc = visit_write_page(t->store, v, page, t->confirmations, &kept, err);
 	if (rc < 0)
 		return rc;
 	e.outcome = kept.outcome;
@@ -343,8 +343,10 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 	if (told->outcome == TOLD_GIVEN_BACK)
 		return give_back(t, &s, ret_why, err);
 	v.page = s.page;
-	if ((rc = store_page_get(t->store, s.page, &p, err)) < 0 ||
-	    (rc = derive_outcome(t->store, told, &p, &v.outcome, err)) < 0)
+	rc = store_page_get(t->store, s.page, &p, err);
+	if (rc == 0)
+		rc = err_set(err, E_STORE, "no page %u", s.page);
+	if (rc < 0 || (rc = derive_outcome(t->store, told, &p, &v.outcome, err)) < 0)
 		return rc;
 	if (told->requests)
 		v.extra = told->requests - (v.outcome != OUTCOME_BLOCKED);
@@ -356,7 +358,7 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 		*ret_why = "this page was told of before in this file";
 	if (rc == 0 && !*ret_why)
 		t->stats.n_repeated++;
-	return rc > 0 ? write_told(t, told, &v, p.capture, err) : rc;
+	return rc > 0 ? write_told(t, told, &v, &p, err) : rc;
 }
 
 /* ---- what is told together ---- */

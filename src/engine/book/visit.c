@@ -96,22 +96,30 @@ static bool was_compared(const struct store_page *p, const struct new_visit *v,
 int visit_write(struct store *s, const struct new_visit *v, unsigned confirmations,
                 struct verdict *ret, struct err *err)
 {
+	struct store_page p;
+	int rc = store_page_get(s, v->page, &p, err);
+
+	if (rc <= 0)
+		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", v->page);
+	return visit_write_page(s, v, &p, confirmations, ret, err);
+}
+
+int visit_write_page(struct store *s, const struct new_visit *v, const struct store_page *page,
+                     unsigned confirmations, struct verdict *ret, struct err *err)
+{
 	enum outcome o = v->outcome;
-	struct store_page p, was;
+	struct store_page p = *page, was = p;
 	struct store_visit row = {
 		.cycle = v->cycle, .page = v->page, .time = v->time, .reason = v->reason,
 		.status = v->status, .score = v->score, .probability = v->probability,
 		.place = v->place, .order = v->order,
 	};
-	int rc = store_page_get(s, v->page, &p, err);
 	bool first;
+	int rc;
 
-	if (rc <= 0)
-		return rc < 0 ? rc : err_set(err, E_STORE, "no page %u", v->page);
 	if ((o == OUTCOME_SAME || o == OUTCOME_CHANGED) &&
 	    (rc = check_hint(s, &p, o == OUTCOME_CHANGED, err)) < 0)
 		return rc;
-	was = p;
 	/* a touch is about the time after a visit that was made before it */
 	if (o <= OUTCOME_GONE && v->time >= p.touched && p.last_visit &&
 	    (rc = touch_check(s, &p, o != OUTCOME_SAME, err)) < 0)

@@ -35,6 +35,10 @@ struct new_visit {
  * Call inside a batch. */
 MUST_CHECK int visit_write(struct store *s, const struct new_visit *v, unsigned confirmations,
                            struct verdict *ret, struct err *err);
+/* The same, for who has just read the page. */
+MUST_CHECK int visit_write_page(struct store *s, const struct new_visit *v,
+                                const struct store_page *page, unsigned confirmations,
+                                struct verdict *ret, struct err *err);
 
 /* How far the dates of a page's site are trusted: checked whenever a visit's
  * outcome is known of a page whose date was read since the visit before. */

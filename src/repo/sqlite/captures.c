@@ -198,11 +198,11 @@ int sqlite_ids_return(struct store_sqlite *s, struct err *err)
 }
 
 /* Ids for so many rows.  To draw them costs as much as to write a row, and within a batch nobody
- * else draws: then each draw is twice as large as the one before, and what is left at the end goes
- * back. */
+ * else draws: then each draw is eight times as large as the one before, and what is left at the end
+ * goes back. */
 static int have_ids(struct store_sqlite *s, uint32_t n, struct err *err)
 {
-	uint32_t want = s->in_batch && n < s->ids.drawn ? 2 * s->ids.drawn : n;
+	uint32_t want = s->in_batch && n <= s->ids.drawn ? 8 * s->ids.drawn : n;
 	int rc;
 
 	if (n <= s->ids.left)

@@ -272,6 +272,7 @@ const struct store_ops store_sqlite_ops = {
 	.tidy = sqlite_tidy,
 	.leave_log = sqlite_leave_log,
 	.carry_log = sqlite_carry_log,
+	.cache = sqlite_cache,
 	.visits_add = sqlite_visits_add,
 	.visits_forget = sqlite_visits_forget,
 	.visits = sqlite_visits,

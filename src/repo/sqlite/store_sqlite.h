@@ -151,6 +151,7 @@ int sqlite_file_drop(struct store *, struct text worker, struct text name, struc
 int sqlite_sync(struct store *, struct err *);
 int sqlite_tidy(struct store *, bool whole, struct err *);
 void sqlite_leave_log(struct store *);
+void sqlite_cache(struct store *, uint64_t bytes);
 int sqlite_carry_log(struct store *, uint64_t *ret_bytes, struct err *);
 int sqlite_visits_add(struct store *, const struct store_visit *, size_t n, struct err *);
 int sqlite_visits_forget(struct store *, const uint32_t *pages, size_t n, struct err *);

@@ -9,7 +9,7 @@
 #include "repo/sqlite/store_sqlite.h"
 
 #define LOG_PAGE 4096           /* bytes of a page of the database, about */
-#define LOG_PAGES_MOST 65536
+#define LOG_PAGES_MOST 262144
 
 int sqlite_captures_drop(struct store *base, const uint64_t *ids, size_t n, struct err *err)
 {
@@ -115,6 +115,14 @@ int sqlite_sync(struct store *base, struct err *err)
 void sqlite_leave_log(struct store *base)
 {
 	sqlite3_wal_autocheckpoint(self(base)->db, LOG_PAGES_MOST);
+}
+
+void sqlite_cache(struct store *base, uint64_t bytes)
+{
+	char text[64];
+
+	snprintf(text, sizeof text, "PRAGMA cache_size = -%llu", (unsigned long long)bytes / 1024);
+	sqlite3_exec(self(base)->db, text, NULL, NULL, NULL);
 }
 
 /* Nobody is waited for: what a reader still needs, or comes meanwhile, stays for the next time. */
