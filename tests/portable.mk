@@ -1,6 +1,7 @@
 # tests/unit/web/page/portable_test: the reader as it is compiled where there are no vector
 # instructions, and plain_test: where there is only SSE2; both must agree with the naive one.
-WEB_SRC := $(wildcard src/web/*/*.c)
+# what these instructions are used in; the rest of src/web is as in the library
+WEB_SRC := $(shell grep -lE 'simd\.h|html_scan\.h|__SSE2__' src/web/*/*.c)
 $(B)/portable/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -U__SSE2__ -MMD -MP -c -o $@ $<

@@ -146,6 +146,7 @@ expect 0 $f -C r end --json --now 20260601000005
 is downloads 15
 expect 0 $f -C r check
 
+case $BUILD in *-san) exit 0 ;; esac     # figures
 # a made-up history, asked and told in batches, finds what replay promises
 $f world w.cdxj.gz --sites 4 --dirs 6 --steps 14 2> /dev/null > /dev/null
 "$SRC/scripts/trial-clients" w.cdxj.gz --freshet "$f" --every 1w --budget 10% --cycles 5 --count 30 > trial 2>&1 || fail "trial: $(cat trial)"

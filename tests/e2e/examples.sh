@@ -6,6 +6,8 @@
 # example.org is played by a proxy on loopback, with a certificate of its own.  A
 # wrapper named freshet adds where that is, and takes less work where an example
 # would take minutes: one seed, a small world, a short demo.
+#
+# Plain only.
 . "$SRC/tests/lib/e2e.sh"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout key.pem -out ca.pem \
 	-subj /CN=example.org -addext 'subjectAltName=DNS:example.org,DNS:*.example.org' 2>/dev/null ||

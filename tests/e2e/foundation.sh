@@ -56,7 +56,8 @@ code $f -C d set budget lots; [ $rc = 2 ] || fail "bad setting accepted"
 $f -C d set budget; [ -z "$($f -C d get budget)" ] || fail "unset"
 
 # kill -9 in the middle: it opens, is sound, and running it again finishes it
-for i in $(seq 1 300000); do echo "http://big$((i % 100)).example/d$((i % 31))/p$i"; done >big.txt
+n=300000; case $BUILD in *-san) n=60000 ;; esac         # it takes five times as long
+awk -v n=$n 'BEGIN { for (i = 1; i <= n; i++) print "http://big" i % 100 ".example/d" i % 31 "/p" i }' >big.txt
 $f init k 2>/dev/null
 for pause in 0.05 0.15 0.4; do
 	$f -C k import big.txt >/dev/null 2>&1 & pid=$!
@@ -64,7 +65,7 @@ for pause in 0.05 0.15 0.4; do
 	$f -C k check >/dev/null || fail "not sound after kill -9"
 done
 $f -C k import big.txt >/dev/null 2>&1
-$f -C k status --json | grep -q '"pages":300000,' || fail "not finished: $($f -C k status)"
+$f -C k status --json | grep -q "\"pages\":$n," || fail "not finished: $($f -C k status)"
 
 # plan and tell: another crawler fetches
 $f -C d plan --budget 20 --policy random --format jsonl >plan.jsonl

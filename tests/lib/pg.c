@@ -117,7 +117,7 @@ char *pg_url(char ret[PG_URL])
 	const char *given = getenv("FRESHET_TEST_PG");
 
 	if (!*server) {
-		if (given)
+		if (given && *given)
 			snprintf(server, sizeof server, "%s", given);
 		else
 			start_own();

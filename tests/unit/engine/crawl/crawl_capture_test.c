@@ -4,6 +4,8 @@
  * hosts of a domain, behind five redirects.  What counts is what the server saw: the owner
  * costs no more requests than its ceiling, worked out here from the rule in
  * docs/live-web.md, and the others have the rest.
+ *
+ * Plain only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,6 +7,8 @@
  * asks for everything, so each of them has failed once.  From then on `auto`, `oldest`,
  * `nutch` and `frequency` must find 90 % of the changes that they find when those pages are
  * not there.
+ *
+ * Plain only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

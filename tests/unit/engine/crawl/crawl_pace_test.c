@@ -6,6 +6,8 @@
  * Pauses between requests to a host are what takes time here, not work, and every
  * comparison is a ratio of two cycles of the same run; it is made again before it fails.
  * FRESHET_SEEDS=N takes pauses of 0.3 s, makes N worlds and prints what they took and found.
+ *
+ * Plain only.
  */
 #include <pthread.h>
 #include <setjmp.h>

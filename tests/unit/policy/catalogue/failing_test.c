@@ -6,6 +6,8 @@
  * failed, the policy's ChangeRatio must be at least 90 % of the one that it has when those
  * pages are not there at all, with the same requests.  The first cycles have a budget for
  * everything, so that "once each has failed" comes soon for all.
+ *
+ * Plain only.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -6,6 +6,8 @@
  * second a neighbour exactly if the sample triggered, so that the share of runs
  * with a neighbour is phi.  Shares are compared with the formula at 4 standard
  * errors over seeds.
+ *
+ * Plain only.
  */
 #include <math.h>
 #include <setjmp.h>

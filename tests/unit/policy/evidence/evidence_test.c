@@ -2,6 +2,8 @@
 /*
  * evidence: finds life where URLs or links show it, and is not worse than random
  * where they do not, or lie.
+ *
+ * Plain only.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -7,6 +7,8 @@
  * four times as much.  And once the first quarter of a year is over, in which nothing else
  * is known to change, the wild site gets a few percent of the downloads without any ceiling:
  * its copies are true for half a day, those of others for weeks.
+ *
+ * Plain only.
  */
 #include <math.h>
 #include <setjmp.h>
