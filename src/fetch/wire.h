@@ -26,12 +26,12 @@ struct lane;
 struct wire_request {
 	uint32_t owner;
 	const char *url;                /* canonical */
-	size_t origin_size;             /* of its scheme://host[:port] */
+	size_t origin_size;             /* bytes of the URL that are scheme://host[:port] */
 	bool head_only;
 	const char *etag, *last_modified;       /* NULL or checked */
 	const struct asking_extra *extra;       /* header lines of the user's; NULL: none */
 	const char *accept;             /* media types that are taken; NULL: all */
-	const char *pin;                /* address, [] around IPv6; NULL: by proxy */
+	const char *pin;                /* address to connect to, IPv6 in []; NULL: by proxy */
 	const char *proxy;              /* NULL: none */
 	size_t max_body;
 	double until;                   /* cut then; monotonic */

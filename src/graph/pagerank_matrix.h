@@ -77,7 +77,7 @@ struct pagerank_sweep {
 	double *shares;
 	const double *const *teleports; /* by node; NULL: 1 / n */
 	double *scale;
-	struct pagerank_sums *sums;     /* cell, vector */
+	struct pagerank_sums *sums;     /* n_vectors for each cell of the matrix */
 	unsigned threads;
 };
 

@@ -532,7 +532,8 @@ MUST_CHECK int store_robots(struct store *s, const struct text *origins, size_t 
 /* 1: found, its texts are valid until the next get; 0: not there. */
 MUST_CHECK int store_robots_get(struct store *s, struct text origin, struct store_robots *ret,
                                 struct err *err);
-MUST_CHECK int store_robots_size(struct store *s, uint64_t *ret, struct err *err); /* bodies */
+/* Bytes of all their bodies. */
+MUST_CHECK int store_robots_size(struct store *s, uint64_t *ret, struct err *err);
 /* Delete those last tried before this time. */
 MUST_CHECK int store_robots_forget(struct store *s, int64_t before, struct err *err);
 /* The words that the numbers in `terms` stand for: dense, from 0.  A word never changes.

@@ -46,7 +46,7 @@ void gather_visits_add(struct gather *g, const struct store_visit *rows, size_t 
 void gather_hints_change(struct gather *g, const struct store_hint_change *rows, size_t n);
 void gather_robots_put(struct gather *g, const struct store_robots *rows, size_t n);
 
-/* Reads that see it. */
+/* Reads that see the rows that wait as if they were written. */
 MUST_CHECK int gather_pages_get(struct store *s, struct gather *g, const uint32_t *numbers,
                                 size_t n, store_page_each *each, void *arg, struct err *err);
 MUST_CHECK int gather_captures_get(struct store *s, struct gather *g, const uint64_t *ids,

@@ -16,7 +16,7 @@
 #define GUARD_CLIENTS_MAX 10000         /* buckets; more clients share */
 #define GUARD_BURST 5                   /* seconds of the rate that may come at once */
 
-/* False: the answer is there. */
+/* False: the request is refused, and its answer is filled in. */
 bool guard_host(const struct serve *s, const struct http_request *r, struct http_answer *a);
 bool guard_origin(const struct http_request *r, struct http_answer *a);
 

@@ -15,7 +15,7 @@
 
 #include "serve/serve_inner.h"
 
-#define JOBS_KEPT 50                    /* that are over, the newest */
+#define JOBS_KEPT 50                    /* jobs that are over and still shown: the newest */
 #define JOB_OUTPUT_MAX (64u << 20)
 #define JOB_WORDS_MAX 32
 
@@ -29,8 +29,9 @@ struct job {
 	enum job_state state;
 	pid_t pid;
 	int out, messages, doing;       /* pipes; -1: closed */
-	struct buf output, said, line;  /* line: what it does is written into it */
-	struct buf now;                 /* the newest whole line */
+	struct buf output, said;        /* its standard output; its messages */
+	struct buf line;                /* what it says of its progress, as far as it came */
+	struct buf now;                 /* the newest whole line of that */
 	int64_t began, ended;
 	int status;                     /* exit status */
 	char *note;                     /* what was asked for, as JSON */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* metrics.h - GET /metrics. */
+/* metrics.h - GET /metrics: figures of the service and its repository, for Prometheus. */
 #ifndef SERVE_METRICS_H
 #define SERVE_METRICS_H
 

@@ -50,7 +50,7 @@ int api_end(struct freshet *f, int rc);
 MUST_CHECK int api_take(struct freshet *f, void *to, size_t size, const void *from,
                         const char *name);
 #define API_TAKE(f, to, from) api_take(f, &(to), sizeof (to), from, #from)
-/* Can it take a result? */
+/* Fails if `to` has no room for a result: NULL, or its size was not set. */
 MUST_CHECK int api_check_result(struct freshet *f, const void *to);
 /* Ours into the caller's, as far as that goes. */
 MUST_CHECK int api_give(struct freshet *f, void *to, const void *from, size_t size);

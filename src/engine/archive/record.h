@@ -44,7 +44,7 @@ struct record {
 	struct text robots;             /* its rules for robots: web/rules/robots_tag.h */
 	struct text etag, modified;     /* validators, verbatim */
 	struct text file;               /* WARC file */
-	int64_t offset, record_size;    /* in it; -1 */
+	int64_t offset, record_size;    /* place in that file; -1: not known */
 };
 
 /* Conversions to and from rows of the store.  They do not set page and id of a capture,

@@ -48,15 +48,15 @@ struct ledger {
 	struct last_cycle last;
 	bool open;                      /* the last cycle is open, and for other crawlers: */
 	struct ledger_rules rules;
-	uint32_t n_pages;               /* there were when it began: later ones wait */
+	uint32_t n_pages;               /* when it began: pages that came later wait */
 	uint64_t serial;                /* of the last change */
 	int64_t waited;                 /* since then somebody has waited in vain; 0: nobody */
-	VEC(struct store_lease) leases; /* by number - 1, without the client, */
-	VEC(uint32_t) client;           /* which is this one of names */
-	struct strtab names;
+	VEC(struct store_lease) leases; /* by number - 1; their clients are in the next two */
+	VEC(uint32_t) client;           /* by number - 1: an index into names */
+	struct strtab names;            /* of clients */
 	struct map by_page;             /* number of the newest lease */
 	struct map told;                /* pages that were told of */
-	uint32_t n_events;              /* the number of the last */
+	uint32_t n_events;              /* events of the cycle; the last one has this number */
 	uint32_t n_ended;               /* the first so many leases are none of them out */
 };
 

@@ -56,7 +56,7 @@ struct told {
 
 struct tell_stats {
 	uint64_t n_lines, n_bad, changed, same, gone, failed, fresh;
-	uint64_t n_future;              /* lines whose time was not yet: taken for now */
+	uint64_t n_future;              /* lines with a time in the future: it counts as now */
 	uint64_t n_given_back;
 	uint64_t n_repeated;            /* told before, in this cycle */
 	uint64_t n_late;                /* of offers of a cycle that is over */
@@ -69,9 +69,10 @@ enum tell_what { TELL_VISIT, TELL_GIVEN_BACK, TELL_LAPSED };
 struct tell_event {
 	enum tell_what what;
 	uint32_t page;
-	enum outcome outcome;           /* as it counts, of a visit; and the following */
-	bool first;                     /* it is the copy we begin with */
-	uint32_t extra;
+	/* the rest only for TELL_VISIT */
+	enum outcome outcome;           /* as it counts (gone may be unconfirmed yet) */
+	bool first;                     /* the page had no copy before */
+	uint32_t extra;                 /* requests beyond the first */
 	enum cause cause;
 	int32_t status;
 	float score, probability;

@@ -20,7 +20,7 @@ struct change_place {                   /* zeroed, it is empty */
 	VEC(struct change_cursor) at;   /* by shard */
 };
 
-/* Before everything. */
+/* The cursor before all changes. */
 void change_place_begin(struct change_place *p, int64_t epoch, uint32_t n_shards);
 /* Of a fleet with this epoch and so many shards; text NULL: the beginning.  E_USAGE: it is no
  * cursor; E_GONE: it was one. */

@@ -133,13 +133,13 @@ struct crawl_doing {
 };
 
 struct crawl_report {
-	struct store_cycle cycle;       /* texts are in policy[] */
+	struct store_cycle cycle;       /* its texts point into policy[] below */
 	char policy[256];
 	enum aim aim;
 	char explain[512];              /* what it says of itself (auto: its choice), or "" */
 	bool resumed;                   /* it had been begun before */
 	bool engine_kept;               /* the engine is that of the cycle before */
-	bool stopped;                   /* and is not at its end */
+	bool stopped;                   /* by the user: the cycle is not at its end */
 	bool guarantee_broken;
 	uint32_t n_aside;               /* archive files that the store does not know, kept aside */
 	char aside[288];                /* the name of the last */
@@ -151,7 +151,7 @@ struct crawl_report {
 	uint32_t unasked;               /* planned, but redirects had taken their share */
 	uint32_t late;                  /* planned, but the time of the cycle or their host was
 	                                 * over */
-	uint32_t answered;              /* any status at all */
+	uint32_t answered;              /* visits that a server answered, whatever the status */
 	uint32_t not_modified;          /* of them 304 */
 	uint32_t resting;               /* pages that failed and were left alone, */
 	uint32_t retried;               /* and such that were asked for after their rest */

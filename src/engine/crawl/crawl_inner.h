@@ -3,8 +3,9 @@
  * crawl_inner.h - what crawl.c (the cycle), crawl_source.c (asking), crawl_read.c (what
  * an answer means) and crawl_write.c (one outcome into archive and store) share.
  *
- * An answer goes from the fetcher into the queue, where threads read, judge and
- * pack it, and out of the line, in the order it came in, to archive and store.
+ * An answer goes from the fetcher into a queue (base/thread/work_queue.h).  Threads read,
+ * judge and pack it there.  It leaves the queue in the order it came in, and goes to archive
+ * and store.
  */
 #ifndef ENGINE_CRAWL_CRAWL_INNER_H
 #define ENGINE_CRAWL_CRAWL_INNER_H
@@ -76,11 +77,11 @@ struct crawl_left_host {
 };
 struct crawl_left {
 	VEC(struct crawl_left_host) hosts;
-	struct map at;                  /* by site: where in these */
+	struct map at;                  /* by site: its index in hosts */
 	VEC(struct left_host) now;
-	uint32_t requests, more;        /* planned; and that later rounds may make */
-	uint32_t n_leases;              /* of the cycle, counted so far */
-	uint32_t told;
+	uint32_t requests, more;        /* of what is planned; of rounds that may follow */
+	uint32_t n_leases;              /* leases of the cycle that are counted here already */
+	uint32_t told;                  /* of them answered */
 	struct crawl_pace pace;         /* of all hosts */
 	double began, shown;
 };
@@ -91,8 +92,8 @@ struct quiet_host { uint32_t site, pages; double since; bool is_quiet; };
 struct crawl_quiet {
 	VEC(struct quiet_host) hosts;
 	uint32_t *at;                   /* by site: its index in hosts, from 1; 0: it has none */
-	size_t pages;                   /* of the hosts that are quiet, */
-	double looked;                  /* then */
+	size_t pages;                   /* of hosts that were quiet when we looked last */
+	double looked;                  /* when that was */
 };
 
 /* Answers between the fetcher and the store.  Only crawl_source.c changes it. */
@@ -114,7 +115,8 @@ struct crawl_batch {
 	bool is_kept;                   /* the store knows all of the archive */
 	uint32_t n;                     /* visits in the batch */
 	bool commit_now;                /* however few they are */
-	double began, looked;           /* looked: after care that others changed */
+	double began;                   /* when the batch was begun */
+	double looked;                  /* when we last looked for care that others changed */
 	struct warc_position last;         /* newest record, of this batch or one before */
 	bool count_words;
 	struct import_words words;      /* of the repository; new ones are kept with the batch */
@@ -132,8 +134,8 @@ struct crawl_asking {
 /* Copies of robots.txt.  Only crawl_robots.c uses it. */
 struct crawl_robots {
 	struct buf text;                /* the copy that was asked for last */
-	uint64_t size;                  /* bytes of copies in the store, at least, */
-	bool is_counted;                /* if this is known */
+	uint64_t size;                  /* bytes of copies in the store, at least */
+	bool is_counted;                /* size was read from the store */
 	int rc;                         /* of writing them: the first error, */
 	struct err err;                 /* and its text */
 };

@@ -11,10 +11,10 @@
 
 /* What a host has shown of itself and of HEAD. */
 struct life_host {
-	uint32_t decided;               /* HEAD alone told enough */
-	uint32_t wasted;                /* a GET had to follow */
-	uint32_t agreed;                /* GET confirmed that HEAD failed, in a row */
-	bool lies;                      /* GET did not */
+	uint32_t decided;               /* pages for which HEAD alone told enough */
+	uint32_t wasted;                /* pages for which a GET had to follow */
+	uint32_t agreed;                /* times in a row that GET found no page, as HEAD had */
+	bool lies;                      /* GET found what HEAD had denied, or it knows no HEAD */
 	bool silent;                    /* it gave no answer when last asked */
 };
 
@@ -32,7 +32,7 @@ struct life_slot {
 	uint32_t lease;                 /* its page, in the engine's cycle */
 	uint32_t next;                  /* that waits for the same probe, or is free */
 	unsigned requests, robots;      /* robots: of the budget, for where it leads */
-	enum fetch_method asked;        /* first of the last try */
+	enum fetch_method asked;        /* the method that the last try began with */
 	bool second_opinion;
 	struct liveness_answer answer;
 	char *final_url;                /* if redirected */

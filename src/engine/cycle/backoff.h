@@ -33,8 +33,8 @@
 #include "base/mem.h"
 
 #define BACKOFF_LONGEST (90 * INT64_C(86400))
-#define BACKOFF_STREAK 5        /* failures in a row, */
-#define BACKOFF_PAGES 3         /* of so many pages, until a host rests */
+#define BACKOFF_STREAK 5        /* failures in a row until a host rests, */
+#define BACKOFF_PAGES 3         /* if so many of its pages are among them */
 #define BACKOFF_OUTAGE 5        /* hosts without an answer: our network may be down */
 
 /* What a visit says of a page and its host. */

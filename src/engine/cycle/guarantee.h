@@ -29,7 +29,7 @@ static inline uint32_t guarantee_of(const struct guarantee *g, const struct view
 	return own ? own : g->max_age;
 }
 
-/* Is there any? */
+/* Is any age guaranteed, for all pages or for those of a site? */
 bool guarantee_is_on(const struct guarantee *g, const struct view *v);
 /* Pages that must be visited now so that none becomes too old. */
 uint32_t guarantee_need(const struct view *v, const struct guarantee *g);

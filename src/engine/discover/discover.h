@@ -55,12 +55,14 @@ struct discovery {
 	bool on;
 	uint32_t share;                 /* requests of the budget for discovery */
 	uint32_t found;                 /* new URLs of our sites */
-	uint32_t added, waiting;        /* of these; the others were refused */
+	uint32_t added, waiting;        /* of those found: under care now; later; others: refused */
 	uint32_t outside;               /* links to other sites, each time */
 	uint32_t nofollow;              /* links that must not be followed, each time */
 	uint32_t sitemaps, sitemap_requests, dates;     /* read; dates of known pages */
 	uint32_t refused[N_REFUSALS];
-	uint32_t asked_new, asked_told, asked_hubs;     /* of the share, so far */
+	/* requests of the share so far: for new pages, for pages that a sitemap says have
+	 * changed, for pages that bring links to new ones */
+	uint32_t asked_new, asked_told, asked_hubs;
 	uint32_t aliases;               /* new pages that redirect to known pages: removed */
 };
 

@@ -70,7 +70,7 @@ MUST_CHECK int work_run(const struct work_opts *o, struct err *err);
 struct inbox_stats {
 	uint64_t entries, waiting;      /* waiting: of what was told, while a cycle is open */
 	uint64_t pages, known, outside, removed, back, bad;     /* as struct import_stats */
-	uint64_t cared;                 /* pages removed, paused ... */
+	uint64_t cared;                 /* pages whose care was changed: removed, paused, tagged */
 	uint64_t told, unknown;
 	uint64_t touched, again;        /* as struct touch_stats */
 };

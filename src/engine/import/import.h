@@ -112,7 +112,7 @@ MUST_CHECK int import_pages(struct import *i, struct store_page *rows, size_t n,
 MUST_CHECK int import_page(struct import *i, struct text url, uint32_t *ret, struct err *err);
 /* End a batch: what was counted until now is kept. */
 MUST_CHECK int import_commit(struct import *i, struct err *err);
-void import_forget(struct import *i);   /* the batch came to nothing */
+void import_forget(struct import *i);   /* it failed: its care and tags are dropped */
 
 /* Set the counters and imported visits of pages, each named once, right from their captures.
  * detect: NULL is by bytes. */

@@ -8,10 +8,10 @@
  * it would ask for next, at which score.
  *
  *   price    the score at which all shards together want as many pages as are granted next,
- *            the horizon: HORIZON_PERCENT of the budget, and never more than what is left
+ *            the horizon: MARKET_HORIZON_PERCENT of the budget, and never more than what is left
  *   tranche  what a shard wants at that price, one request at least for the shard that has the
- *            best page of all; at most TRANCHE_PERCENT of what it expects in the cycle, or what
- *            it wants at any price (guarantee of age, retries, reserved pages)
+ *            best page of all; at most MARKET_TRANCHE_PERCENT of what it expects in the cycle,
+ *            or what it wants at any price (guarantee of age, retries, reserved pages)
  *   expects  view.budget of its cycle: what it was granted in the last cycle; in the first one
  *            its part of the budget by pages
  *
@@ -44,8 +44,9 @@
 #define MARKET_TRANCHE_PERCENT 5        /* of what a shard expects */
 
 struct market_shard {
-	struct demand demand;           /* its last curve, without the pages granted since */
-	struct demand opening;          /* the first of its last cycle */
+	struct demand demand;           /* what it would ask for next: its last curve, less
+	                                 * the pages granted since */
+	struct demand opening;          /* the first curve of the latest cycle that it bid in */
 	bool opened;                    /* it has bid in this cycle */
 	uint32_t pages;                 /* under care */
 	uint32_t last;                  /* granted in the last cycle, and spent */

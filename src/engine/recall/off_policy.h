@@ -36,9 +36,9 @@ struct off_policy_sums {
 	uint64_t n_matched;             /* of which the outcome counts */
 	uint64_t n_matched_hits;
 	double seen;                    /* weights of all visits in the plans */
-	double weight, hits;            /* of those with an outcome */
-	double square;                  /* of weights, each times 1 - p */
-	double square_hits;             /* the same over hits */
+	double weight, hits;            /* weights of visits with an outcome; of hits among them */
+	double square;                  /* sum of squares of weights, each times 1 - p */
+	double square_hits;             /* the same over the hits */
 	uint64_t n_known, n_hits;       /* of all visits: the log's own ratio */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay_measure.c - what a replay is judged by: ALGORITHMS 1.4 on the truth that
- * the history knows and no policy sees (ChangeRatio in both readings, weighted,
- * freshness, age, the cost of finding the living, search quality).
+ * replay_measure.c - what a replay is judged by: measures of the truth that the history
+ * knows and no policy sees (ChangeRatio in both readings, weighted, freshness, age, the
+ * cost of finding the living, search quality).  docs/formats.md lists them, at `replay`.
  *
  * Cost.  O(downloads) for the visits, O(pages) for the repository, a cycle.
  */

@@ -23,7 +23,8 @@ struct run {                    /* one policy, one seed */
 	const struct replay *r;
 	const char *policy;             /* its spec */
 	struct engine engine;
-	uint32_t *copy, *current, *before;         /* captures, or NEVER */
+	/* by page, a capture or NEVER: our copy, what is live now, what was a cycle ago */
+	uint32_t *copy, *current, *before;
 	uint8_t *truth;
 	int64_t *stale_since, *next_change;     /* only for a policy that knows the future */
 	struct time_sums { double copies, fresh, age, weight, weight_fresh, weight_age; } time;
@@ -34,7 +35,7 @@ struct run {                    /* one policy, one seed */
 	struct search_index index;              /* only with r->search */
 	uint32_t n_alive;                       /* goal alive: to be found */
 	uint64_t n_probes, n_found;
-	int n_alphas;                           /* reached so far */
+	int n_alphas;                           /* goal alive: shares of the living reached so far */
 	struct site_measure *sites;             /* by site, or NULL */
 	struct shards_run *shards;              /* or NULL; the engine then only holds what they did */
 	uint32_t n_there;                       /* pages that a visit in this cycle would find

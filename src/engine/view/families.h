@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* families.h - groups of pages of one site whose names are alike; families.c. */
+/*
+ * families.h - groups of pages of one site whose names are alike: the same file name, the
+ * same first word of it, the same last directory, or directories that differ in digits only.
+ * families.c has examples.
+ */
 #ifndef ENGINE_VIEW_FAMILIES_H
 #define ENGINE_VIEW_FAMILIES_H
 

@@ -56,7 +56,7 @@ struct visits {
 void visits_init(struct visits *v, uint32_t n, int64_t start);
 void visits_release(struct visits *v);
 
-/* Point a view at both. */
+/* Let the arrays of a view be those of the pages and of the visits. */
 void pages_view(const struct pages *p, const struct visits *visits, struct view *v);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * media_types.h - a list of media types: "text/html, text/plain", "text/ *" without the
- * blank, or "*" followed by "/" and "*".
+ * media_types.h - a list of media types, as in an Accept header: "text/html, text/plain".
+ * A star stands for any type: for the part behind the slash, or for both parts.
  */
 #ifndef FETCH_ASKING_MEDIA_TYPES_H
 #define FETCH_ASKING_MEDIA_TYPES_H

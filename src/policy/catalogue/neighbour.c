@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * neighbour.c - sample pages one by one and follow them to their neighbours:
- * LB, DB and CB of Tan et al. 2007 ("Efficiently detecting webpage updates using
- * samples", Algorithms 1 and 2), with every download probability phi.
+ * LB (by links), DB (by directories) and CB (by clusters) of Tan et al. 2007 ("Efficiently
+ * detecting webpage updates using samples", Algorithms 1 and 2), with every download
+ * probability phi.
  *
  * A random page is downloaded.  With probability phi its neighbours within
  * distance d follow; they do not trigger others.  Then the next sample.
  *   never     0: random sampling            always    1: after every sample
  *   changed   1 if the sample changed (what LB, DB, CB mean unqualified)
- *   history   HA: 1 - exp(-lambda), lambda = mean of I_i over the cycles so far
- *   weighted  WHA: the same with weights 2i/(n(n+1)), later cycles counting more
- *   pagerank  PRA: (PR10 + 1)/11, whether or not the sample changed
+ *   history   1 - exp(-lambda), lambda = mean of I_i over the cycles so far (HA)
+ *   weighted  the same with weights 2i/(n(n+1)), later cycles counting more (WHA)
+ *   pagerank  (PR10 + 1)/11, PR10 = PageRank as 0..10, whether or not the sample changed (PRA)
  * I_i = 1 if a change of that page was seen in cycle i; cycles without a visit
  * count as 0 (count=cycles, the papers' letter) or not at all (count=visits).
  * trigger=changed asks in addition that the sample changed.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random.c - uniformly random pages (RNS, Rand): the baseline that knows
- * nothing.  Each of n pages has the chance R/n in every cycle; after a guarantee took
+ * random.c - uniformly random pages: the baseline that knows nothing (RNS in paper 1,
+ * Rand in paper 2).  Each of n pages has the chance R/n in every cycle; after a guarantee took
  * some pages, R and n are what is left.
  *
  * Cost.  O(pages) a cycle for the list of open pages, O(1) a draw.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * round_robin.c - every page in turn (RR), in an order shuffled once.
+ * round_robin.c - every page in turn, in an order shuffled once (RR in the papers).
  *
  * The page that was visited last in its turn is remembered across cycles, so each page comes
  * every ceil(N/R) cycles.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * site.c - sample every site, then download sites in order of what the samples
- * found (GSB = SLS; Cho & Ntoulas 2002).
+ * found (Cho & Ntoulas 2002; GSB, greedy site-based, in paper 1, SLS, site-level sampling,
+ * in paper 2).
  *
  * Sample size.  k = max(1, round(sqrt(N_mean * r))), N_mean the mean site size
  * and r = R/N, or a number.  If k samples of every site pass the budget, a

@@ -60,12 +60,13 @@ struct tide_state {
 	struct tide_yield chosen, oldest;
 	struct tide_model model;
 	bool ready;
-	int64_t then;                   /* moment of the cycle before; 0: none */
+	int64_t then;                   /* when the cycle before began; 0: there was none */
 	double weight[TIDE_FEATURES];
 	float *rows;                    /* TIDE_ROWS x TIDE_FEATURES, a ring */
 	uint8_t *row_hit;
 	uint64_t n_rows;
-	double k_fit[TIDE_K_GRID];      /* log-likelihoods */
+	double k_fit[TIDE_K_GRID];      /* how well each k of the grid foretold visits: sums of
+	                                 * log-likelihoods */
 	struct tide_family *family[N_FAMILIES];
 	float *found, *missed;          /* by directory, latest visits */
 	float *near_found, *near_missed;        /* by parent, of the directories below */

@@ -22,8 +22,9 @@
 #ifndef POLICY_TIDE_TIDE_WORTH_H
 #define POLICY_TIDE_TIDE_WORTH_H
 
-/* All times in one unit. */
-struct tide_future { float shape, time; };      /* a, b */
+/* The gamma distribution of a page's rate: its shape a, and b, the time it was learnt in;
+ * the mean rate is a / b.  All times are in one unit. */
+struct tide_future { float shape, time; };
 
 float tide_worth_of_truth(float chance, struct tide_future f, float horizon);
 /* The same in two steps: pages of one future share the first, F(horizon). */

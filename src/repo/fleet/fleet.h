@@ -65,11 +65,13 @@ struct fleet_shard {
 	int32_t shard;
 	uint64_t low, high;             /* hashes of domains: low <= hash < high */
 	char worker[FLEET_NAME_MAX];   /* who has the lease, or had it last; "": nobody */
-	bool held, lost, done;          /* lost: the last lease was not given back */
-	double left, waits;             /* seconds: of the lease; since it is free */
+	bool held, lost, done;          /* lost: the last lease was not given back; done: its part
+	                                 * of the cycle is over */
+	double left, waits;             /* seconds that the lease still lasts; that it is free */
 	uint32_t cycle;                 /* of the fleet */
-	int64_t pages, here;            /* here: -1: not known */
-	int64_t fence, inbox;           /* inbox: entries */
+	int64_t pages, here;            /* all; those that are not gone, -1: not known */
+	int64_t fence;                  /* raised by each new lease */
+	int64_t inbox;                  /* entries that wait there */
 	uint32_t granted, downloads;    /* in that cycle */
 	int32_t splitting;              /* -1: no */
 	char state[32];                 /* what the worker is at: loading, crawling, waiting */

@@ -95,7 +95,7 @@ struct store_pg {
 	struct pg_link link, side;      /* side: for what must not wait for the batch */
 	bool prepared[2][N_PG_SQL];
 	int64_t lock_key;               /* + 0: lock of the batch, + 1: of store_lock() */
-	int64_t free_key;               /* the same of who has no lease */
+	int64_t free_key;               /* the same two locks, for programs without a lease */
 	bool is_open;                   /* it was connected once */
 	/* what we want of the connection */
 	bool held, in_batch, writing;

@@ -28,8 +28,8 @@ struct hook {
 	char *url, secret[65];
 	char cursor[HOOK_CURSOR_MAX + 1];       /* changes up to here were delivered */
 	int64_t made;
-	uint32_t tries, fails;          /* allowed; in a row */
-	char why[200];                  /* the last failed; or "" */
+	uint32_t tries, fails;          /* failures in a row: allowed; so far */
+	char why[200];                  /* why the last delivery failed, or "" */
 };
 
 struct hooks { VEC(struct hook) v; };   /* zeroed, it is empty */

@@ -28,7 +28,7 @@
 /* Of one site; zeroed, it has seen nothing. */
 struct lastmod_trust {
 	uint32_t checks, hits;          /* hits: date and content agreed */
-	uint32_t told;                  /* hits that were changes */
+	uint32_t told;                  /* hits whose page had changed: the date told of it */
 };
 
 static inline void lastmod_check(struct lastmod_trust *t, bool date_moved, bool changed)

@@ -43,8 +43,8 @@ struct robots_rule {
 	uint32_t octets;                /* decides among the rules that match */
 	uint32_t key;                   /* bytes before the first star that matters */
 	uint32_t parent, best;          /* of plain rules; see robots_match.c */
-	uint16_t gram;                  /* of wild ones */
-	uint8_t allow, groups;          /* groups: bits of who is bound */
+	uint16_t gram;                  /* of rules with wildcards; see robots_match.c */
+	uint8_t allow, groups;          /* groups: a bit for each name that the rule binds */
 	bool wild;
 };
 

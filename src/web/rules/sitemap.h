@@ -60,7 +60,7 @@ struct sitemap_report {
 	uint64_t refused;               /* not a valid URL */
 	uint64_t outside;               /* outside the scope of the sitemap */
 	uint64_t bad_dates;             /* lastmod that is no date */
-	bool index, text;               /* what it was */
+	bool index, text;               /* it was an index of sitemaps; a list as plain text */
 	bool cut;                       /* longer than a cap: the rest was not read */
 };
 

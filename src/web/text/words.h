@@ -19,7 +19,7 @@
 #define WORD_SIZE_MAX 64
 #define WORDS_BATCH 1024
 
-struct words {                          /* zero up to `batch`: ready */
+struct words {                          /* zero all but `batch`, and it is ready */
 	uint64_t n;
 	struct simhash simhash;         /* complete after each words_add() */
 	bool fold_digits;               /* for the simhash only: 0 for digits */

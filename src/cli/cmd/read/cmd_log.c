@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cmd_log.c - `freshet log`: the cycles, and play by play what was visited,
- * updated, not updated, skipped.
+ * cmd_log.c - `freshet log`: the cycles, one a line; and the visits of a cycle in their
+ * order, each with what came of it.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* line_test.c - the line gives back everything once, worked on once, in order. */
+/* work_queue_test.c - the queue gives back everything once, worked on once, in order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

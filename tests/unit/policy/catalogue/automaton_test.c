@@ -197,7 +197,7 @@ static void test_states_stay_within_bounds(void **state)
 	}
 }
 
-/* ALGORITHMS F6: visits, updates and end states that the work printed. */
+/* Visits, updates and end states that the work (paper 3) printed. */
 static void test_the_printed_runs(void **state)
 {
 	static const struct { int start; int site[3][3]; } runs[] = {

@@ -132,7 +132,7 @@ static void test_site(void **state)
 	buf_release(&site);
 }
 
-/* Tokens of "host/a/b?q" as ALGORITHMS 1.2 counts them, the slow way. */
+/* Tokens of "host/a/b?q" the slow way: host, directories, and the leaf with its query. */
 static unsigned naive_tokens(const char *url, char token[100][64])
 {
 	const char *s = strstr(url, "://") + 3;
