@@ -33,3 +33,18 @@ grep -q '^  freshet -C kept serve$' out
 grep -q 'With the same requests, .* found the most changes' out
 [ -s freshet-demo.html ]; grep -q "for a browser: $(pwd -P)/freshet-demo.html" out
 [ "$(grep -c '^  freshet ' out)" = 5 ]
+
+# as a fleet: two workers, four shards, one budget, a PostgreSQL of its own that goes with it
+"$FRESHET" demo --workers 2 --cycles 5 --json >out
+python3 - <<'P'
+import json
+d = json.load(open("out"))
+one, fleet = d["runs"][1:]
+assert one["policy"] == "tide (aim freshness)" and fleet["policy"] == "tide, 2 workers" and "workers" not in one, d["runs"]
+assert fleet["workers"] == 2 and fleet["shards"] == 4, fleet
+assert all(c["downloads"] <= d["budget"] for c in fleet["cycles"]), fleet
+assert one["downloads"] - 5 <= fleet["downloads"] <= one["downloads"] and 0 < fleet["freshness"] <= 1, (one, fleet)
+P
+[ -z "$(ls own)" ]
+rc=0; "$FRESHET" demo --workers 2 --store sqlite:own/x 2>err || rc=$?
+[ $rc = 2 ]; grep -q 'a fleet needs PostgreSQL' err; [ -z "$(ls own)" ]

@@ -57,7 +57,7 @@ cycle|run|live) set -- "\$@" \$web ;;
 import) case "\$*" in *cdx+*) set -- "\$@" \$web ;; esac ;;
 replay|rank) set -- "\$@" --seeds 1 ;;
 world) set -- "\$@" --sites 2 --steps 20 ;;
-demo) set -- "\$@" --cycles 5 ;;
+demo) set -- "\$@" --cycles 5; case "\$*" in *--workers*) set -- "\$@" --workers 1 ;; esac ;;
 serve) set -- "\$@" --listen 127.0.0.1:0 ;;
 esac
 # the database of the examples is the server of the tests, with schemas of this script's own; their

@@ -9,6 +9,11 @@
  * The bid that others see is without what it was just granted: with it they would think the
  * shard, which is busy, richer than it is, and wait.
  *
+ * Shards that have the best pages may be slow: their hosts want pauses.  The others wait for
+ * them, in the hope to hear something better, for a tenth of their time in all, as a crawl waits
+ * for slow pages (crawl_ask.c).  After that a shard without anything under way takes what it
+ * would be granted in this cycle anyway, as far as is known (MARKET_NOW).
+ *
  * A bid in the ledger is 395 bytes: a letter for the version and whether scores can be
  * compared, then 32-bit numbers, lowest byte first: first, top, the packed counts;
  * a letter that says whether sums follow, and the sums (policy/shared.h).
@@ -26,6 +31,10 @@
 #define BID_SIZE (SUMS_AT + 1 + 8 * SHARED_SUMS)
 #define TOP_MOST (1 << 17)
 #define YIELD_SECONDS 2         /* a shard below the price keeps its slot so long */
+/* A shard with nothing under way waits for the price to fall: so many seconds, and a share of
+ * the time since its part began. */
+#define WAIT_FREE 0.2
+#define WAIT_SHARE 0.1
 
 static void put32(unsigned char *p, uint32_t v)
 {
@@ -152,6 +161,21 @@ int bids_end(struct slot *s, struct err *err)
 	return s->opened ? say_bid(s, &s->opening, s->comparable, err) : 0;
 }
 
+static void end_wait(struct slot *s)
+{
+	if (s->waits_since > 0)
+		s->waited += fleet_clock() - s->waits_since;
+	s->waits_since = 0;
+}
+
+static enum market_patience patience_of(const struct slot *s, bool idle)
+{
+	double now = fleet_clock();
+	double wait = s->waited + (s->waits_since > 0 ? now - s->waits_since : 0);
+
+	return idle && wait > WAIT_FREE + WAIT_SHARE * (now - s->began) ? MARKET_NOW : MARKET_WAITS;
+}
+
 /* Below the price, with nothing under way: is the slot wanted by another shard? */
 static int wait_for_turn(struct slot *s, bool idle, struct err *err)
 {
@@ -160,7 +184,7 @@ static int wait_for_turn(struct slot *s, bool idle, struct err *err)
 	int rc;
 
 	if (!idle) {
-		s->waits_since = 0;
+		end_wait(s);
 		return CRAWL_MORE_LATER;
 	}
 	s->waits_since = s->waits_since > 0 ? s->waits_since : now;
@@ -191,14 +215,16 @@ int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct 
 	rc = read_market(s, &r, &m, err);
 	if (rc < 0)
 		return rc;
-	if (!s->opened)
+	if (!s->opened) {
 		s->opening = demand;
+		s->began = fleet_clock();
+	}
 	s->opening.shared = demand.shared;
 	s->opened = true;
 	s->comparable = comparable;
 	market_bid(&m, r.at, &demand, comparable);
 	price = market_price(&m);
-	offer = market_offer(&m, r.at);
+	offer = market_offer(&m, r.at, patience_of(s, idle));
 	left = market_left(&m);
 	vec_release(&r.shards);
 	if (offer)
@@ -213,7 +239,7 @@ int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct 
 		return rc;
 	if (total > *granted) {
 		*granted = total;
-		s->waits_since = 0;
+		end_wait(s);
 		slot_say(s, "crawling", -1);
 		return CRAWL_MORE_LATER;
 	}

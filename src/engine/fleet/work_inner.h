@@ -27,7 +27,8 @@ struct slot {
 	VEC(char *) moved;              /* targets of redirects, for other shards */
 	struct demand opening;          /* its first bid of this part */
 	bool opened, comparable;
-	double waits_since;             /* below the price; 0: it does not wait */
+	double began;                   /* its first bid of this part */
+	double waits_since, waited;     /* below the price; 0: it does not wait; and before */
 	double looked;                  /* into the inbox */
 	uint32_t sent;                  /* requests of this part that the worker has counted */
 	bool yields, failed;

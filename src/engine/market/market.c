@@ -122,7 +122,7 @@ static int32_t best_bucket(const struct demand *d)
 	return INT32_MIN;
 }
 
-static struct bidding bidding_of(const struct market *m)
+static struct bidding bidding_of(const struct market *m, enum market_patience p)
 {
 	struct bidding b = { .free = market_left(m), .best = UINT32_MAX };
 	int32_t best = INT32_MIN;
@@ -141,7 +141,8 @@ static struct bidding bidding_of(const struct market *m)
 			b.best = i;
 		}
 	}
-	horizon = ((uint64_t)m->budget * MARKET_HORIZON_PERCENT + 99) / 100;
+	horizon = p == MARKET_NOW ? m->budget :
+	          ((uint64_t)m->budget * MARKET_HORIZON_PERCENT + 99) / 100;
 	horizon = least(horizon, b.free > b.first ? b.free - b.first : 0);
 	b.level = horizon ? find_level(m, (double)horizon) : (double)INFINITY;
 	return b;
@@ -149,7 +150,7 @@ static struct bidding bidding_of(const struct market *m)
 
 double market_price(const struct market *m)
 {
-	return demand_score(bidding_of(m).level);
+	return demand_score(bidding_of(m, MARKET_WAITS).level);
 }
 
 /* ---- grants ---- */
@@ -178,7 +179,7 @@ static uint32_t offer_by_pages(const struct market *m, uint32_t shard)
 	return part ? (uint32_t)part : 1;
 }
 
-uint32_t market_offer(const struct market *m, uint32_t shard)
+uint32_t market_offer(const struct market *m, uint32_t shard, enum market_patience p)
 {
 	const struct market_shard *s = &m->shards[shard];
 	uint32_t tranche = (uint32_t)((market_expect(m, shard) * (uint64_t)MARKET_TRANCHE_PERCENT +
@@ -193,7 +194,7 @@ uint32_t market_offer(const struct market *m, uint32_t shard)
 		return market_left(m);
 	if (!bids(s))
 		return offer_by_pages(m, shard);
-	b = bidding_of(m);
+	b = bidding_of(m, p);
 	/* where not even that can be had, in proportion */
 	first = b.first <= b.free ? s->demand.first :
 	        (s->demand.first * b.free + b.first - 1) / b.first;

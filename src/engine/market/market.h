@@ -15,7 +15,10 @@
  *   expects  view.budget of its cycle: what it was granted in the last cycle; in the first one
  *            its part of the budget by pages
  *
- * A shard below the price is granted nothing; it asks again when the price has moved.  One
+ * A shard below the price is granted nothing; it asks again when the price has moved.  Where
+ * requests take time, one that has waited too long while others were slow is offered what it
+ * wants at the price for all that is left: as far as is known now, it would be granted that
+ * before the cycle ends (MARKET_NOW).  One
  * that was not loaded yet counts with the first curve of its last cycle (after the last one its
  * best pages were fetched, and time has passed since), or, if it never had one, with its part by
  * pages, which is kept for it.  A shard whose scores cannot be compared gets its part by pages
@@ -69,7 +72,8 @@ uint32_t market_left(const struct market *m);
 /* The score that a page must have to be granted a request now; 0: every page is. */
 double market_price(const struct market *m);
 /* What a shard that has spent its grants may have now; 0: nothing, it is below the price. */
-uint32_t market_offer(const struct market *m, uint32_t shard);
+enum market_patience { MARKET_WAITS, MARKET_NOW };
+uint32_t market_offer(const struct market *m, uint32_t shard, enum market_patience p);
 /* Note that it was granted, or (what it cannot use) returned. */
 void market_grant(struct market *m, uint32_t shard, uint32_t n);
 void market_return(struct market *m, uint32_t shard, uint32_t n);

@@ -278,7 +278,7 @@ static int take_turns(struct shards_run *all, uint32_t *ret_n, struct err *err)
 	*ret_n = 0;
 	for (uint32_t k = 0; k < all->n && rc == 0; k++) {
 		struct shard_engine *s = &all->v[k];
-		uint32_t n = s->placed ? market_offer(&all->market, k) : 0;
+		uint32_t n = s->placed ? market_offer(&all->market, k, MARKET_WAITS) : 0;
 
 		if (!n)
 			continue;
@@ -304,10 +304,10 @@ static bool change_places(struct shards_run *all, int64_t now)
 			struct shard_engine *s = &all->v[k];
 
 			if (!s->policy || s->placed || s->begun != late ||
-			    (late && !market_offer(&all->market, k)))
+			    (late && !market_offer(&all->market, k, MARKET_WAITS)))
 				continue;
 			while (n_placed >= all->n_places && give < all->n &&
-			       (!all->v[give].placed || market_offer(&all->market, give)))
+			       (!all->v[give].placed || market_offer(&all->market, give, MARKET_WAITS)))
 				give++;
 			if (n_placed >= all->n_places && give >= all->n)
 				break;
@@ -350,7 +350,7 @@ static int run_fixed(struct shards_run *all, int64_t now, struct err *err)
 	}
 	for (uint32_t k = 0; k < all->n && rc == 0; k++)
 		if (all->v[k].policy)
-			rc = work(all, &all->v[k], market_offer(&all->market, k), err);
+			rc = work(all, &all->v[k], market_offer(&all->market, k, MARKET_WAITS), err);
 	return rc;
 }
 

@@ -247,7 +247,7 @@ static void test_best_allocation(void **state)
 		while (any) {
 			any = false;
 			for (uint32_t k = 0; k < t.m.n; k++) {
-				uint32_t n = market_offer(&t.m, k), left = market_left(&t.m);
+				uint32_t n = market_offer(&t.m, k, MARKET_WAITS), left = market_left(&t.m);
 
 				assert_true(n <= left);
 				if (!n)
@@ -281,18 +281,39 @@ static void test_price_by_hand(void **state)
 	market_bid(&m, 1, &d, true);
 	/* horizon 5 of 100: three at 1.125, and two of twenty at 1: a tenth down in bucket 0 */
 	assert_near(market_price(&m), demand_score(0.9));
-	assert_int_equal(market_offer(&m, 1), 4);               /* 3 + 1; a tranche is 4 at most */
-	assert_int_equal(market_offer(&m, 0), 1);
+	assert_int_equal(market_offer(&m, 1, MARKET_WAITS), 4); /* 3 + 1; a tranche is 4 at most */
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 1);
 	market_grant(&m, 1, 4);
 	assert_int_equal(market_left(&m), 96);
 	/* 5 of the 19 that are left, all at 1 */
 	assert_near(market_price(&m), demand_score(1 - 5 / 19.));
 	s[0].done = s[1].done = true;
-	assert_int_equal(market_offer(&m, 0) + market_offer(&m, 1), 0);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS) + market_offer(&m, 1, MARKET_WAITS), 0);
 	market_next(&m, 50);            /* what was granted is expected: 0 and 4 of 4 */
 	assert_int_equal(market_expect(&m, 0), 1);
 	assert_int_equal(market_expect(&m, 1), 50);
 	assert_int_equal(market_left(&m), 50);
+}
+
+/* Below the price of the next requests, a shard that does not wait has what it would get of all
+ * that is left. */
+static void test_now(void **state)
+{
+	struct market_shard s[2] = { { .pages = 50 }, { .pages = 50 } };
+	struct market m = { .budget = 100, .n = 2, .shards = s };
+	struct demand d = { 0 };
+
+	(void)state;
+	demand_add(&d, 8, 98);
+	market_bid(&m, 0, &d, true);
+	d = (struct demand){ 0 };
+	demand_add(&d, 1, 50);
+	market_bid(&m, 1, &d, true);
+	assert_int_equal(market_offer(&m, 1, MARKET_WAITS), 0);
+	assert_int_equal(market_offer(&m, 1, MARKET_NOW), 2);   /* 98 of 100 are the other's */
+	assert_int_equal(market_offer(&m, 0, MARKET_NOW), 3);   /* a tranche: 5 % of 50 */
+	s[0].demand.count[0] += 2;
+	assert_int_equal(market_offer(&m, 1, MARKET_NOW), 0);   /* it would get nothing */
 }
 
 static void test_alone(void **state)
@@ -301,7 +322,7 @@ static void test_alone(void **state)
 	struct market m = { .budget = 90, .n = 1, .shards = &s };
 
 	(void)state;
-	assert_int_equal(market_offer(&m, 0), 90);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 90);
 	assert_int_equal(market_expect(&m, 0), 90);
 }
 
@@ -318,13 +339,13 @@ static void test_first(void **state)
 	d = (struct demand){ 0 };
 	demand_add(&d, 1e9, 1000);
 	market_bid(&m, 1, &d, true);
-	assert_int_equal(market_offer(&m, 0), 10);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 10);
 	market_grant(&m, 1, 58);        /* others were faster */
-	assert_int_equal(market_offer(&m, 0), 2);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 2);
 	s[1].granted = 0;
 	s[1].demand.first = 90;
-	assert_int_equal(market_offer(&m, 0), 6);               /* 10 of 100, of 60 */
-	assert_int_equal(market_offer(&m, 1), 54);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 6); /* 10 of 100, of 60 */
+	assert_int_equal(market_offer(&m, 1, MARKET_WAITS), 54);
 }
 
 /* A shard that cannot be compared has its part by pages; so has one that never bid, for which
@@ -338,20 +359,20 @@ static void test_by_pages(void **state)
 
 	(void)state;
 	market_bid(&m, 0, &d, false);
-	assert_int_equal(market_offer(&m, 0), 50);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 50);
 	demand_add(&d, 1, 1000);
 	market_bid(&m, 1, &d, true);
-	while ((k = market_offer(&m, 1))) {
+	while ((k = market_offer(&m, 1, MARKET_WAITS))) {
 		market_grant(&m, 1, k);
 		n += k;
 	}
 	assert_int_equal(n, 30);        /* 50 and 20 are kept */
 	market_grant(&m, 0, 50);
-	assert_int_equal(market_offer(&m, 0), 0);
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 0);
 	s[2].done = true;               /* it came, and had nothing to ask for */
-	assert_true(market_offer(&m, 1) > 0);
+	assert_true(market_offer(&m, 1, MARKET_WAITS) > 0);
 	s[1].done = true;
-	assert_int_equal(market_offer(&m, 0), 20);              /* nobody else wants it */
+	assert_int_equal(market_offer(&m, 0, MARKET_WAITS), 20);              /* nobody else wants it */
 }
 
 /* Chance: bids come and go, grants are returned, shards are done.  The sum of grants never
@@ -366,7 +387,7 @@ static void test_never_passed(void **state)
 		rng_init(&chance, seed);
 		trial_begin(&t, 1 + below(SHARDS), 1 + below(1000));
 		for (int step = 0; step < 200; step++) {
-			uint32_t k = below(t.m.n), n = market_offer(&t.m, k);
+			uint32_t k = below(t.m.n), n = market_offer(&t.m, k, MARKET_WAITS);
 			uint64_t sum = 0;
 
 			market_grant(&t.m, k, n);
@@ -404,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_opening),
 		cmocka_unit_test(test_best_allocation),
 		cmocka_unit_test(test_price_by_hand),
+		cmocka_unit_test(test_now),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_by_pages),
