@@ -101,10 +101,7 @@ static void start(struct solver *s)
 			s->scale[k] = 1 - s->opts->damping;     /* no mass in the core */
 		s->estimate_factor[k] = m->back_share * s->opts->damping;
 	}
-	for (uint32_t i = 0; i < m->n_snaps; i++)
-		for (unsigned k = 0; k < n; k++)
-			s->sweep.shares[((size_t)m->n_core + i) * n + k] =
-				s->sweep.shares[(size_t)m->snap_row[i] * n + k];
+	pagerank_renew(&s->sweep);
 }
 
 /* One sweep; true if by the estimate every vector is close enough. */
@@ -293,7 +290,7 @@ int pagerank_solve(const struct pagerank_matrix *m, const struct pagerank_opts *
 		return 0;
 	if (needs_helper(opts, n_vectors, teleports))
 		s.sums_of[n++] = helper = mem_big((size_t)m->n * sizeof *helper);
-	shares_size = ((size_t)m->n_core + m->n_snaps + 1) * n * sizeof(double);
+	shares_size = ((size_t)m->n_core * 2 + 1) * n * sizeof(double);
 	s.n_blocks = (m->n + BLOCK - 1) / BLOCK;
 	s.parts = mem_array(s.n_blocks, K_MAX * sizeof *s.parts);
 	s.sweep = (struct pagerank_sweep){

@@ -29,6 +29,7 @@
 
 #define LANES_MAX 8u
 #define STEPS_MAX 8u
+#define SNAP_BLOCK 64u                  /* rows whose snapshots are renewed together */
 #define TAIL_CELLS 64u                  /* cells of the dangling rows */
 
 struct pagerank_run { uint32_t length, n_rows; };
@@ -37,21 +38,20 @@ struct pagerank_cell {
 	uint64_t link_begin;
 	uint32_t row_begin, row_end;
 	uint32_t run_begin, run_end;
-	uint32_t snap_begin, snap_end;
 };
 
 struct pagerank_matrix {
-	uint32_t n, n_core, n_snaps;
+	uint32_t n, n_core;
 	uint32_t *node;                 /* row -> node */
 	uint32_t *degree;               /* by core row: out-links of its node */
 	uint32_t *core_degree;          /* those of them that end in the core */
 	uint8_t *loops;                 /* bit per core row: links to itself */
 	struct pagerank_run *runs;
-	uint32_t *links;                /* rows, or snapshots (n_core + i) */
-	uint32_t *snap_row;
+	uint32_t *links;                /* rows, or snapshots (n_core + row) */
+	uint8_t *snapped;               /* by row / SNAP_BLOCK: some row there has a snapshot */
 	struct pagerank_cell *cells;    /* n_steps * n_lanes, then n_tails */
 	uint32_t n_steps, n_lanes, n_tails;
-	size_t n_runs, runs_cap;
+	size_t n_runs;
 	uint64_t n_row_links;           /* in links: all but loops of the core */
 	double back_share;              /* share of links whose value is one sweep old */
 	bool relabelled;
@@ -68,7 +68,7 @@ struct pagerank_sums {
 	double balance;                 /* sum of y less what links bring back */
 };
 
-/* shares: n_vectors values per core row, then per snapshot: y / degree.
+/* shares: n_vectors values per core row, then of its snapshot: y / degree.
  * scale[k] * teleport is what a row gets apart from its links. */
 struct pagerank_sweep {
 	const struct pagerank_matrix *m;
@@ -82,6 +82,8 @@ struct pagerank_sweep {
 };
 
 void pagerank_sweep(const struct pagerank_sweep *s);
+/* Bring all snapshots up to date. */
+void pagerank_renew(const struct pagerank_sweep *s);
 /* For every row, tails too: the sum of the shares of its links, to out[k][node]. */
 void pagerank_gather(const struct pagerank_sweep *s, double *const *out);
 

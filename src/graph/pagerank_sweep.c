@@ -149,15 +149,26 @@ static void sweep_cell_pair(const struct pagerank_sweep *s, const struct pageran
 		ret[k] = (struct pagerank_sums){ change[k], balance[k] };
 }
 
-/* Renew what other cells of its step see of a cell. */
+/* Renew what other cells of its step see of a cell, where they look.  Snapshots are in the
+ * order of the rows: those that are read most stay side by side. */
 static void renew_snapshot(const struct pagerank_sweep *s, const struct pagerank_cell *cell)
 {
 	const struct pagerank_matrix *m = s->m;
 	size_t k = s->n_vectors;
 
-	for (uint32_t i = cell->snap_begin; i < cell->snap_end; i++)
-		memcpy(s->shares + ((size_t)m->n_core + i) * k,
-		       s->shares + (size_t)m->snap_row[i] * k, k * sizeof *s->shares);
+	for (uint32_t r = cell->row_begin; r < cell->row_end; r += SNAP_BLOCK) {
+		uint32_t left = cell->row_end - r;
+
+		if (m->snapped[r / SNAP_BLOCK])
+			memcpy(s->shares + ((size_t)m->n_core + r) * k, s->shares + (size_t)r * k,
+			       (left < SNAP_BLOCK ? left : SNAP_BLOCK) * k * sizeof *s->shares);
+	}
+}
+
+void pagerank_renew(const struct pagerank_sweep *s)
+{
+	for (uint32_t c = 0; c < s->m->n_steps * s->m->n_lanes; c++)
+		renew_snapshot(s, &s->m->cells[c]);
 }
 
 static void sweep_one(const struct pagerank_sweep *s, uint32_t step, uint32_t lane)
@@ -214,9 +225,7 @@ void pagerank_gather(const struct pagerank_sweep *s, double *const *out)
 	const struct pagerank_matrix *m = s->m;
 	uint32_t n = m->n_steps * m->n_lanes + m->n_tails;
 
-	/* all snapshots up to date: rows then see one and the same vector */
-	for (uint32_t c = 0; c < m->n_steps * m->n_lanes; c++)
-		renew_snapshot(s, &m->cells[c]);
+	pagerank_renew(s);              /* rows then see one and the same vector */
 	#pragma omp parallel for schedule(dynamic, 1) num_threads((int)s->threads)
 	for (uint32_t c = 0; c < n; c++) {
 		if (s->n_vectors == 1)

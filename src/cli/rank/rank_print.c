@@ -14,14 +14,6 @@ unsigned rank_degree_class(uint64_t degree)
 	return degree ? 64 - (unsigned)__builtin_clzll(degree) : 0;
 }
 
-void rank_print_node(FILE *out, const struct rank_graph *g, uint32_t v)
-{
-	if (g->text.names.n)
-		fputs(strtab_get(&g->text.names, v), out);
-	else
-		fprintf(out, "%u", v);
-}
-
 static void print_degrees(const struct ranked *r)
 {
 	static const char *const heads[] = { "<degree", "nodes by links out", "by links in" };

@@ -29,7 +29,6 @@ struct ranked {
 struct report;
 
 unsigned rank_degree_class(uint64_t degree);    /* 0, 1, 2-3, 4-7 ... */
-void rank_print_node(FILE *out, const struct rank_graph *g, uint32_t v);
 void rank_print_text(const struct ranked *r);
 void rank_print_json(const struct ranked *r, struct json *j);
 /* Write into the report, in words, which order did best. */

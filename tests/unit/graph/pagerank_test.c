@@ -254,6 +254,28 @@ static void test_threads_do_not_matter(void **state)
 	}
 }
 
+static void test_in_degrees_are_counted(void **state)
+{
+	(void)state;
+	for (int local = 0; local < 2; local++) {
+		struct pagerank_matrix *m;
+		struct graph g;
+		uint32_t *ours, *right;
+
+		make_large(&g, local);
+		ours = mem_array(g.n_nodes, sizeof *ours);
+		right = mem_array(g.n_nodes, sizeof *right);
+		m = pagerank_prepare(&g);
+		pagerank_in_degrees(m, ours);
+		graph_in_degrees(&g, right);
+		assert_memory_equal(ours, right, g.n_nodes * sizeof *ours);
+		pagerank_free(m);
+		free(ours);
+		free(right);
+		graph_release(&g);
+	}
+}
+
 static void test_several_vectors_equal_one_by_one(void **state)
 {
 	double t[3][N_MAX], x[5][N_MAX], want[N_MAX];
@@ -343,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_equals_dense_solver),
 		cmocka_unit_test(test_residual_below_tolerance),
 		cmocka_unit_test(test_threads_do_not_matter),
+		cmocka_unit_test(test_in_degrees_are_counted),
 		cmocka_unit_test(test_several_vectors_equal_one_by_one),
 		cmocka_unit_test(test_warm_start_is_shorter),
 		cmocka_unit_test(test_bad_options_are_refused),

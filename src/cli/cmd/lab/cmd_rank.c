@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/io/digits.h"
 #include "base/io/output.h"
 #include "base/mem.h"
 #include "cli/frame/command.h"
@@ -54,12 +55,14 @@ static double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void count_degrees(struct ranked *r)
+/* By links out; those into a node are known from the matrix. */
+static void count_degrees(struct ranked *r, const struct pagerank_matrix *m)
 {
 	const struct graph *g = &r->g.text.graph;
 	uint32_t *in = mem_array(g->n_nodes + 1ul, sizeof *in);
+	uint64_t loops = 0;
 
-	graph_in_degrees(g, in);
+	pagerank_in_degrees(m, in);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		uint64_t n = graph_degree(g, v);
 
@@ -69,24 +72,36 @@ static void count_degrees(struct ranked *r)
 		r->in_classes[rank_degree_class(in[v]) % DEGREE_CLASSES]++;
 		r->out_most = n > r->out_most ? (uint32_t)n : r->out_most;
 		r->in_most = in[v] > r->in_most ? in[v] : r->in_most;
-		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
-			r->loops += g->targets[i] == v;
 	}
 	free(in);
+	#pragma omp parallel for schedule(dynamic, 4096) reduction(+:loops)
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
+			loops += g->targets[i] == v;
+	r->loops = loops;
 }
 
 static int write_ranks(const struct ranked *r, const char *path, struct err *err)
 {
 	struct output *out;
 	int rc = output_open(&out, path, err);
+	char text[2 * DIGITS_SIZE];
 	FILE *f;
 
 	if (rc < 0)
 		return rc;
 	f = output_file(out);
 	for (uint32_t v = 0; v < r->g.text.graph.n_nodes; v++) {
-		rank_print_node(f, &r->g, v);
-		fprintf(f, "\t%.12g\n", r->rank[v]);
+		size_t n = 0;
+
+		if (r->g.text.names.n)
+			fputs(strtab_get(&r->g.text.names, v), f);
+		else
+			n = digits_u32(text, v);
+		text[n++] = '\t';
+		n += digits_12g(text + n, r->rank[v]);
+		text[n++] = '\n';
+		fwrite(text, 1, n, f);
 	}
 	return output_close(out, err);
 }
@@ -105,30 +120,56 @@ static int write_links(const struct ranked *r, const char *path, struct err *err
 	return err_errno(err, E_IO, "%s: cannot be written", path);
 }
 
-/* The n nodes of highest rank, best first, smaller numbers first among equals. */
+/* A place in the order: higher ranks first, smaller numbers first among equals. */
+static bool is_before(const double *rank, uint32_t a, uint32_t b)
+{
+	return rank[a] > rank[b] || (rank[a] == rank[b] && a < b);
+}
+
+/* heap[0] is the last of n in the order; it sinks to where it belongs. */
+static void sink(const double *rank, uint32_t *heap, size_t n)
+{
+	uint32_t v = heap[0];
+	size_t at = 0;
+
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		child += child + 1 < n && is_before(rank, heap[child], heap[child + 1]);
+		if (!is_before(rank, v, heap[child]))
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = v;
+}
+
+/* The n nodes of highest rank, in order; O(nodes * log n). */
 static void find_top(struct ranked *r, uint64_t n)
 {
-	uint32_t n_nodes = r->g.text.graph.n_nodes, used = 0;
-	uint32_t *top;
+	uint32_t n_nodes = r->g.text.graph.n_nodes, *top, used = 0;
 
 	if (n > n_nodes)
 		n = n_nodes;
 	top = mem_array(n + 1, sizeof *top);
 	for (uint32_t v = 0; v < n_nodes && n; v++) {
-		uint32_t at = used;
+		if (used < n) {
+			uint32_t at = used++;
 
-		if (used == n && r->rank[v] <= r->rank[top[used - 1]])
-			continue;
-		if (used < n)
-			used++;
-		else
-			at--;
-		for (; at > 0 && r->rank[top[at - 1]] < r->rank[v]; at--)
-			top[at] = top[at - 1];
-		top[at] = v;
+			for (; at && is_before(r->rank, top[(at - 1) / 2], v); at = (at - 1) / 2)
+				top[at] = top[(at - 1) / 2];
+			top[at] = v;
+		} else if (is_before(r->rank, v, top[0])) {
+			top[0] = v;
+			sink(r->rank, top, n);
+		}
+	}
+	r->n_top = used;
+	while (used > 1) {
+		uint32_t last = top[0];
+
+		top[0] = top[--used];
+		sink(r->rank, top, used);
+		top[used] = last;
 	}
 	r->top = top;
-	r->n_top = used;
 }
 
 static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
@@ -142,11 +183,11 @@ static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
 	double t0 = clock_seconds();
 	int rc;
 
-	count_degrees(r);
 	m = pagerank_prepare(&r->g.text.graph);
 	r->rank = mem_big(((size_t)r->g.text.graph.n_nodes + 1) * sizeof *r->rank);
 	rc = pagerank_solve(m, &po, 1, &teleport, &r->rank, &r->result, err);
 	r->seconds = clock_seconds() - t0;
+	count_degrees(r, m);
 	if (rc == 0 && r->g.text.alive)
 		rc = rank_orders_run(&r->g, m, r->rank, &o->order, (uint64_t)cli->common.seed,
 		                     (unsigned)o->seeds, (unsigned)o->threads, &r->orders,
