@@ -7,6 +7,7 @@
 
 #include "base/when.h"
 #include "cli/frame/command.h"
+#include "cli/frame/repository.h"
 #include "serve/http/body.h"
 #include "serve/desk.h"
 #include "serve/jobs.h"
@@ -142,6 +143,14 @@ static bool names_file(const char *const *values, size_t n)
 	return false;
 }
 
+/* Its value is the name of a file of the server's, and what is said of it would tell what is there. */
+static bool is_file_setting(const char *key)
+{
+	const struct option_spec *s = setting_find(key);
+
+	return s && s->arg && !strcmp(s->arg, "FILE");
+}
+
 void route_setting_put(struct call *c)
 {
 	struct body *b = body_parse(c->request, c->answer, "key value values site");
@@ -155,6 +164,9 @@ void route_setting_put(struct call *c)
 		if (!key || (value && n_values)) {
 			http_problem(c->answer, 400, "key, and one of value and values, please; without them "
 			             "it is unset");
+		} else if (is_file_setting(key) && (value || n_values)) {
+			http_problem(c->answer, 403, "%.60s names a file of the server: that is for the command "
+			             "`freshet set`", key);
 		} else if (names_file(&value, value != NULL) || names_file(values, n_values)) {
 			http_problem(c->answer, 400, "@FILE is for the command `freshet set`");
 		} else {

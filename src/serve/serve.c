@@ -213,7 +213,7 @@ static int start(struct serve *s, int listener, struct err *err)
 		.address = s->address, .port = s->port, .listener = listener,
 		.lanes = { [LANE_QUICK] = { 4, 1000 }, [LANE_LEASE] = { 4, 1000 },
 		           [LANE_SLOW] = { cores > 2 ? cores / 2 : 1, 100 } },
-		.connections = (unsigned)s->opts.connections,
+		.connections = (unsigned)s->opts.connections, .seconds = (unsigned)s->opts.timeout,
 		.per_address = s->loopback || s->opts.behind_proxy ? 0 : PER_ADDRESS,
 		.admit = admit, .handle = handle, .done = done, .arg = s,
 	};

@@ -26,7 +26,7 @@ struct serve_opts {
 	struct option_list names;       /* of this host, as clients may call it */
 	bool behind_proxy;
 	int64_t rate;                   /* requests a second of one client */
-	int64_t connections;
+	int64_t connections, timeout;   /* timeout: seconds for a request */
 	int64_t cache;                  /* bytes of the tables that lease and tell keep in memory */
 	const struct gate *gate;        /* addresses that webhooks may have; NULL: global ones */
 	struct client_opts client;      /* of cycles that are opened by leases */

@@ -18,7 +18,7 @@ expect 2 "$f" -C crawl serve --listen nonsense
 expect 2 "$f" -C crawl serve --tls-cert x
 
 cat >attack.py <<'PY'
-import http.client, json, socket, sys, time, urllib.parse
+import http.client, json, re, resource, socket, sys, time, urllib.parse
 at = urllib.parse.urlsplit(sys.argv[1]).netloc
 host, port = at.split(":")
 def ask(method, path, body=None, **headers):
@@ -39,8 +39,26 @@ def raw(text, wait=20):
     except socket.timeout: pass
     s.close()
     return got
+def raw_all(text):      # until it closes, or says no more
+    s = socket.create_connection((host, int(port)), timeout=20)
+    s.sendall(text)
+    s.shutdown(socket.SHUT_WR)
+    got = b""
+    try:
+        while more := s.recv(65536): got += more
+    except OSError: pass
+    s.close()
+    return got
 def is_(want, got, what):
     assert got[0] == want, (what, got)
+def come_through(what):         # at most a moment later
+    end = time.monotonic() + 60
+    while True:
+        try:
+            if ask("GET", "/healthz")[0] == 200: return
+        except OSError: pass
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
 PY
 cat >open.py <<'PY'
 from attack import *
@@ -64,6 +82,22 @@ for head in (b"Content-Length: 5\r\nContent-Length: 6\r\n", b"Content-Length: 5\
 for head in (b"GET /v1/settings HTTP/1.1\r\n\r\n", b"GET /v1/settings HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"GET v1 HTTP/1.1\r\nHost: a\r\n\r\n", b"\0\1\2\3\r\n\r\n"):
     got = raw(head, 5)
     assert not got or got.split(b" ")[1][:1] == b"4", (head, got)
+for head, body in ((b"Content-Length : 5\r\n", b"hello"), (b" Content-Length: 5\r\n", b"hello"), (b"Transfer-Encoding : chunked\r\n", b"0\r\n\r\n"), (b"Content-Length: +5\r\n", b"hello"),
+                   (b"Content-Length: 5, 5\r\n", b"hello"), (b"Content-Length: 0x5\r\n", b"hello"), (b"Transfer-Encoding: chunked, identity\r\n", b"0\r\n\r\n"),
+                   (b"Transfer-Encoding: chunked\r\n", b"-1\r\n\r\n"), (b"Transfer-Encoding: chunked\r\n", b"ffffffffffffffffff\r\n"), (b"Transfer-Encoding: chunked\r\n", b"5 hello\r\n")):
+    # whatever a proxy took for the body must never be a request of its own
+    got = raw_all(base + head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
+    assert set(re.findall(rb"HTTP/1.1 (\d+)", got)) <= {b"400", b"413"}, (head, body, got)
+# a body that is coded
+for coding in ("gzip", "deflate", "br", "gzip, identity"): is_(415, ask("POST", "/v1/lease", "{}", Content_Encoding=coding), coding)
+is_(200, ask("POST", "/v1/lease", '{"count":1,"client":"x"}', Content_Encoding="identity"), "as it is")
+# files of the server are not for who comes by HTTP, whether they are there or not
+for key in ("ca-file", "cookies", "credentials", "ca_file"):
+    for path in ("/etc/passwd", "/no/such/file"):
+        got = ask("PUT", "/v1/settings", json.dumps({"key": key, "value": path}))
+        assert got[0] == 403 and "freshet set" in got[1], (key, got)
+for path in ("/etc/passwd", "/no/such/file"):
+    is_(400, ask("PUT", "/v1/settings", json.dumps({"key": "include", "value": "@" + path})), path)
 # paths and parameters
 for path in ("/v1/../etc/passwd", "/v1/pages/%00", "/v1/pages/%ff", "/v1/%2e%2e/x", "//v1/status", "/v1/pages?q=%", "/assets/..%2f..%2fetc%2fpasswd", "/v1/settings?store=x", "/v1/plan?include=@/etc/passwd"):
     got = ask("GET", path)
@@ -81,16 +115,65 @@ for body in ("[]", "{", '{"count":1,"count":2}', '{"count":"x"}', '{"count":0}',
 evil = '<script>alert(1)</script>"\'&\u202e'
 s, text, h = ask("GET", "/v1/pages/" + urllib.parse.quote(evil, safe=""))
 assert s == 404 and h["Content-Type"] == "application/problem+json" and h["X-Content-Type-Options"] == "nosniff"
-# a thousand idle connections, and others still come through
+# listeners without end: 200 may, the others are told so, and who only asks is heard
+listeners = []
+for i in range(205):
+    c = http.client.HTTPConnection(at, timeout=60)
+    c.request("GET", "/v1/events")
+    listeners.append((c, c.getresponse()))
+codes = [r.status for c, r in listeners]
+assert codes == [200] * 200 + [503] * 5, codes
+is_(200, ask("GET", "/v1/settings"), "beside listeners")
+for c, r in listeners: r.close(); c.close()
+# ten thousand idle connections, half of them amid a request, and others still come through
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 idle = []
-for i in range(900):
+for i in range(10000 if most == resource.RLIM_INFINITY else min(10000, most - 100)):
     idle.append(socket.create_connection((host, int(port)), timeout=60))
-    if i % 2: idle[-1].sendall(b"GET /v1/sett")
-for i in range(5): is_(200, ask("GET", "/healthz"), "beside idle ones")
+    try:
+        if i % 2: idle[-1].sendall(b"GET /v1/sett")
+    except OSError: pass    # it is closed again already
+    if i % 1000 == 999: come_through("beside %d idle ones" % i)
 for s in idle: s.close()
 PY
-start_service crawl --connections 200 --rate 100000
+cat >slow.py <<'PY'
+from attack import *
+# more than there may be, all busy: who comes is told so, and then it goes on
+def listen():
+    c = http.client.HTTPConnection(at, timeout=60)
+    c.request("GET", "/v1/events")
+    return c, c.getresponse()
+streams, codes = [], []
+for i in range(20):
+    try: streams.append(listen()); codes.append(streams[-1][1].status)
+    except OSError: codes.append(0)
+assert codes[:10] == [200] * 10 and 503 in codes, codes
+for c, r in streams: r.close(); c.close()
+come_through("after listeners")
+# a byte now and then is no request
+slow = [socket.create_connection((host, int(port)), timeout=60) for i in range(5)]
+begin, cut = time.monotonic(), set()
+slow[0].sendall(b"GET /healthz HTTP/1.1\r\nHost: %s\r\nX: " % at.encode())
+slow[1].sendall(b"POST /v1/lease HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n" % at.encode())
+slow[2].sendall(b"POST /v1/tell HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n" % at.encode())
+while len(cut) < 5 and time.monotonic() - begin < 60:
+    time.sleep(0.1)
+    for i, s in enumerate(slow):
+        s.setblocking(False)
+        try:
+            if i < 3: s.send(b"x")
+            if not s.recv(1000): cut.add(i)
+        except BlockingIOError: pass
+        except OSError: cut.add(i)
+assert cut == {0, 1, 2, 3, 4}, cut
+come_through("after slow ones")
+PY
+start_service crawl --rate 100000
 PYTHONPATH=. python3 open.py "$api" || fail "open.py: $(cat served.err)"
+stop_service
+start_service crawl --connections 16 --timeout 2s --rate 100000
+PYTHONPATH=. python3 slow.py "$api" || fail "slow.py: $(cat served.err)"
 stop_service
 start_service crawl --rate 2
 python3 - "$api" <<'PY' || fail "no limit of the rate"

@@ -37,7 +37,7 @@ void conn_notify(void *http, struct MHD_Connection *c, void **context,
 		k = mem_zalloc(1, sizeof *k);
 		k->fd = info ? info->connect_fd : -1;
 		k->since = http_clock();
-		k->allowed = HTTP_SECONDS;
+		k->allowed = h->opts.seconds;
 		k->next = h->conns;
 		k->at = &h->conns;
 		if (k->next)
@@ -45,6 +45,7 @@ void conn_notify(void *http, struct MHD_Connection *c, void **context,
 		h->conns = k;
 		h->counts.connections++;
 		h->counts.open++;
+		k->beyond = h->counts.open > h->opts.connections;
 		if (h->counts.open > h->opts.connections / 4 * 3)
 			pthread_cond_signal(&h->wake);
 		*context = k;

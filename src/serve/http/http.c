@@ -59,12 +59,32 @@ const char *http_cookie(struct http_request *r, const char *name)
 	return NULL;
 }
 
+/* A name with a blank before its colon is none to us, and may be one to a proxy. */
+static enum MHD_Result check_name(void *arg, enum MHD_ValueKind kind, const char *key,
+                                  const char *value)
+{
+	static const char token[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	(void)kind;
+	(void)value;
+	*(bool *)arg &= *key && !key[strspn(key, token)];
+	return MHD_YES;
+}
+
 /* What two servers in a row could read differently is refused (request smuggling). */
 static const char *ambiguous(const struct http_request *r)
 {
 	const char *coding = http_header(r, "Transfer-Encoding");
+	const char *length = http_header(r, "Content-Length");
 	unsigned lengths = http_header_count(r, "Content-Length");
+	bool named = true;
 
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, check_name, &named);
+	if (!named)
+		return "a header has no proper name";
+	if (length && (!*length || length[strspn(length, "0123456789")]))
+		return "Content-Length: a number, please";
 	if (lengths > 1 || http_header_count(r, "Transfer-Encoding") > 1 || (lengths && coding))
 		return "the length of the body is said twice";
 	if (coding && strcasecmp(coding, "chunked"))
@@ -110,7 +130,7 @@ static enum MHD_Result send_answer(struct exchange *x)
 		MHD_add_response_header(response, "Content-Type", a->type);
 	for (size_t i = 0; i < a->n_headers; i++)
 		MHD_add_response_header(response, a->headers[i].name, a->headers[i].value);
-	conn_allow(h, x->conn, a->stream ? -1 : HTTP_SECONDS + (double)size / HTTP_SLOWEST);
+	conn_allow(h, x->conn, a->stream ? -1 : h->opts.seconds + (double)size / HTTP_SLOWEST);
 	x->queued = true;
 	ok = MHD_queue_response(x->request.connection, (unsigned)a->status, response);
 	MHD_destroy_response(response);
@@ -132,14 +152,23 @@ static enum MHD_Result begin(struct exchange *x)
 	struct http *h = x->http;
 	struct http_request *r = &x->request;
 	const char *why = ambiguous(r), *length = http_header(r, "Content-Length");
+	const char *coding = http_header(r, "Content-Encoding");
 
 	find_peer(r);
 	if (!why)
 		why = uri_parse(&r->uri, r->target, &r->keep);
-	if (why)
+	if (x->conn && x->conn->beyond) {
+		http_problem(&x->answer, 503, "%u connections are open, and no more may be: try again soon",
+		             h->opts.connections);
+		http_answer_header(&x->answer, "Retry-After", "1");
+	} else if (why) {
 		http_problem(&x->answer, 400, "%s", why);
-	else
+	} else if (coding && strcasecmp(coding, "identity")) {
+		http_problem(&x->answer, 415, "Content-Encoding: send the body as it is, please");
+		http_answer_header(&x->answer, "Accept-Encoding", "identity");
+	} else {
 		h->opts.admit(h->opts.arg, r, &x->answer);
+	}
 	if (!x->answer.status && length && strtoull(length, NULL, 10) > r->body_max)
 		http_problem(&x->answer, 413, "the body has more than %zu bytes: send it in parts",
 		             r->body_max);
@@ -222,7 +251,7 @@ static void on_completed(void *http, struct MHD_Connection *c, void **context,
 	if (!x)
 		return;
 	*context = NULL;
-	conn_allow(http, x->conn, HTTP_SECONDS);
+	conn_allow(http, x->conn, x->http->opts.seconds);
 	http_answer_clear(&x->answer);
 	buf_release(&x->answer.body);
 	buf_release(&x->request.body);
@@ -284,8 +313,8 @@ static unsigned most_connections(unsigned wanted)
 		return wanted < 256 ? wanted : 256;
 	l.rlim_cur = l.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &l);
-	if (l.rlim_cur != RLIM_INFINITY && l.rlim_cur < wanted + FILES_SPARED)
-		return l.rlim_cur > 2 * FILES_SPARED ? (unsigned)l.rlim_cur - FILES_SPARED : 64;
+	if (l.rlim_cur != RLIM_INFINITY && l.rlim_cur < wanted + HTTP_BEYOND + FILES_SPARED)
+		return l.rlim_cur > 2 * FILES_SPARED ? (unsigned)l.rlim_cur - HTTP_BEYOND - FILES_SPARED : 64;
 	return wanted;
 }
 
@@ -299,8 +328,7 @@ int http_start(struct http **ret, const struct http_opts *opts, struct err *err)
 	int fd = opts->listener, rc = 0;
 
 	h->opts = *opts;
-	h->opts.connections = most_connections(opts->connections ? opts->connections :
-	                                       HTTP_CONNECTIONS);
+	h->opts.connections = most_connections(opts->connections);
 	if (fd < 0 && (rc = listen_at(opts, &fd, err)) < 0) {
 		free(h);
 		return rc;
@@ -326,8 +354,8 @@ int http_start(struct http **ret, const struct http_opts *opts, struct err *err)
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
 		MHD_OPTION_NOTIFY_CONNECTION, conn_notify, h,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)2 * HTTP_HEAD_MAX,
-		MHD_OPTION_CONNECTION_LIMIT, h->opts.connections,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_SECONDS,
+		MHD_OPTION_CONNECTION_LIMIT, h->opts.connections + HTTP_BEYOND,
+		MHD_OPTION_CONNECTION_TIMEOUT, h->opts.seconds,
 		MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_ARRAY, more, MHD_OPTION_END);
 	if (!h->daemon) {

@@ -13,7 +13,7 @@
  * thread adds to it until it is ended.
  *
  * Caps: HTTP_... below.  A connection that brings no whole request, or takes no answer, in
- * HTTP_SECONDS is cut, however busily it drips; when there are many, the longest idle ones are
+ * opts.seconds is cut, however busily it drips; when there are many, the longest idle ones are
  * cut first.
  */
 #ifndef SERVE_HTTP_HTTP_H
@@ -27,10 +27,9 @@
 
 #define HTTP_HEAD_MAX 16384             /* bytes of request line and headers, about */
 #define HTTP_BODY_MAX (1u << 20)        /* unless admit() says otherwise */
-#define HTTP_SECONDS 30                 /* for a whole request, and between two */
 #define HTTP_SLOWEST 16384              /* bytes a second that an answer must be taken with */
 #define HTTP_STREAM_MAX (1u << 20)      /* bytes that wait for a slow reader of a stream */
-#define HTTP_CONNECTIONS 4000
+#define HTTP_BEYOND 64                  /* connections above the most that are still told so */
 #define HTTP_ANSWER_HEADERS 12
 
 struct http;
@@ -68,7 +67,8 @@ struct http_opts {
 	int listener;                   /* a socket that listens already; -1: none */
 	const char *tls_cert, *tls_key; /* texts of PEM; NULL: no TLS */
 	struct http_lane lanes[HTTP_LANES];
-	unsigned connections;           /* 0: HTTP_CONNECTIONS */
+	unsigned connections;           /* at a time */
+	unsigned seconds;               /* for a whole request, and between two */
 	unsigned per_address;           /* connections of one address; 0: any number */
 	/* Fill `a` (status != 0) to refuse. */
 	void (*admit)(void *arg, struct http_request *r, struct http_answer *a);

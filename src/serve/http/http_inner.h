@@ -15,6 +15,7 @@ struct conn {
 	double since;                   /* when it was opened, or its last request was over */
 	double allowed;                 /* seconds from then until it is cut; < 0: it is busy */
 	bool cut;
+	bool beyond;                    /* too many were open when it came: it is told so */
 };
 
 /* One request on its way: read, wait for a worker, answered. */

@@ -12,7 +12,7 @@ struct serve_cli_opts {
 	const char *listen, *tls_cert, *tls_key;
 	struct option_list names, allow_net;
 	bool behind_proxy;
-	int64_t rate, connections, cache, ahead, every, max_age, confirmations;
+	int64_t rate, connections, timeout, cache, ahead, every, max_age, confirmations;
 	const char *policy;
 	struct share budget, site_share, retry_share, notifier_share;
 	double delay;
@@ -31,6 +31,9 @@ static const struct option_spec serve_options[] = {
 	         "its X-Forwarded-For is believed"),
 	OPT_INT(serve_cli_opts, rate, 1000, 0, 1e9, "requests a second of one client; 0: any number"),
 	OPT_INT(serve_cli_opts, connections, 4000, 16, 100000, "connections at a time"),
+	{ .name = "timeout", .type = OPTION_DURATION, .def = "30s", .min = 1, .max = 3600,
+	  .arg = "DURATION", .offset = offsetof(struct serve_cli_opts, timeout),
+	  .help = "a request that is not whole by then is cut" },
 	{ .name = "cache", .type = OPTION_SIZE, .def = "128M", .min = 1 << 20, .max = (int64_t)1 << 40,
 	  .arg = "SIZE", .offset = offsetof(struct serve_cli_opts, cache),
 	  .help = "memory for the tables that lease and tell read and write; it fills as they grow" },
@@ -179,7 +182,7 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 			.folder = cli->common.repository, .store = cli->common.store, .listen = o->listen,
 			.tls_cert = o->tls_cert, .tls_key = o->tls_key, .behind_proxy = o->behind_proxy,
 			.names = o->names, .gate = &gate, .rate = o->rate, .connections = o->connections,
-			.cache = o->cache,
+			.timeout = o->timeout, .cache = o->cache,
 			.client = cycle_opts(cli, o), .program = program, .stop = &stop_asked,
 			.every = cli_given(cli, "every") ? o->every : 0,
 			.renew = renew, .ready = on_ready, .arg = &v,
