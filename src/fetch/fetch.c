@@ -259,16 +259,33 @@ static bool is_full(const struct fetch *f)
 	return n_active(f) >= f->opt.connections || n_active(f) + f->n_done >= 2 * f->opt.connections;
 }
 
+/* Requests that wait go out, if they may. */
+static void release(struct fetch *f, bool wait)
+{
+	if (f->held && f->opt.cleared(f->opt.arg, wait)) {
+		f->held = false;
+		wire_flush(f->wire);
+	}
+}
+
+void fetch_release(struct fetch *f)
+{
+	release(f, true);
+}
+
 static void choose(struct fetch *f, double now)
 {
 	uint32_t host, number;
 
+	release(f, false);
+	if (f->held)                    /* those that follow will wait together */
+		return;
 	while (!is_full(f) && polite_next(f->polite, now, &host, &number))
 		job_dispatch(f, f->jobs.v[number], now);
-	if (f->sent.n)
-		f->opt.sent(f->opt.arg, f->sent.v, f->sent.n);
+	f->held = f->sent.n && !f->opt.sent(f->opt.arg, f->sent.v, f->sent.n);
 	f->sent.n = 0;
-	wire_flush(f->wire);
+	if (!f->held)
+		wire_flush(f->wire);
 }
 
 static void round_of_work(struct fetch *f, double seconds)
@@ -288,10 +305,12 @@ static void round_of_work(struct fetch *f, double seconds)
 		wait = f->cycle.ask_until - now;
 	if (f->done.first != NONE)
 		wait = 0;
-	wire_work(f->wire, wait);
+	wire_work(f->wire, f->held ? 0 : wait);
 	now = wire_now();
-	while ((t = wire_finished(f->wire)))
+	for (; (t = wire_finished(f->wire)); wait = 0)
 		job_answered(f, f->jobs.v[t->owner], t, now);
+	if (wait > 0)                   /* nothing else to do */
+		release(f, true);
 	fetch_program_answers(f, now);
 	while (resolve_take(f->resolve, &answer))
 		host_resolved(f, &answer, now);
@@ -320,6 +339,7 @@ enum fetch_next fetch_next(struct fetch *f, double seconds, const struct fetch_r
 			f->n_done--;
 			f->n_handed++;
 			f->delivered = j;
+			release(f, false);
 			job_fill_result(f, j);
 			*ret = &f->result;
 			return FETCH_GOT;

@@ -113,8 +113,10 @@ struct fetch_options {
 	 * whose first request is refused is done.  NULL: always yes. */
 	bool (*spend)(void *arg, uint32_t page, uint32_t site, enum fetch_spend what);
 	/* Called before requests of pages are sent (and robots.txt that spend() was asked
-	 * for), once for all that are sent together.  May be NULL. */
-	void (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
+	 * for), once for all that are sent together.  False: they wait until cleared(), which is
+	 * called often and may wait if it is told to, returns true.  May be NULL, both. */
+	bool (*sent)(void *arg, const struct fetch_sent *requests, size_t n);
+	bool (*cleared)(void *arg, bool wait);
 	/* Or NULL.  May this redirect be followed?  If not, the page ends with FETCH_MOVED. */
 	bool (*follows)(void *arg, const char *url, size_t size);
 	/* Or NULL.  Milliseconds of CLOCK_BOOTTIME: no request is sent later.  Looked at directly
@@ -241,6 +243,9 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err);
 /* Requests in flight finish; all others end with FETCH_STOPPED.  Redirects are no longer
  * followed, and nothing is retried. */
 void fetch_stop(struct fetch *f);
+/* Requests that wait for cleared() go out, as soon as they may: for a caller who has something
+ * long to do before he comes back. */
+void fetch_release(struct fetch *f);
 /* True in the last part of cycle_seconds (fetch_span.c).  Waiting pages then end with
  * FETCH_STOPPED, as they do when the time of their host is over.  Pages that have begun
  * are cut with FETCH_TIMEOUT at the end of the time; that counts against the page, not

@@ -107,6 +107,7 @@ struct fetch {
 	struct span cycle;
 	uint64_t draws;
 	VEC(struct fetch_sent) sent;    /* started, and not yet reported by opt.sent() */
+	bool held;                      /* what was started waits for opt.cleared() */
 	struct job *delivered;
 	struct buf decoded;
 	struct err decode_err;

@@ -315,10 +315,25 @@ int store_leases_forget(struct store *s, uint32_t but_cycle, struct err *err)
 	return s->ops->leases_forget(s, but_cycle, err);
 }
 
+int store_sent_start(struct store *s, const struct store_sent *sent, size_t n,
+                     struct err *err)
+{
+	return s->ops->sent_start(s, sent, n, err);
+}
+
+int store_sent_done(struct store *s, bool wait, struct err *err)
+{
+	return s->ops->sent_done ? s->ops->sent_done(s, wait, err) : 1;
+}
+
 int store_sent_add(struct store *s, const struct store_sent *sent, size_t n,
                    struct err *err)
 {
-	return s->ops->sent_add(s, sent, n, err);
+	int rc = store_sent_start(s, sent, n, err);
+
+	if (rc == 0)
+		rc = store_sent_done(s, true, err);
+	return rc < 0 ? rc : 0;
 }
 
 int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *err)

@@ -457,6 +457,12 @@ MUST_CHECK int store_leases_forget(struct store *s, uint32_t but_cycle, struct e
  * entry; store_sent_clear() deletes all. */
 MUST_CHECK int store_sent_add(struct store *s, const struct store_sent *sent, size_t n,
                               struct err *err);
+/* The same for who has something else to do meanwhile: entries are under way after
+ * store_sent_start(), and safe when store_sent_done() returns 1 (0: not yet; with `wait` it does
+ * not return before).  A start waits for those before. */
+MUST_CHECK int store_sent_start(struct store *s, const struct store_sent *sent, size_t n,
+                                struct err *err);
+MUST_CHECK int store_sent_done(struct store *s, bool wait, struct err *err);
 MUST_CHECK int store_sent(struct store *s, store_sent_each *each, void *arg, struct err *err);
 MUST_CHECK int store_sent_clear(struct store *s, struct err *err);
 

@@ -84,7 +84,8 @@ struct store_ops {
 	int (*leases_put)(struct store *, const struct store_lease *, size_t n, struct err *);
 	int (*leases)(struct store *, uint32_t cycle, store_lease_each *, void *, struct err *);
 	int (*leases_forget)(struct store *, uint32_t but_cycle, struct err *);
-	int (*sent_add)(struct store *, const struct store_sent *, size_t n, struct err *);
+	int (*sent_start)(struct store *, const struct store_sent *, size_t n, struct err *);
+	int (*sent_done)(struct store *, bool wait, struct err *);      /* NULL: always */
 	int (*sent)(struct store *, store_sent_each *, void *, struct err *);
 	int (*sent_clear)(struct store *, struct err *);
 

@@ -362,6 +362,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 		return rc;
 	fo.spend = crawl_spend;
 	fo.sent = crawl_sent;
+	fo.cleared = crawl_cleared;
 	if (o->fleet) {
 		fo.follows = crawl_follows;
 		fo.send_until = o->fleet->send_until;
@@ -430,6 +431,7 @@ static void release(struct crawl *c)
 	vec_release(&c->reserved);
 	vec_release(&c->touched.v);
 	vec_release(&c->sent.read);
+	vec_release(&c->sent.asked);
 	vec_release(&c->asking.dropped);
 	crawl_left_release(c);
 	crawl_quiet_release(c);

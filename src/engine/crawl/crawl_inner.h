@@ -145,6 +145,7 @@ struct crawl_sent_log {
 	int rc;                         /* of writing it: the first error, */
 	struct err err;                 /* and its text */
 	VEC(struct store_sent) read;    /* answers read since the last write */
+	VEC(struct store_sent) asked;   /* requests that go out when they are written */
 	bool late;                      /* some were there at the step before */
 };
 
@@ -312,7 +313,8 @@ void crawl_counts_end(struct crawl *c);
 /* In crawl_sent.c: what is sent is in the store before it goes out (the fetcher calls it,
  * `arg` is the crawl), and that an answer was read, at the next flush; did that fail?  And the pages of a cycle that broke off which were
  * sent and have no visit get one (in a batch; the row counts them). */
-void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n);
+bool crawl_sent(void *arg, const struct fetch_sent *requests, size_t n);
+bool crawl_cleared(void *arg, bool wait);
 void crawl_sent_read(struct crawl *c, uint32_t lease);
 void crawl_sent_flush(struct crawl *c, bool now);
 MUST_CHECK int crawl_sent_check(struct crawl *c, struct err *err);

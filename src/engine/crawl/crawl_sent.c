@@ -2,11 +2,11 @@
 /*
  * crawl_sent.c - requests under way, and what becomes of them when the program ends.
  *
- * Every request for a page is in the store before it goes out (store_sent_add(): one write
- * for all that go out together).  If the program then ends, by a page that crashes it
- * or a kill, the pages that were asked for and have no visit have lapsed: their requests
- * are spent, and they are not asked for again in that cycle.  So a page that crashes the
- * program does it once a cycle and not at every start.  (A stop or an error, such as a full
+ * Every request for a page is in the store before it goes out (one write for all that go out
+ * together; while it is under way they wait, and all else goes on).  If the program then
+ * ends, by a page that crashes it or a kill, the pages that were asked for and have no visit
+ * have lapsed: their requests are spent, and they are not asked for again in that cycle.  So a
+ * page that crashes the program does it once a cycle and not at every start.  (A stop or an error, such as a full
  * disk, is no page's fault: what it leaves is asked for again.  Not so in a fleet, after an error:
  * its budget holds for all that is sent.)
  *
@@ -30,27 +30,55 @@ static struct store_sent crawl_sent_row(const struct crawl *c, uint32_t lease, b
 	return (struct store_sent){ c->report->cycle.number, o->page, lease, o->reason, read };
 }
 
-void crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
+/* Write what is to be written: nothing is under way. */
+static void write_next(struct crawl *c)
+{
+	struct crawl_sent_log *l = &c->sent;
+
+	for (size_t i = 0; i < l->asked.n; i++)         /* one write for both */
+		vec_push(&l->read, l->asked.v[i]);
+	if (l->rc == 0 && l->read.n)
+		l->rc = store_sent_start(c->store, l->read.v, l->read.n, &l->err);
+	l->read.n = l->asked.n = 0;
+	l->late = false;
+}
+
+/* Is what was started safe?  An error: it never is, so what it is of does not go out. */
+static bool is_safe(struct crawl *c, bool wait)
+{
+	int rc = c->sent.rc;
+
+	if (rc == 0)
+		rc = store_sent_done(c->store, wait, &c->sent.err);
+	c->sent.rc = rc < 0 ? rc : 0;
+	return rc > 0;
+}
+
+bool crawl_sent(void *arg, const struct fetch_sent *requests, size_t n)
 {
 	struct crawl *c = arg;
-	VEC(struct store_sent) sent = { 0 };
 
-	if (c->apart || c->sent.rc < 0)
-		return;
-	for (size_t i = 0; i < c->sent.read.n; i++)     /* one write for both */
-		vec_push(&sent, c->sent.read.v[i]);
-	c->sent.read.n = 0;
+	if (c->apart)
+		return true;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t lease = c->life ? life_lease(c->life, &requests[i]) : requests[i].site;
 
 		if (lease)
-			vec_push(&sent, crawl_sent_row(c, lease, false));
+			vec_push(&c->sent.asked, crawl_sent_row(c, lease, false));
 	}
-	if (sent.n)
-		c->sent.rc = store_sent_add(c->store, sent.v, sent.n, &c->sent.err);
-	if (c->sent.rc < 0 && c->opts->fleet)
-		atomic_store(c->opts->fleet->send_until, 0);    /* they do not go out */
-	vec_release(&sent);
+	return crawl_cleared(c, false);
+}
+
+bool crawl_cleared(void *arg, bool wait)
+{
+	struct crawl *c = arg;
+
+	if (!is_safe(c, wait))
+		return false;
+	if (!c->sent.asked.n)
+		return true;
+	write_next(c);
+	return is_safe(c, wait);
 }
 
 void crawl_sent_read(struct crawl *c, uint32_t lease)
@@ -60,14 +88,10 @@ void crawl_sent_read(struct crawl *c, uint32_t lease)
 
 void crawl_sent_flush(struct crawl *c, bool now)
 {
-	if (!now && !c->sent.late) {
+	if (!now && !c->sent.late)
 		c->sent.late = c->sent.read.n > 0;
-		return;
-	}
-	c->sent.late = false;
-	if (c->sent.read.n && c->sent.rc == 0)
-		c->sent.rc = store_sent_add(c->store, c->sent.read.v, c->sent.read.n, &c->sent.err);
-	c->sent.read.n = 0;
+	else if (is_safe(c, false))
+		write_next(c);
 }
 
 int crawl_sent_check(struct crawl *c, struct err *err)

@@ -248,7 +248,7 @@ static int step(struct crawl *c, struct err *err)
 	if (rc == 0 && crawl_stopped(c) && c->batch.n)
 		rc = crawl_commit(c, err);
 	crawl_left_show(c);
-	return rc;
+	return rc < 0 ? rc : crawl_sent_check(c, err);
 }
 
 /* Count pages that were planned and not asked for: the budget or the time was used up. */

@@ -194,8 +194,10 @@ static int write_gathered(struct crawl *c, struct err *err)
 
 int crawl_commit(struct crawl *c, struct err *err)
 {
-	int rc = crawl_robots_check(c, err);
+	int rc;
 
+	fetch_release(c->fetch);        /* they need not wait for the commit */
+	rc = crawl_robots_check(c, err);
 	if (rc == 0)
 		rc = crawl_sent_check(c, err);
 	if (rc == 0)

@@ -158,9 +158,11 @@ static int take_answer(struct crawl *c, struct err *err)
 	int rc;
 
 	if (fetch_next(c->fetch, 0.2, &r) != FETCH_GOT)
-		return 0;
+		return crawl_sent_check(c, err);
 	rc = life_answered(c, r, err);
 	crawl_sent_flush(c, true);
+	if (rc >= 0)
+		rc = crawl_sent_check(c, err);
 	if (rc < 0)
 		return rc;
 	if (c->batch.n >= (c->opts->batch ? c->opts->batch : BATCH) ||

@@ -362,6 +362,13 @@ static int wait_some(struct pg_link *l, struct silence *quiet, struct err *err)
 	return p.revents && !PQconsumeInput(l->conn) ? pg_link_failed(l, NULL, err) : 0;
 }
 
+bool pg_link_readable(const struct pg_link *l)
+{
+	struct pollfd p = { .fd = PQsocket(l->conn), .events = POLLIN };
+
+	return PQflush(l->conn) != 0 || poll(&p, 1, 0) != 0;
+}
+
 int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err)
 {
 	struct silence quiet = { 0 };

@@ -63,6 +63,8 @@ int pg_link_failed(struct pg_link *l, const PGresult *r, struct err *err);
  * statement's results.  E_NET after PG_STATEMENT_SECONDS without an answer, and sooner if the
  * server does not answer to a new connection, either. */
 int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err);
+/* Has the server answered something, or is the connection lost?  Does not wait. */
+bool pg_link_readable(const struct pg_link *l);
 /* Run a COPY ... FROM STDIN, outside of a pipeline. */
 int pg_link_copy(struct pg_link *l, const char *sql, const char *data, size_t size,
                  struct err *err);

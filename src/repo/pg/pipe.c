@@ -127,17 +127,27 @@ static int read_one(struct pg_pipe *p, size_t i, int *first, struct err *err)
 	return rc;
 }
 
-int pg_pipe_run(struct pg_pipe *p, struct err *err)
+int pg_pipe_send(struct pg_pipe *p, struct err *err)
 {
-	int rc = 0, first = 0;
+	int rc = 0;
 
 	pg_pipe_mark(p);
-	p->failed = -1;
-	if (p->broken) {
+	if (p->broken || PQflush(p->link->conn) < 0) {
 		rc = pg_link_failed(p->link, NULL, err);
 		pg_link_close(p->link);         /* half a pipe is under way */
-		return rc;
 	}
+	p->is_sent = rc == 0;
+	return rc;
+}
+
+int pg_pipe_run(struct pg_pipe *p, struct err *err)
+{
+	int rc = p->is_sent ? 0 : pg_pipe_send(p, err), first = 0;
+
+	p->failed = -1;
+	p->is_sent = false;
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < p->sent.n && rc == 0; i++)
 		rc = read_one(p, i, &first, err);
 	p->sent.n = 0;

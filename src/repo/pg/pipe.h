@@ -25,6 +25,7 @@ struct pg_pipe {
 	int failed;                     /* the first statement that failed; -1: none */
 	bool is_check;                  /* by 1 / 0: a check said no, the server is well */
 	bool broken;                    /* could not be sent */
+	bool is_sent;                   /* its results were not read yet */
 };
 
 void pg_pipe_add(struct pg_pipe *p, enum pg_sql sql, const struct pg_args *args);
@@ -34,7 +35,10 @@ void pg_pipe_mark(struct pg_pipe *p);
  * added any more. */
 int pg_pipe_copy(struct pg_pipe *p, enum pg_sql sql, const struct pg_args *rows,
                  struct err *err);
-/* Wait for all results.  An error is that of the first statement that failed. */
+/* Send it and do not wait.  Until pg_pipe_run() has read the results, nothing else can go by its
+ * link. */
+int pg_pipe_send(struct pg_pipe *p, struct err *err);
+/* Send it, unless that was done, and wait for all results.  An error is that of the first statement that failed. */
 int pg_pipe_run(struct pg_pipe *p, struct err *err);
 void pg_pipe_release(struct pg_pipe *p);        /* and the results */
 

@@ -408,9 +408,10 @@ int pg_lease_run(struct store_pg *s, struct pg_pipe *p, struct err *err)
 int pg_apart(struct store_pg *s, struct pg_link **ret, struct err *err)
 {
 	bool is_free = !s->has.writing && !s->has.frozen;
+	int rc = is_free ? 0 : pg_sent_done(&s->base, true, err);
 
 	*ret = is_free ? &s->link : &s->side;
-	return (*ret)->conn ? 0 : pg_link_connect(*ret, err);
+	return rc < 0 ? rc : (*ret)->conn ? 0 : pg_link_connect(*ret, err);
 }
 
 static int ask_side(struct store_pg *s, void *arg, struct err *err)
@@ -516,7 +517,9 @@ int pg_commit(struct store *base, struct err *err)
 	if (!s->in_batch)
 		return 0;
 	pg_batch_flush(s);
-	rc = pg_try(s, commit_step, NULL, err);
+	rc = pg_sent_done(base, true, err);     /* before the batch, which outlasts the journal */
+	if (rc >= 0)
+		rc = pg_try(s, commit_step, NULL, err);
 	if (rc < 0)
 		return rc;
 	s->in_batch = s->writing = s->has.writing = s->has.batch = false;

@@ -27,6 +27,7 @@ static void pg_close(struct store *base)
 {
 	struct store_pg *s = pg_self(base);
 
+	pg_pipe_release(&s->noting.pipe);
 	pg_link_close(&s->side);
 	pg_link_close(&s->link);        /* the server ends its transaction and its locks */
 	pg_batch_release(&s->batch);
@@ -292,7 +293,8 @@ const struct store_ops store_pg_ops = {
 	.tag_put = pg_tag_put,
 	.tags = pg_tags,
 	.tagged = pg_tagged,
-	.sent_add = pg_sent_add,
+	.sent_start = pg_sent_start,
+	.sent_done = pg_sent_done,
 	.sent = pg_sent,
 	.sent_clear = pg_sent_clear,
 	.setting_put = pg_setting_put,

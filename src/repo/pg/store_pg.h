@@ -117,7 +117,9 @@ struct store_pg {
 	VEC(int64_t) file_ids;
 	struct arena got;               /* texts of rows under way */
 	VEC(struct pg_noted { struct store_sent row; int64_t token; }) journal;
-	                                /* entries since the last batch: open.c */
+	                                /* entries since the last batch: journal.c */
+	struct { size_t from; bool is_under_way; struct pg_pipe pipe; } noting;
+	                                /* those from there on are under way */
 };
 
 static inline struct store_pg *pg_self(struct store *s)
@@ -164,7 +166,7 @@ int pg_scan(struct store_pg *s, enum pg_sql sql, const struct pg_args *args, uns
 int pg_walk(struct store_pg *s, PGresult *r, const char *table, pg_row_each *each, void *arg,
             struct err *err);
 
-/* ---- open.c: the journal of requests ---- */
+/* ---- journal.c: the journal of requests ---- */
 
 /* Write it again: a server that was killed may have lost its end. */
 int pg_journal_repeat(struct store_pg *s, struct err *err);
@@ -253,7 +255,8 @@ int pg_care_log(struct store *, uint32_t, uint32_t, uint32_t, store_care_each *,
 int pg_tag_put(struct store *, struct text, const uint32_t *, size_t, bool, struct err *);
 int pg_tags(struct store *, uint32_t, store_tag_each *, void *, struct err *);
 int pg_tagged(struct store *, struct text, store_tagged_each *, void *, struct err *);
-int pg_sent_add(struct store *, const struct store_sent *, size_t, struct err *);
+int pg_sent_start(struct store *, const struct store_sent *, size_t, struct err *);
+int pg_sent_done(struct store *, bool, struct err *);
 int pg_sent(struct store *, store_sent_each *, void *, struct err *);
 int pg_sent_clear(struct store *, struct err *);
 int pg_setting_put(struct store *, const char *, const char *, struct err *);

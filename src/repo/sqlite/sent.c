@@ -39,8 +39,8 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-int sqlite_sent_add(struct store *base, const struct store_sent *sent, size_t n,
-                    struct err *err)
+int sqlite_sent_start(struct store *base, const struct store_sent *sent, size_t n,
+                      struct err *err)
 {
 	struct store_sqlite *s = self(base);
 	char path[sizeof s->path + 8];

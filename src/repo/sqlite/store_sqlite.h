@@ -173,7 +173,7 @@ int sqlite_leases_put(struct store *, const struct store_lease *, size_t n, stru
 int sqlite_leases(struct store *, uint32_t cycle, store_lease_each *, void *,
                   struct err *);
 int sqlite_leases_forget(struct store *, uint32_t but_cycle, struct err *);
-int sqlite_sent_add(struct store *, const struct store_sent *, size_t n, struct err *);
+int sqlite_sent_start(struct store *, const struct store_sent *, size_t n, struct err *);
 int sqlite_sent(struct store *, store_sent_each *, void *, struct err *);
 int sqlite_sent_clear(struct store *, struct err *);
 int sqlite_care_put(struct store *, const struct store_care *, size_t, int64_t, struct err *);
