@@ -10,6 +10,7 @@
 #include "cli/print/failing_print.h"
 #include "cli/cmd/read/fleet_print.h"
 #include "cli/print/history_print.h"
+#include "engine/book/last_cycle.h"
 #include "engine/recall/resume.h"
 #include "policy/catalogue/catalogue.h"
 
@@ -198,7 +199,7 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	struct pages_opts po = { 0 };
 	struct loaded loaded = { 0 };
 	struct logging l = { .o = o, .loaded = &loaded };
-	struct store_counts counts = { 0 };
+	struct last_cycle last = { 0 };
 	struct json j;
 	int rc;
 
@@ -211,14 +212,15 @@ static int log_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	rc = repository_read(cli, &l.store, err);
 	if (rc < 0)
 		return rc;
-	if ((rc = store_count(l.store, &counts, err)) == 0 &&
-	    (rc = moved_load(&l.moved, l.store, err)) == 0 &&
-	    (rc = load_pages(&loaded, l.store, &po, err)) == 0) {
-		l.n_cycles = (uint32_t)counts.cycles;
-		if (o->cycle > (int64_t)counts.cycles)
-			rc = err_set(err, E_USAGE, "cycle %lld: the repository has had %llu; "
-			             "`freshet log` lists them", (long long)o->cycle,
-			             (unsigned long long)counts.cycles);
+	rc = last_cycle_read(l.store, &last, err);
+	l.n_cycles = last.row.number;
+	if (rc == 0 && o->cycle > l.n_cycles)
+		rc = err_set(err, E_USAGE, "cycle %lld: the repository has had %u; `freshet log` lists "
+		             "them", (long long)o->cycle, l.n_cycles);
+	/* visits are shown with the URLs of their pages; cycles need none */
+	if (rc == 0 && (rc = moved_load(&l.moved, l.store, err)) == 0 && (o->cycle || o->visits))
+		rc = load_pages(&loaded, l.store, &po, err);
+	if (rc == 0) {
 		if (o->skipped)
 			l.visited = mem_zalloc(loaded.pages.n, 1);
 		if (rc == 0 && cli->common.json) {
