@@ -98,12 +98,16 @@ sql "update fleet_fences set fence = fence + 1"
 expect 0 $f -C r add "http://127.0.0.1:$port/new" "http://127.0.0.2:$port/new"
 [ "$(sql 'select count(*) from fleet_inbox')" = 2 ] || [ "$(sql 'select count(*) from fleet_inbox')" = 1 ] || fail "inbox: $(sql 'select * from fleet_inbox')"
 expect 0 $f -C r remove "$page"
+touched="http://127.0.0.4:$port/p1"
+expect 0 $f -C r touched --by cms "$touched"
+[ "$(sql "select touched from pages where url = '$touched'")" = 0 ] || fail "touched in a shard that another holds"
 expect 5 $f -C r cycle --shard 0
 sql "update fleet_shards set until = clock_timestamp()"
 expect 0 $f -C r add "http://127.0.0.3:$port/new"       # settles what nobody holds
 [ "$(sql 'select count(*) from fleet_inbox')" = 0 ] || fail "inbox after: $(sql 'select * from fleet_inbox')"
 [ "$(sql "select count(*) from pages where url like '%/new'")" = 3 ] || fail "new pages"
 [ "$(sql "select care from pages where url = '$page'")" = 1 ] || fail "removed: $(sql "select care from pages where url = '$page'")"
+[ "$(sql "select touched > 0 and notifier > 0 from pages where url = '$touched'")" = t ] || fail "touched: $(sql "select touched, notifier from pages where url = '$touched'")"
 printf '{"url":"%s","status":200,"digest":"x"}\n' "http://127.0.0.4:$port/p1" > told
 expect 0 $f -C r tell told --json
 is told 1

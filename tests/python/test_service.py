@@ -68,6 +68,8 @@ def test_settings_and_pages(repository):
         assert crawl.add("http://example.org/new") and not crawl.add("http://example.org/new")
         assert crawl.status()["pages"] == 21
         crawl.remove("http://example.org/new")
+        assert crawl.touched(["http://example.org/3", "http://nowhere.example/"]) == 1
+        assert crawl.touched(iter(["http://example.org/3"])) == 0           # it is marked already
         with pytest.raises(freshet.UsageError):
             crawl.tell("http://example.net/", status=200, digest="1")
 
