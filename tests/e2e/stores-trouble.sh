@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # What becomes of a cycle when PostgreSQL freezes in the middle of it, or its disk is full: it waits,
-# or ends with status 5 and says why; the next start goes on.  After a freeze no page is asked for
-# twice; after an error of the server those of the batch that it refused are (crawl_sent.c says why).
+# or ends with status 5 and says why; the next start goes on.  No page is asked for twice.
 # Each page is told of once.  scripts/trial-postgres does the same to a real server.
 . "$SRC/tests/lib/e2e.sh"
 [ -n "${FRESHET_TEST_PG:-}" ] || { echo "no FRESHET_TEST_PG: scripts/run-tests sets it"; exit 1; }
@@ -43,8 +42,8 @@ begin() { # parameters: a cycle in the background, held after 20 requests: $run
 }
 ends() { local rc=0; wait $run || rc=$?; [ $rc = "$1" ] || fail "status $rc, wanted $1"; } # status
 once() { [ "$(sort log | uniq -d | wc -l)" = 0 ] || fail "asked for twice: $(sort log | uniq -d | head -3)"; }
-whole() { # cycle: each page was asked for, and is told of once
-	[ "$(sort -u log | wc -l)" = $pages ] || fail "$(sort -u log | wc -l) pages asked for, not $pages"
+whole() { # cycle [noted]: each page was asked for, but for some that were noted and could not be sent; is told of once
+	[ "$(sort -u log | wc -l)" -ge $((pages - ${2:-0})) ] || fail "$(sort -u log | wc -l) pages asked for, not $pages"
 	sql "SELECT count(*), count(DISTINCT page), count(DISTINCT ord), sum((outcome <> 4)::int + extra) FROM visits WHERE cycle = $1" > rows
 	[ "$(cat rows)" = "$pages|$pages|$pages|$pages" ] || fail "visits of cycle $1: $(cat rows)"
 	expect 0 $f -C r --store "$(store patience=60)" check
@@ -64,7 +63,7 @@ grep -q 'given up after 5 s: what was committed is there' err || fail "does not 
 kill -CONT $cutter
 cycle patience=60 || fail "the cycle does not go on"
 is resumed True; is complete True; is downloads $pages
-once; whole 2
+once; whole 2 4
 
 # no room on the server's disk: status 5 and nothing of the batch; when there is room, it goes on
 begin patience=60
@@ -76,6 +75,6 @@ expect 0 $f -C r --store "$(store patience=60)" check
 sql 'DROP FUNCTION full_disk CASCADE'
 cycle patience=60 || fail "the cycle does not go on"
 is resumed True; is complete True; is downloads $pages
-whole 3
+once; whole 3 4
 sql "SET client_min_messages = warning; DROP SCHEMA $schema CASCADE"
 echo ok

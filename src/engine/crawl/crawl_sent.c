@@ -2,13 +2,14 @@
 /*
  * crawl_sent.c - requests under way, and what becomes of them when the program ends.
  *
- * Every request for a page is in the store before it goes out (one write for all that go out
- * together; while it is under way they wait, and all else goes on).  If the program then
- * ends, by a page that crashes it or a kill, the pages that were asked for and have no visit
- * have lapsed: their requests are spent, and they are not asked for again in that cycle.  So a
- * page that crashes the program does it once a cycle and not at every start.  (A stop or an error, such as a full
- * disk, is no page's fault: what it leaves is asked for again.  Not so in a fleet, after an error:
- * its budget holds for all that is sent.)
+ * Every request for a page is in the store before it goes out (one write for all that go
+ * out together; while it is under way they wait, and all else goes on).  If the program
+ * then ends, by a page that crashes it or a kill, the pages that were asked for and have no
+ * visit have lapsed: their requests are spent, and they are not asked for again in that
+ * cycle.  So a page that crashes the program does it once a cycle and not at every start.
+ * (A stop or an error, such as a full disk, is no page's fault: what it leaves is asked for
+ * again.  Not so with a store at network distance, after an error: there the budget holds
+ * for all that is sent.)
  *
  * A lapse says nothing of the page the first time: the visit is `blocked`.  The second
  * time in a row it is `failed`, and counts as any failure does; but not of a page whose

@@ -163,7 +163,9 @@ static void walk(struct store *s, const char *folder, int cuts)
 			DO(store_begin(s, &err));
 		}
 		write_batch(s, b);
-		DO(store_sent_add(s, &sent, 1, &err));
+		DO(store_sent_start(s, &sent, 1, &err));        /* goes on beside the batch */
+		if (b % 3 == 1)
+			DO(store_sent_done(s, true, &err));
 		n = 0;
 		if (b % 7 == 3)                 /* the batch is sent before its end */
 			DO(store_pages(s, 0, count_page, &n, &err));
@@ -269,6 +271,56 @@ static void write_large(struct store *s, bool *ret_any_new)
 	}
 }
 
+/* Cuts in the middle of COPY: a batch of new pages, captures and visits that all go so, of some
+ * megabytes, of which each connection carries less until the cuts are over. */
+static void test_cut_in_copy(void **state)
+{
+	int cuts = number_of("LOST_CUTS", 6) / 2;
+	char folder[SCRATCH_PATH], bad[SCRATCH_LONG], url[PG_URL];
+	static struct store_capture captures[LARGE_PAGES];
+	static struct store_visit visits[LARGE_PAGES];
+	static uint8_t put[LARGE_PAGES];
+	struct store_counts counts;
+	uint32_t b = 0, n = 0;
+	struct store *s;
+	struct err err;
+	bool any_new;
+	int in;
+	pid_t cutter;
+
+	(void)state;
+	scratch_folder(folder, "cut");
+	cutter = start_cutter(folder, 7, cuts, 3000000, &in, url);
+	DO(store_open(&s, url, STORE_CREATE, &err));
+	store_close(s);
+	snprintf(bad, sizeof bad, "%s/bad", folder);
+	close(open(bad, O_CREAT | O_WRONLY, 0666));
+	while (store_open(&s, url, STORE_EXISTING, &err) < 0)
+		usleep(10000);
+	DO(store_begin(s, &err));
+	write_large(s, &any_new);
+	assert_true(any_new);
+	for (uint32_t i = 0; i < LARGE_PAGES; i++) {
+		captures[i] = (struct store_capture){ .page = i, .time = 1700000000, .status = 200 };
+		visits[i] = (struct store_visit){ .cycle = 1, .page = i, .time = 1700000000,
+			.score = NAN, .probability = NAN };
+	}
+	DO(store_captures_put(s, captures, LARGE_PAGES, STORE_FIRST, put, &err));
+	DO(store_visits_add(s, visits, LARGE_PAGES, &err));
+	DO(store_commit(s, &err));
+	assert_true(cuts_so_far(folder) >= (cuts ? 1 : 0));
+	DO(store_count(s, &counts, &err));
+	assert_int_equal(counts.pages, LARGE_PAGES);
+	assert_int_equal(counts.captures, LARGE_PAGES);
+	assert_int_equal(counts.visits, LARGE_PAGES);
+	DO(store_visits(s, 1, 2, count_visit, &n, &err));
+	assert_int_equal(n, LARGE_PAGES);
+	DO(whole_check(s, &err));
+	store_close(s);
+	close(in);
+	waitpid(cutter, NULL, 0);
+}
+
 /* A server that is frozen in the middle of a batch, so that connections stay open and nothing
  * comes: status 5, and when it wakes the batch is there as a whole or not at all. */
 static void test_frozen(void **state)
@@ -315,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_cut_in_copy),
 		cmocka_unit_test(test_away_for_long),
 		cmocka_unit_test(test_frozen),
 	};
