@@ -236,7 +236,7 @@ static int end_row(struct crawl *c, double began, int rc, struct err *err)
 	c->report->cycle.seconds_total += crawl_seconds() - began;
 	if (rc < 0 && rc != E_STOP) {
 		store_rollback(c->store);
-		if (!store_is_far(c->store))
+		if (!c->opts->fleet && !store_is_far(c->store))
 			(void)!store_sent_clear(c->store, &second);     /* no page's fault: ask again */
 		return rc;
 	}

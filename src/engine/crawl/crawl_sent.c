@@ -8,8 +8,8 @@
  * visit have lapsed: their requests are spent, and they are not asked for again in that
  * cycle.  So a page that crashes the program does it once a cycle and not at every start.
  * (A stop or an error, such as a full disk, is no page's fault: what it leaves is asked for
- * again.  Not so with a store at network distance, after an error: there the budget holds
- * for all that is sent.)
+ * again.  Not so after an error in a fleet, or with a store at network distance: there the
+ * budget holds for all that is sent.)
  *
  * A lapse says nothing of the page the first time: the visit is `blocked`.  The second
  * time in a row it is `failed`, and counts as any failure does; but not of a page whose
