@@ -238,6 +238,11 @@ int store_captures(struct store *s, const uint32_t *pages, size_t n,
 	return s->ops->captures(s, pages, n, each, arg, err);
 }
 
+int store_captures_links(struct store *s, store_capture_each *each, void *arg, struct err *err)
+{
+	return s->ops->captures_links(s, each, arg, err);
+}
+
 int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,
                          void *arg, struct err *err)
 {

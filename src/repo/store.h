@@ -348,6 +348,10 @@ MUST_CHECK int store_captures_refresh(struct store *s, const struct store_header
 /* Of these pages, or of all (pages == NULL), by page as they are named, then time. */
 MUST_CHECK int store_captures(struct store *s, const uint32_t *pages, size_t n,
                               store_capture_each *each, void *arg, struct err *err);
+/* All, by page and time, with what links and sizes are read from: id, page, time, status,
+ * revisit, length, words, links, target.  Their other fields are unset. */
+MUST_CHECK int store_captures_links(struct store *s, store_capture_each *each, void *arg,
+                                    struct err *err);
 /* Those with a higher id, by id: what was added since, if the highest was remembered. */
 MUST_CHECK int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,
                                     void *arg, struct err *err);

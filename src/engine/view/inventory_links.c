@@ -146,7 +146,7 @@ static int read_all(struct inventory *v, struct store *s, const struct inventory
 	linking_init(&l, needs);
 	if (o->progress)
 		progress_start(o->progress, "reading links", "pages", p->n);
-	rc = store_captures(s, NULL, 0, read_links, &l, err);
+	rc = store_captures_links(s, read_links, &l, err);
 	resolve_links(&l);
 	if (o->progress)
 		progress_end(o->progress);

@@ -180,6 +180,24 @@ int pg_captures_refresh(struct store *base, const struct store_headers *rows, si
 	return pg_leave(s, own, rc, err);
 }
 
+static int scan_all(struct store_pg *s, enum pg_sql which, struct walking *w)
+{
+	struct pg_args a = { 0 };
+	int rc;
+
+	pg_shard_args(s, &a);
+	rc = pg_scan(s, which, &a, SCAN_PART, "captures", see_capture, w, w->err);
+	pg_args_release(&a);
+	return rc;
+}
+
+int pg_captures_links(struct store *base, store_capture_each *each, void *arg, struct err *err)
+{
+	struct walking w = { each, arg, err };
+
+	return scan_all(pg_self(base), PG_CAPTURE_LINKS, &w);
+}
+
 int pg_captures(struct store *base, const uint32_t *pages, size_t n, store_capture_each *each,
                 void *arg, struct err *err)
 {
@@ -188,13 +206,11 @@ int pg_captures(struct store *base, const uint32_t *pages, size_t n, store_captu
 	struct pg_args a = { 0 };
 	int rc = 0;
 
-	if (!pages) {
-		pg_shard_args(s, &a);
-		rc = pg_scan(s, PG_CAPTURE_SCAN, &a, SCAN_PART, "captures", see_capture, &w, err);
-	} else if (n) {
+	if (!pages)
+		return scan_all(s, PG_CAPTURE_SCAN, &w);
+	if (n)
 		pg_show_writes(s, PG_ALL_TABLES);
-	}
-	for (size_t from = 0; pages && from < n && rc == 0; from += AT_ONCE) {
+	for (size_t from = 0; from < n && rc == 0; from += AT_ONCE) {
 		struct pg_rows some = { .types = "i" };
 		PGresult *r = NULL;
 

@@ -269,6 +269,7 @@ const struct store_ops store_pg_ops = {
 	.foresee = pg_foresee,
 	.captures_refresh = pg_captures_refresh,
 	.captures = pg_captures,
+	.captures_links = pg_captures_links,
 	.captures_since = pg_captures_since,
 	.captures_drop = pg_captures_drop,
 	.captures_move = pg_captures_move,

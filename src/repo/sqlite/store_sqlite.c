@@ -263,6 +263,7 @@ const struct store_ops store_sqlite_ops = {
 	.captures_get = sqlite_captures_get,
 	.captures_refresh = sqlite_captures_refresh,
 	.captures = sqlite_captures,
+	.captures_links = sqlite_captures_links,
 	.captures_since = sqlite_captures_since,
 	.captures_drop = sqlite_captures_drop,
 	.captures_move = sqlite_captures_move,

@@ -112,6 +112,27 @@ static int same_capture(void *arg, const struct store_capture *c, struct err *er
 	return 0;
 }
 
+static int same_links(void *arg, const struct store_capture *c, struct err *err)
+{
+	const struct store_capture *e = arg;
+
+	(void)err;
+	assert_true(c->id == e->id);
+	assert_int_equal(c->page, e->page);
+	assert_int_equal(c->time, e->time);
+	assert_int_equal(c->status, e->status);
+	assert_int_equal(c->revisit, e->revisit);
+	assert_int_equal(c->length, e->length);
+	assert_int_equal(c->words, e->words);
+	assert_int_equal(c->links.size, e->links.size);
+	assert_memory_equal(c->links.s, e->links.s, e->links.size);
+	assert_int_equal(c->target.size, e->target.size);
+	assert_memory_equal(c->target.s, e->target.s, e->target.size);
+	assert_null(c->digest.s);               /* not asked for */
+	assert_null(c->file.s);
+	return 0;
+}
+
 static void test_a_capture_comes_back_whole(void **state)
 {
 	struct store *s = *state;
@@ -120,6 +141,7 @@ static void test_a_capture_comes_back_whole(void **state)
 		.links = text("/x /y"), .has_simhash = true, .simhash = 0xfedcba9876543210u,
 		.length = 5, .bytes_text = 4, .words = 0, .images = -1, .tables = -1, .emails = -1,
 		.outlinks = 2, .file = text("a.warc.gz"), .offset = 0, .size = 77,
+		.target = text("http://a/there"),
 	}, twice = c, got;
 	struct err err;
 
@@ -130,6 +152,7 @@ static void test_a_capture_comes_back_whole(void **state)
 	assert_int_equal(store_commit(s, &err), 0);
 	assert_int_equal(store_captures(s, &(uint32_t){ 0 }, 1, same_capture, &c, &err), 0);
 	assert_int_equal(store_captures(s, NULL, 0, same_capture, &c, &err), 0);
+	assert_int_equal(store_captures_links(s, same_links, &c, &err), 0);
 	assert_int_equal(store_capture_get(s, c.id, &got, &err), 1);
 	same_capture(&c, &got, &err);
 }

@@ -365,6 +365,13 @@ static char *undisturbed(bool pg, bool merge, unsigned *ret_files)
 	return after;
 }
 
+/* Under the sanitizers every third step: odd ones and even ones. */
+#ifdef __SANITIZE_ADDRESS__
+#define STEPS 3
+#else
+#define STEPS 1
+#endif
+
 /* every: kill at each step, or at some. */
 static void kill_at_steps(bool pg, bool merge, int every)
 {
@@ -401,8 +408,8 @@ static void kill_at_steps(bool pg, bool merge, int every)
 	free(want);
 }
 
-static void test_killed_prune(void **state) { (void)state; kill_at_steps(false, false, 1); }
-static void test_killed_merge(void **state) { (void)state; kill_at_steps(false, true, 1); }
+static void test_killed_prune(void **state) { (void)state; kill_at_steps(false, false, STEPS); }
+static void test_killed_merge(void **state) { (void)state; kill_at_steps(false, true, STEPS); }
 static void test_killed_prune_pg(void **state) { (void)state; kill_at_steps(true, false, 7); }
 static void test_killed_merge_pg(void **state) { (void)state; kill_at_steps(true, true, 5); }
 
