@@ -5,7 +5,7 @@
  * Two steps, each of which can be broken off anywhere and begun again:
  * - rows: captures that need not stay are deleted from the tables, some pages a batch.  Visits
  *   stay, so policies know what they knew;
- * - files (sweep.c): an archive file without a capture is deleted; one that is mostly unused
+ * - files (sweep.c, anew.c): an archive file without a capture is deleted; one that is mostly unused
  *   is written anew without the records that no capture names (rewrite.c).
  * A file is touched only if Freshet wrote it (its name says so) and it lies in the folder
  * `warc` of the repository.  Archives that were imported from elsewhere are never touched.
@@ -74,7 +74,7 @@ MUST_CHECK int prune_run(struct prune *p, struct err *err);
 /* Merge small files; the records stay as they are. */
 MUST_CHECK int prune_merge(struct prune *p, struct err *err);
 
-/* ---- sweep.c ---- */
+/* ---- anew.c ---- */
 
 /* Delete files without a capture, write anew those that are mostly unused. */
 MUST_CHECK int sweep_run(struct prune *p, struct err *err);

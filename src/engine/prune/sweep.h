@@ -31,6 +31,8 @@ struct sweep {
 MUST_CHECK int sweep_files(struct prune *p, int (*work)(struct sweep *, struct err *),
                            struct err *err);
 void sweep_step(const struct sweep *w, const char *what);
+/* The error of a file that cannot be written anew. */
+int sweep_unfit(struct sweep *w, uint32_t i, const char *why, struct err *err);
 /* The bytes of a file; munmap() them. */
 MUST_CHECK int sweep_map(struct sweep *w, uint32_t i, char **ret, uint64_t *ret_size,
                          struct err *err);

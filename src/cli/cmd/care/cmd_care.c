@@ -1,116 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_care.c - `freshet remove`, `pause`, `resume` and `tag`: which pages are under care. */
+/* cmd_care.c - `freshet remove`, `pause` and `resume`: which pages are under care. */
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/frame/repository.h"
+#include "cli/cmd/care/caring.h"
 #include "cli/frame/shards.h"
-#include "engine/book/care.h"
 #include "engine/fleet/work.h"
 
-struct care_opts {
-	const char *site, *tag;
-	struct option_list match;
-	bool dry_run, undo, delete_;
-};
-
-#define CHOOSING \
-	OPT_TEXT(care_opts, site, NULL, "HOST", "the pages of a host and of its subdomains"), \
-	OPT_LIST(care_opts, match, "RULE", "the pages that one of these rules fits: a prefix, a " \
-	         "glob or regex:R; `freshet help set` has the forms"), \
-	OPT_TEXT(care_opts, tag, NULL, "TAG", "the pages that have this tag"), \
-	OPT_FLAG(care_opts, dry_run, "change nothing; say how many pages it would be")
-
 static const struct option_spec remove_options[] = {
-	CHOOSING,
+	CARE_CHOOSING,
 	OPT_FLAG(care_opts, undo, "bring removed pages back"),
 	OPT_END
 };
 
-static const struct option_spec pause_options[] = { CHOOSING, OPT_END };
-
-static const struct option_spec tag_options[] = {
-	CHOOSING,
-	{ .name = "delete", .type = OPTION_FLAG, .offset = offsetof(struct care_opts, delete_),
-	  .help = "take the tag away" },
-	OPT_END
-};
-
-/* A command at work. */
-struct caring {
-	struct cli *cli;
-	const struct care_opts *opts;
-	struct care_which which;
-	struct care_pages pages;
-	struct care_writing writing;
-	uint64_t n_warned;
-};
-
-static int choose(struct caring *c, struct err *err)
-{
-	struct care_which *w = &c->which;
-	int rc = 0;
-
-	for (size_t i = 0; i < c->opts->match.n && rc == 0; i++)
-		rc = scope_list_add(&w->match, c->opts->match.v[i], err);
-	if (rc < 0)
-		return rc;
-	w->site = c->opts->site;
-	w->tag = c->opts->tag;
-	w->report = log_warn_few;
-	w->arg = &c->n_warned;
-	if (!w->n_urls && !w->site && !w->tag && !w->match.rules.n)
-		return err_set(err, E_USAGE, "%s: which pages? Name URLs, or give --site, --match or "
-		               "--tag", c->cli->command->name);
-	if (w->n_urls && (w->site || w->tag || w->match.rules.n))
-		return err_set(err, E_USAGE, "%s: URLs go alone; --site, --match and --tag choose "
-		               "together", c->cli->command->name);
-	rc = care_choose(&c->pages, c->writing.store, w, err);
-	if (rc == 0 && !c->pages.pages.n && c->pages.n_unknown)
-		rc = err_set(err, E_USAGE, "none of these pages is in this repository");
-	return rc;
-}
-
-static int caring_open(struct caring *c, struct cli *cli, void *opts, int n_args, char **args,
-                       bool writes, struct err *err)
-{
-	*c = (struct caring){ .cli = cli, .opts = opts,
-	                      .which = { .urls = args, .n_urls = (size_t)n_args } };
-	c->writing = (struct care_writing){ .now = clock_now(), .dry = c->opts->dry_run };
-	return writes && !c->opts->dry_run ? repository_open(cli, &c->writing.store, err) :
-	       repository_read(cli, &c->writing.store, err);
-}
-
-static void caring_close(struct caring *c)
-{
-	store_close(c->writing.store);
-	scope_list_release(&c->which.match);
-	care_pages_release(&c->pages);
-}
-
-/* "12 pages removed", or would be; *more: what else is to be said. */
-static void print_change(const struct caring *c, uint64_t n, const char *done, const char *more)
-{
-	struct json j;
-
-	if (c->cli->common.json) {
-		cli_json_begin(&j, c->cli->command->name);
-		json_kint(&j, "pages", (int64_t)c->pages.pages.n);
-		json_kint(&j, "changed", (int64_t)n);
-		json_kint(&j, "unknown", c->pages.n_unknown);
-		json_kbool(&j, "dry_run", c->opts->dry_run);
-		cli_json_end(&j);
-		return;
-	}
-	printf("%llu page%s %s%s", (unsigned long long)n, n == 1 ? "" : "s",
-	       c->opts->dry_run ? "would be " : "", done);
-	if (c->pages.pages.n > n)
-		printf(", %llu already %s so", (unsigned long long)(c->pages.pages.n - n),
-		       c->pages.pages.n - n == 1 ? "was" : "were");
-	if (c->pages.n_unknown)
-		printf(", %u not in this repository", c->pages.n_unknown);
-	printf("%s\n", n && more && !c->opts->dry_run ? more : "");
-}
+static const struct option_spec pause_options[] = { CARE_CHOOSING, OPT_END };
 
 /* ---- on a fleet: mail to the shards ---- */
 
@@ -131,7 +34,7 @@ static int mail_chosen(struct mailing *m, struct err *err)
 	int rc = repository_read(c->cli, &c->writing.store, err);
 
 	if (rc == 0)
-		rc = choose(c, err);
+		rc = caring_choose(c, err);
 	for (size_t i = 0; rc == 0 && i < c->pages.pages.n; i++)
 		vec_push(&numbers, c->pages.pages.v[i].page);
 	if (rc == 0 && !c->opts->dry_run)
@@ -182,7 +85,7 @@ static int care_fleet(struct cli *cli, const struct care_opts *o, const char *ki
 	if (rc < 0)
 		return rc;
 	all.pages.n_unknown = (uint32_t)stats.unknown;
-	print_change(&all, stats.cared, done, NULL);
+	caring_print(&all, stats.cared, done, NULL);
 	if (left)
 		log_info("%u shard%s held by workers: they do the rest", left, left == 1 ? " is" : "s are");
 	return 0;
@@ -199,11 +102,11 @@ static int remove_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		return care_fleet(cli, o, o->undo ? "restore" : "remove",
 		                  o->undo ? "brought back" : "removed", n_args, args, err);
 	rc = caring_open(&c, cli, opts, n_args, args, true, err);
-	if (rc == 0 && (rc = choose(&c, err)) == 0)
+	if (rc == 0 && (rc = caring_choose(&c, err)) == 0)
 		rc = care_change(&c.writing, &c.pages, o->undo ? 0 : CARE_REMOVED,
 		                 o->undo ? CARE_REMOVED : 0, &n, err);
 	if (rc == 0)
-		print_change(&c, n, o->undo ? "brought back" : "removed", o->undo ? "" :
+		caring_print(&c, n, o->undo ? "brought back" : "removed", o->undo ? "" :
 		             "; their history stays: `freshet add`, or remove --undo, brings them back");
 	caring_close(&c);
 	return rc;
@@ -267,7 +170,7 @@ static int pause_or_resume(struct cli *cli, void *opts, int n_args, char **args,
 		                  n_args, args, err);
 	rc = caring_open(&c, cli, opts, n_args, args, true, err);
 	if (rc == 0)
-		rc = choose(&c, err);
+		rc = caring_choose(&c, err);
 	if (rc == 0 && whole && !pause)         /* also pages that were paused one by one */
 		rc = care_change(&c.writing, &c.pages, 0, CARE_PAUSED, &n, err);
 	if (rc == 0 && whole) {
@@ -282,7 +185,7 @@ static int pause_or_resume(struct cli *cli, void *opts, int n_args, char **args,
 		held = pause ? 0 : count_waiting(&c.pages, CARE_SITE);
 	}
 	if (rc == 0)
-		print_change(&c, n, pause ? "paused" : "resumed",
+		caring_print(&c, n, pause ? "paused" : "resumed",
 		             pause && whole ? "; so will be those that come" : "");
 	if (rc == 0 && held)
 		log_info("%llu of them still rest: their site is paused, `freshet resume --site HOST` "
@@ -299,98 +202,6 @@ static int pause_run(struct cli *cli, void *opts, int n_args, char **args, struc
 static int resume_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	return pause_or_resume(cli, opts, n_args, args, false, err);
-}
-
-/* ---- tags ---- */
-
-static int list_tag(void *arg, struct text tag, uint64_t n, struct err *err)
-{
-	struct json *j = arg;
-
-	(void)err;
-	if (!j) {
-		char shown[STORE_TAG_MAX + 1];
-
-		snprintf(shown, sizeof shown, "%.*s", (int)tag.size, tag.s);
-		printf("%s %llu\n", log_plain(shown), (unsigned long long)n);
-		return 0;
-	}
-	json_object(j);
-	json_key(j, "tag");
-	json_strn(j, tag.s, tag.size);
-	json_kint(j, "pages", (int64_t)n);
-	json_end_object(j);
-	return 0;
-}
-
-static int list_tags(struct caring *c, struct err *err)
-{
-	struct json j;
-	int rc;
-
-	if (!c->cli->common.json)
-		return store_tags(c->writing.store, STORE_NONE, list_tag, NULL, err);
-	cli_json_begin(&j, "tag");
-	json_key(&j, "tags");
-	json_array(&j);
-	rc = store_tags(c->writing.store, STORE_NONE, list_tag, &j, err);
-	json_end_array(&j);
-	cli_json_end(&j);
-	return rc;
-}
-
-static int put_tag(struct caring *c, const char *tag, struct err *err)
-{
-	VEC(uint32_t) pages = { 0 };
-	struct store *s = c->writing.store;
-	int rc;
-
-	for (size_t i = 0; i < c->pages.pages.n; i++)
-		vec_push(&pages, c->pages.pages.v[i].page);
-	rc = store_begin(s, err);
-	if (rc == 0)
-		rc = store_tag_put(s, (struct text){ tag, strlen(tag) }, pages.v, pages.n,
-		                   !c->opts->delete_, err);
-	if (rc == 0)
-		rc = store_commit(s, err);
-	if (rc < 0)
-		store_rollback(s);
-	vec_release(&pages);
-	return rc;
-}
-
-static int tag_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
-{
-	const struct care_opts *o = opts;
-	struct caring c;
-	VEC(char *) own = { 0 };
-	int rc;
-
-	/* of a fleet, shard after shard: each has its own pages */
-	if (shards_count(cli) > 1 && cli->common.shard < 0 && n_args > 1) {
-		vec_push(&own, args[0]);
-		for (int i = 1; i < n_args; i++)
-			if (shards_of(cli, args[i]) == cli->shard)
-				vec_push(&own, args[i]);
-		if (own.n == 1) {
-			vec_release(&own);
-			return 0;
-		}
-		args = own.v;
-		n_args = (int)own.n;
-	}
-	rc = caring_open(&c, cli, opts, n_args ? n_args - 1 : 0, args + 1, n_args > 0, err);
-	if (rc == 0 && !n_args) {
-		rc = list_tags(&c, err);
-	} else if (rc == 0 && (rc = choose(&c, err)) == 0) {
-		if (!o->dry_run)
-			rc = put_tag(&c, args[0], err);
-		if (rc == 0)
-			print_change(&c, c.pages.pages.n, o->delete_ ? "without the tag" : "tagged", "");
-	}
-	caring_close(&c);
-	vec_release(&own);
-	return rc;
 }
 
 const struct command command_remove = {
@@ -449,23 +260,4 @@ const struct command command_resume = {
 	.n_args_min = 0,
 	.n_args_max = -1,
 	.run = resume_run,
-};
-
-const struct command command_tag = {
-	.name = "tag",
-	.on_fleet = FLEET_EACH,
-	.arguments = "[TAG [URL...]]",
-	.summary = "give pages a tag; without arguments, list the tags",
-	.description =
-		"A tag is a word of yours. `add` and `import` give it to the pages they are told of\n"
-		"(--tag); remove, pause, resume, plan and export pages choose by it.",
-	.examples =
-		"  freshet -C crawl tag news --match https://example.org/news/\n"
-		"  freshet -C crawl tag news https://example.org/ --delete\n"
-		"  freshet -C crawl tag\n",
-	.options = tag_options,
-	.opts_size = sizeof(struct care_opts),
-	.n_args_min = 0,
-	.n_args_max = -1,
-	.run = tag_run,
 };
