@@ -77,7 +77,25 @@ is written 40
 [ "$(wc -l < visits.jsonl)" = 40 ] || fail "visits: $(wc -l < visits.jsonl)"
 expect 0 $f -C r export cdxj
 [ "$(wc -l < out)" -ge 40 ] && LC_ALL=C sort -c out || fail "cdxj: $(wc -l < out)"
-expect 2 $f -C r export wacz -o x.wacz
+expect 2 $f -C r export atom
+expect 0 $f -C r export atom --shard 0
+expect 0 $f -C r export wacz -o x.wacz
+expect 0 $f -C r export wacz -o one.wacz --shard "$(sql "select min(shard) from captures")"
+full=$(sql "select count(distinct shard) from captures")
+[ "$(ls x-shard-*.wacz | wc -l)" = "$full" ] && [ -s one.wacz ] || fail "wacz: $(ls)"
+expect 0 $f -C r export folder -o mirror
+[ "$(find mirror -type f | grep -c 'shard-[0-3]/.*p[0-9]')" = 40 ] || fail "folder: $(find mirror -type f)"
+expect 0 $f -C r report --clusters 0 --out r.html
+[ "$(ls r-shard-[0-3].html | wc -l)" = 4 ] || fail "report: $(ls)"
+expect 0 $f -C r end
+expect 2 $f -C r end --shard 1
+expect 0 $f -C r moved
+expect 2 $f -C r backup b
+grep -q pg_basebackup err || fail "backup: $(cat err)"
+expect 2 $f copy r sqlite:other.db
+grep -q "fleet of 4 shards" err || fail "copy: $(cat err)"
+expect 2 $f -C r ask
+grep -q 'let each crawler ask' err || fail "ask: $(cat err)"
 expect 0 $f -C r export warc -o archive
 ls archive/shard-*/*.warc.gz > /dev/null || fail "warc: $(find archive)"
 expect 0 $f -C r export changed --after begin

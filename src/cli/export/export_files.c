@@ -2,6 +2,7 @@
 /* export_files.c - an index, archives and a folder for a browser; see export.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -65,7 +66,7 @@ int export_index(struct exporting *e, struct err *err)
 	return rc;
 }
 
-static int tell_records(const struct exporting *e, const struct export *x)
+static int tell_records(const struct exporting *e, const struct export *x, const char *to)
 {
 	if (e->cli->common.json) {
 		struct json j;
@@ -77,10 +78,20 @@ static int tell_records(const struct exporting *e, const struct export *x)
 		cli_json_end(&j);
 	} else {
 		printf("%llu records written to %s; %llu captures without content; %llu lost\n",
-		       (unsigned long long)x->n_written, e->to,
+		       (unsigned long long)x->n_written, to,
 		       (unsigned long long)x->n_missing, (unsigned long long)x->n_lost);
 	}
 	return 0;
+}
+
+/* Where a shard of a fleet goes: a folder for each, since the names of their files may be
+ * equal. */
+static int folder_of(const struct exporting *e, char ret[4096], struct err *err)
+{
+	bool all = shards_count(e->cli) > 1 && e->cli->common.shard < 0;
+
+	snprintf(ret, 4096, all ? "%.4000s/shard-%d" : "%.4000s", e->to, e->cli->shard);
+	return all && mkdir(e->to, 0777) && errno != EEXIST ? err_errno(err, E_IO, "%s", e->to) : 0;
 }
 
 int export_archive(struct exporting *e, struct err *err)
@@ -91,16 +102,11 @@ int export_archive(struct exporting *e, struct err *err)
 	                    .compress = (enum warc_compress)e->compress };
 	uint64_t seed = (uint64_t)e->cli->common.seed ^ (uint64_t)clock_now() << 20;
 	char folder[4096];
-	int rc = 0;
+	int rc = folder_of(e, folder, err);
 
-	/* shards of a fleet: a folder for each, since the names of their files may be equal */
-	snprintf(folder, sizeof folder, "%.4000s/shard-%d", e->to, e->cli->shard);
-	if (shards_count(e->cli) > 1)
-		rc = mkdir(e->to, 0777) && errno != EEXIST ? err_errno(err, E_IO, "%s", e->to) : 0;
 	if (rc == 0)
-		rc = export_warc(&x, shards_count(e->cli) > 1 ? folder : e->to, seed, err);
-
-	return rc < 0 ? rc : tell_records(e, &x);
+		rc = export_warc(&x, folder, seed, err);
+	return rc < 0 ? rc : tell_records(e, &x, folder);
 }
 
 int export_package(struct exporting *e, struct err *err)
@@ -109,18 +115,33 @@ int export_package(struct exporting *e, struct err *err)
 	struct export x = { .store = e->store, .folder = e->cli->common.repository,
 	                    .report = log_warn_few, .arg = &n_told };
 	int64_t now = clock_now();
-	int rc = export_wacz(&x, e->to, (uint64_t)e->cli->common.seed ^ (uint64_t)now << 20, now, err);
+	struct buf to;
+	int rc;
 
-	return rc < 0 ? rc : tell_records(e, &x);
+	buf_init(&to, BUF_NO_LIMIT);
+	shards_file(e->cli, e->to, &to);
+	rc = export_wacz(&x, buf_text(&to), (uint64_t)e->cli->common.seed ^ (uint64_t)now << 20, now,
+	                 err);
+	if (rc == 0) {
+		rc = tell_records(e, &x, buf_text(&to));
+	} else if (rc == E_USAGE && strcmp(buf_text(&to), e->to)) {
+		log_info("shard %d: %s", e->cli->shard, err->text);     /* the others go on */
+		rc = 0;
+	}
+	buf_release(&to);
+	return rc;
 }
 
 int export_folder(struct exporting *e, struct err *err)
 {
 	uint64_t n_told = 0;
+	char folder[4096];
 	struct mirror m = { .store = e->store, .folder = e->cli->common.repository,
-	                    .to = e->to, .report = log_warn_few, .arg = &n_told };
-	int rc = mirror_write(&m, err);
+	                    .to = folder, .report = log_warn_few, .arg = &n_told };
+	int rc = folder_of(e, folder, err);
 
+	if (rc == 0)
+		rc = mirror_write(&m, err);
 	if (rc < 0)
 		return rc;
 	if (e->cli->common.json) {

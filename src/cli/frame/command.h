@@ -45,7 +45,7 @@ enum on_fleet {
 	FLEET_PAGE,                     /* its first argument is a URL: that of its shard */
 	FLEET_SELF,                     /* it knows fleets (shards_any()) */
 	FLEET_ALWAYS,                   /* so too, and is for them only: a single shard is one */
-	FLEET_NEVER,                    /* it refuses several shards: they may share archive files */
+	FLEET_NEVER,                    /* it refuses several shards: see fleet_instead */
 };
 
 struct command {
@@ -63,6 +63,7 @@ struct command {
 	bool archives;                  /* a folder as argument means the archives in it */
 	bool read;                      /* people read it page by page on a terminal */
 	enum on_fleet on_fleet;
+	const char *fleet_instead;      /* FLEET_ONE, FLEET_NEVER: what to do; or NULL */
 	/* 0, or a negative error code with err filled. */
 	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 };

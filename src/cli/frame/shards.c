@@ -121,6 +121,32 @@ void shards_where(const struct cli *cli, bool writes, struct buf *ret)
 	fleet_url(s->url, shard, leased ? s->lease.fence : 0, NULL, ret);
 }
 
+uint32_t shards_at(const char *where)
+{
+	struct fleet_shard *list = NULL;
+	struct fleet *f = NULL;
+	size_t n = 0;
+
+	if (!fleet_is_for(where) || strstr(where, "shard="))
+		return 0;
+	if (fleet_open(&f, where, NULL) == 0 && fleet_shards(f, &list, &n, NULL) < 0)
+		n = 0;
+	free(list);
+	fleet_close(f);
+	return (uint32_t)n;
+}
+
+void shards_file(const struct cli *cli, const char *name, struct buf *ret)
+{
+	const char *slash = strrchr(name, '/'), *dot = strrchr(slash ? slash : name, '.');
+	size_t stem = dot ? (size_t)(dot - name) : strlen(name);
+
+	if (shards_count(cli) < 2 || cli->common.shard >= 0)
+		buf_str(ret, name);
+	else
+		buf_printf(ret, "%.*s-shard-%d%s", (int)stem, name, cli->shard, name + stem);
+}
+
 /* Open the ledger, if the store has one and the command must know of it. */
 static int open_shards(struct cli *cli, struct err *err)
 {
@@ -195,9 +221,8 @@ int shards_run(struct cli *cli, int n, char **args, shards_go *go, struct err *e
 	if (!cli->shards)
 		return go(cli, n, args, err);
 	if (how == FLEET_NEVER && cli->shards->n > 1) {
-		rc = err_set(err, E_USAGE, "%s: works on stores of one shard only: this is a fleet of %zu, and "
-		             "after a split two of them may have copies in one archive file",
-		             cli->command->name, cli->shards->n);
+		rc = err_set(err, E_USAGE, "%s: works on stores of one shard only, and this is a fleet of %zu: "
+		             "%s", cli->command->name, cli->shards->n, cli->command->fleet_instead);
 		close_shards(cli);
 		return rc;
 	}
@@ -209,9 +234,9 @@ int shards_run(struct cli *cli, int n, char **args, shards_go *go, struct err *e
 	if (how == FLEET_EACH && cli->shard < 0)
 		rc = run_each(cli, n, args, go, err);
 	else if (how == FLEET_ONE && cli->shard < 0)
-		rc = err_set(err, E_USAGE, "%s: this is a fleet of %zu shards: say which with --shard K; "
-		             "`freshet work` runs cycles on all of them", cli->command->name,
-		             cli->shards->n);
+		rc = err_set(err, E_USAGE, "%s: this is a fleet of %zu shards: say which with --shard K%s%s",
+		             cli->command->name, cli->shards->n, cli->command->fleet_instead ? "; " : "",
+		             cli->command->fleet_instead ? cli->command->fleet_instead : "");
 	else
 		rc = go(cli, n, args, err);
 	close_shards(cli);

@@ -46,6 +46,12 @@ int32_t shards_of(const struct cli *cli, const char *url);
 /* Append the name of the store that the command is to open. */
 void shards_where(const struct cli *cli, bool writes, struct buf *ret);
 
+/* Shards of a store by its name, which names none of them; 0: it is none of a fleet, or cannot be
+ * looked at. */
+uint32_t shards_at(const char *where);
+/* Append the name of a file that a command writes; of a fleet one for each shard: x-shard-3.html. */
+void shards_file(const struct cli *cli, const char *name, struct buf *ret);
+
 /* What a command wants of shards: entries of inboxes, put together. */
 struct shards_mail { struct shards_letter *letters; size_t n; const char *kind; };
 /* Begin; head: the first line of each entry, or NULL. */

@@ -199,6 +199,9 @@ static int restore_cmd(struct cli *cli, void *opts, int n_args, char **args, str
 
 const struct command command_backup = {
 	.name = "backup",
+	.on_fleet = FLEET_NEVER,
+	.fleet_instead = "pg_basebackup or pg_dump copies the tables; copy the WARC folders of the workers after "
+	                 "that (docs/fleet.md)",
 	.arguments = "DEST",
 	.summary = "copy the repository into a folder, whole, also while it is at work",
 	.description =

@@ -7,6 +7,7 @@
 #include "base/io/progress.h"
 #include "cli/frame/crawling.h"
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "repo/copy/copy.h"
 #include "repo/place.h"
 
@@ -25,7 +26,13 @@ static int open_source(const char *arg, struct store **ret, struct err *err)
 
 	if (is_folder(arg))
 		rc = place_find(arg, where, err);
-	return rc < 0 ? rc : store_open(ret, is_folder(arg) ? where : arg, STORE_READ, err);
+	else
+		snprintf(where, sizeof where, "%.*s", (int)sizeof where - 1, arg);
+	if (rc == 0 && shards_at(where) > 1)
+		rc = err_set(err, E_USAGE, "%s: this is a fleet of %u shards, which one store cannot hold: "
+		             "`freshet export cdxj` and `export warc` write all of them, for `freshet import`; "
+		             "&shard=K behind the URL copies one", arg, shards_at(where));
+	return rc < 0 ? rc : store_open(ret, where, STORE_READ, err);
 }
 
 static int open_target(struct cli *cli, const char *arg, struct store **ret, struct err *err)

@@ -53,8 +53,8 @@ static const struct export_kind kinds[] = {
 	{ .name = "cdxj", .run = export_index, .extended = true, .sorted = true },
 	{ .name = "warc", .run = export_archive, .own_output = true,
 	  .compress = true },
-	{ .name = "wacz", .run = export_package, .own_output = true, .of_shard = true },
-	{ .name = "folder", .run = export_folder, .own_output = true, .of_shard = true },
+	{ .name = "wacz", .run = export_package, .own_output = true },
+	{ .name = "folder", .run = export_folder, .own_output = true },
 };
 
 static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
@@ -227,7 +227,9 @@ const struct command command_export = {
 		"ReplayWeb.page and its like.\n\n"
 		"folder: the newest copy of every page as a file in the folder -o names, links\n"
 		"rewritten, so that a browser can open it (docs/everyday.md has the names). What is\n"
-		"there already is written again only if it changed.",
+		"there already is written again only if it changed.\n\n"
+		"Of a fleet all shards are written: into one file, but warc and folder into a folder for\n"
+		"each, wacz into FILE-shard-K.wacz. atom and cdxj --extended are of one, --shard K.",
 	.examples =
 		"  freshet -C crawl export changed --since last\n"
 		"  freshet -C crawl export changed --after begin\n"

@@ -171,6 +171,7 @@ static int moved_run(struct cli *cli, void *opts, int n_args, char **args, struc
 
 const struct command command_moved = {
 	.name = "moved",
+	.on_fleet = FLEET_EACH,
 	.arguments = "[URL...]",
 	.summary = "pages that moved for good, and whether they are followed",
 	.description =

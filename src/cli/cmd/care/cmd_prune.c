@@ -238,6 +238,8 @@ const struct command command_prune = {
 	.n_args_max = 0,
 	.exits = "3 no room to write an archive file anew, which is left as it is; or another error of a file\n",
 	.on_fleet = FLEET_NEVER,
+	.fleet_instead = "after a split two of them may have copies in one archive file, and both would have "
+	                 "to be asked before one is let go",
 	.run = prune_cmd,
 };
 
@@ -258,5 +260,7 @@ const struct command command_compact = {
 	.n_args_max = 0,
 	.exits = "3 no room for a merged file; the small ones are left as they are\n",
 	.on_fleet = FLEET_NEVER,
+	.fleet_instead = "after a split two of them may have copies in one archive file, and both would have "
+	                 "to be asked before one is let go",
 	.run = compact_cmd,
 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "cli/print/ask_print.h"
 #include "engine/book/touch.h"
 #include "engine/client/client.h"
@@ -178,9 +179,11 @@ static int end_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		open_client(&c, store, cli, &none);
 		rc = client_end(c, o->now ? o->now : clock_now(), &row, err);
 	}
-	if (rc == 0)
+	if (rc == 0 && (shards_count(cli) < 2 || cli->common.shard >= 0))
 		rc = err_set(err, E_USAGE, "no cycle is open for other crawlers; `freshet ask` opens "
 		             "one");
+	else if (rc == 0)
+		log_info("shard %d: no cycle is open for other crawlers", cli->shard);
 	if (rc > 0 && cli->common.json) {
 		cli_json_begin(&j, "end");
 		json_kint(&j, "cycle", row.number);
@@ -207,6 +210,8 @@ static int end_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 const struct command command_ask = {
 	.name = "ask",
 	.on_fleet = FLEET_ONE,
+	.fleet_instead = "let each crawler ask a shard of its own; `freshet tell` finds the shard of a "
+	                 "page by itself",
 	.arguments = "",
 	.summary = "pages for another crawler to fetch now, as leases",
 	.description =
@@ -232,7 +237,7 @@ const struct command command_ask = {
 
 const struct command command_end = {
 	.name = "end",
-	.on_fleet = FLEET_ONE,
+	.on_fleet = FLEET_EACH,
 	.arguments = "",
 	.summary = "end the cycle that is open for other crawlers",
 	.description =

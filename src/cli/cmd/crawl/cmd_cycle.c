@@ -213,6 +213,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 const struct command command_cycle = {
 	.name = "cycle",
 	.on_fleet = FLEET_ONE,
+	.fleet_instead = "`freshet work` runs cycles on all of them",
 	.arguments = "",
 	.summary = "one cycle on the live web: plan, fetch, detect, archive, learn",
 	.description =
@@ -254,6 +255,7 @@ const struct command command_cycle = {
 const struct command command_run = {
 	.name = "run",
 	.on_fleet = FLEET_ONE,
+	.fleet_instead = "`freshet work` runs cycles on all of them",
 	.arguments = "",
 	.summary = "cycles on the live web until told to stop",
 	.description =

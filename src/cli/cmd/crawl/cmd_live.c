@@ -213,6 +213,7 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 const struct command command_live = {
 	.name = "live",
 	.on_fleet = FLEET_ONE,
+	.fleet_instead = "of each shard on its own",
 	.arguments = "[FILE...]",
 	.summary = "find what still lives of an old crawl or list, with few requests",
 	.description =

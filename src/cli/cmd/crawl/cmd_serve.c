@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "cli/frame/crawling.h"
+#include "cli/frame/shards.h"
 #include "engine/book/touch.h"
 #include "serve/serve.h"
 
@@ -167,10 +168,16 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 	struct gate gate = { 0 };
 	char program[4096];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-	int rc = repository_open(cli, &store, err);
+	char where[4096];
+	int rc = repository_where(cli, where, sizeof where, err);
 
 	(void)n_args;
 	(void)args;
+	if (rc == 0 && shards_at(where) > 1)
+		log_warn("this is a fleet of %u shards, of which one is served: 0, or the one that &shard=K "
+		         "behind the URL of the store names", shards_at(where));
+	if (rc == 0)
+		rc = repository_open(cli, &store, err);
 	program[n > 0 ? n : 0] = '\0';
 	if (rc == 0)
 		rc = repository_settings(cli, store, &v.texts, err);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "cli/print/history_report.h"
 #include "cli/print/report_pages.h"
 #include "engine/book/touch.h"
@@ -81,17 +82,24 @@ static int write_report(struct cli *cli, struct store *s, const struct report_op
 	char title[300];
 	struct report_head head = { title, cli->line, clock_now() };
 	struct report r;
+	struct buf out;
 	int rc;
 
 	snprintf(title, sizeof title, "The repository %s", cli->common.repository);
+	if (shards_count(cli) > 1)
+		snprintf(title, sizeof title, "The repository %.200s, shard %d", cli->common.repository,
+		         cli->shard);
+	buf_init(&out, BUF_NO_LIMIT);
+	shards_file(cli, o->out, &out);
 	report_init(&r);
 	ho.pages = &named;
 	rc = history_report_add(&r, s, &ho, err);
 	if (rc == 0)
-		rc = report_write(&r, o->out, &head, err);
+		rc = report_write(&r, buf_text(&out), &head, err);
 	if (rc == 0)
-		print_done(cli, &r, o->out);
+		print_done(cli, &r, buf_text(&out));
 	report_release(&r);
+	buf_release(&out);
 	return rc;
 }
 
@@ -116,7 +124,7 @@ static int report_run(struct cli *cli, void *opts, int n_args, char **args, stru
 
 const struct command command_report = {
 	.name = "report",
-	.on_fleet = FLEET_ONE,
+	.on_fleet = FLEET_EACH,
 	.arguments = "[DIR]",
 	.summary = "the repository's own history in one HTML file",
 	.description =
@@ -125,7 +133,7 @@ const struct command command_report = {
 		"change, and the clusters of pages, as charts with the tables behind them. The file is complete in itself: it\n"
 		"opens without a server and asks nothing of the network. `replay`, `rank`, `cluster`,\n"
 		"`cycle`, `run`, `live` and `demo` write such a file of their results with --report\n"
-		"FILE.",
+		"FILE. Of a fleet, a file for each shard: freshet-report-shard-K.html.",
 	.examples =
 		"  freshet report crawl --out crawl.html\n"
 		"  freshet -C crawl report --clusters 0\n",
