@@ -345,6 +345,7 @@ int http_start(struct http **ret, const struct http_opts *opts, struct err *err)
 		more[n++] = (struct MHD_OptionItem){ MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 		                                     (intptr_t)opts->per_address, NULL };
 	more[n] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+	*ret = h;                       /* a worker may need it before we are back */
 	lanes_start(h);
 	h->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, h,
 		MHD_OPTION_EXTERNAL_LOGGER, silent, NULL,
@@ -359,6 +360,7 @@ int http_start(struct http **ret, const struct http_opts *opts, struct err *err)
 		MHD_OPTION_STRICT_FOR_CLIENT, 1,
 		MHD_OPTION_ARRAY, more, MHD_OPTION_END);
 	if (!h->daemon) {
+		*ret = NULL;
 		lanes_stop(h);
 		close(fd);
 		free(h);
@@ -367,7 +369,6 @@ int http_start(struct http **ret, const struct http_opts *opts, struct err *err)
 		               "the server did not start");
 	}
 	pthread_create(&h->cutter, NULL, conn_cutter, h);
-	*ret = h;
 	return 0;
 }
 
