@@ -57,6 +57,8 @@ static const struct option_spec tide_options[] = {
 	OPT_DOUBLE(tide_opts, k_dir, 2, 0.01, 1e6, "prior strength of a directory's cycle"),
 	OPT_DOUBLE(tide_opts, horizon, 45, 0.01, 1e6, "days that are planned for at most, under "
 	           "aims freshness and age"),
+	OPT_DOUBLE(tide_opts, reserve, 0.3, 0, 100, "under aim freshness, pages wait that are "
+	           "never worth this part of the usual page, visited by turns"),
 	OPT_DOUBLE(tide_opts, k_page, 0, 0, 1e6, "prior strength of a page's own rate; 0: "
 	           "estimated from all pages"),
 	OPT_FLAG(tide_opts, nofamily, "do without name families"),
@@ -165,6 +167,27 @@ static uint32_t oldest_age(const struct view *v)
 	return most;
 }
 
+static uint32_t open_pages(const struct view *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		n += view_open(v, i);
+	return n;
+}
+
+/* What a download of the usual page is worth where all are visited by turns.  Shards compare
+ * their scores and must not differ in it: none. */
+static float price_by_turns(const struct tide_state *s, const struct view *v)
+{
+	double turn = (double)open_pages(v) / fmax(v->budget, 1) * (double)s->age_unit;
+	float known = 1000, rate = (float)s->model.usual;
+
+	return v->n_shards > 1 ? 0 : tide_worth_of_truth(-expm1f(-rate * (float)turn),
+	                                                    (struct tide_future){ known, known / rate },
+	                                                    s->horizon);
+}
+
 /* Shards that share the work: what all of them learn together, one has to learn but a part of. */
 static double shards_of(const struct view *v)
 {
@@ -199,6 +222,7 @@ static void tide_begin(struct policy *p, const struct view *v)
 	if (v->cycle_seconds <= 0)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
+	s->reserve = (float)o->reserve * price_by_turns(s, v);
 	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
 	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)

@@ -10,7 +10,7 @@
 
 struct tide_opts {
 	double batch, explore, noise, memory, stale;
-	double voice, voice_base, discount, k_base, k_site, k_dir, horizon, k_page;
+	double voice, voice_base, discount, k_base, k_site, k_dir, horizon, reserve, k_page;
 	bool nocap, nofit, nofamily, nocouncil;
 	int weight;
 };
@@ -88,6 +88,7 @@ struct tide_state {
 	float pool_least;               /* those that can score so much */
 	float noise;
 	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
+	float reserve;                  /* pages that are never worth so much wait */
 	float k_page;                   /* strength with which pages are like their groups */
 	double oldest_share, explore;   /* shares of this cycle */
 	double batch;                   /* share of the budget */

@@ -185,10 +185,20 @@ struct tide_future tide_future_of(const struct tide_state *s, const struct tide_
 }
 
 /* The future of the page looked at last: most pages of a directory have the same. */
-struct foreseen { struct tide_future of; float false_by; };
+struct foreseen { struct tide_future of; float false_by, part; };
+
+/* Of a page that is worth at most so much, the part of its worth that counts: see
+ * tide_state.reserve.  rests: is its host known to rest at times? */
+static float part_of(const struct tide_state *s, float most, float rests)
+{
+	float x = most / s->reserve;
+
+	return most < s->reserve ? rests + (1 - rests) * x * x * x : 1;
+}
 
 static float worth_of(const struct tide_state *s, const struct view *v,
-                      const struct tide_page *h, float ever, float gap, struct foreseen *last)
+                      const struct tide_page *h, float ever, float gap, float rests,
+                      struct foreseen *last)
 {
 	struct tide_future f;
 
@@ -197,9 +207,13 @@ static float worth_of(const struct tide_state *s, const struct view *v,
 	f = future(s, h, ever);
 	if (v->aim == AIM_AGE)
 		return tide_worth_of_age(h->chance, gap, f, s->horizon);
-	if (f.shape != last->of.shape || f.time != last->of.time)
-		*last = (struct foreseen){ f, tide_false_by(f, s->horizon) };
-	return tide_worth_by(h->chance, f, s->horizon, last->false_by);
+	if (f.shape != last->of.shape || f.time != last->of.time) {
+		float at = tide_false_by(f, s->horizon);
+
+		*last = (struct foreseen){ f, at, part_of(s, tide_worth_by(1, f, s->horizon, at),
+		                                          rests) };
+	}
+	return last->part * tide_worth_by(h->chance, f, s->horizon, last->false_by);
 }
 
 /* Pages change r times as often as their groups make expect, r being drawn from a gamma
@@ -250,6 +264,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 	bool ranked = ((const struct tide_opts *)p->opts)->weight && v->pagerank;
 	float ever = level < 0 ? (float)s->model.usual : s->model.level[level].ever, gap = 0;
 	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
+	float rests = (float)-expm1(-s->model.roots[s->model.root[dir]].calm);
 	struct foreseen foreseen = { 0 };
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
@@ -277,7 +292,7 @@ static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, in
 		/* weights that ran away must not make inf / inf */
 		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
 		h->chance = (1 - share) * odds / (1 + odds) + share * stale;
-		h->worth = worth_of(s, v, h, ever, gap, &foreseen);
+		h->worth = worth_of(s, v, h, ever, gap, rests, &foreseen);
 		if (v->weight)
 			h->worth *= v->weight[page];
 		if (ranked)
