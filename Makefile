@@ -26,7 +26,7 @@ libdir  ?= $(prefix)/lib
 unitdir ?= $(prefix)/lib/systemd/system
 B       := $(if $(SAN),build-san,build)
 CFLAGS  ?= $(if $(SAN),-O1 -g1,-O2 -g)
-PC      := libcurl sqlite3 libpcre2-8 libpq expat libdeflate libisal zlib libzstd libbrotlidec libxxhash libcrypto uchardet libpsl libidn2
+PC      := libcurl sqlite3 libpcre2-8 libpq expat libdeflate libisal zlib libzstd libbrotlidec libxxhash libcrypto uchardet libpsl libidn2 libseccomp
 WARN    := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fopenmp -pthread -Isrc -Iinclude -I$(B) \
 	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \

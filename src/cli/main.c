@@ -12,6 +12,7 @@
 
 #include "cli/frame/command.h"
 #include "cli/frame/command_line.h"
+#include "cli/frame/confine.h"
 #include "cli/frame/running.h"
 #include "cli/frame/terminal.h"
 
@@ -83,6 +84,7 @@ static int run_command(const struct command *c, bool named, int argc, char **arg
 	} else if (rc == 0 && cli.common.help) {
 		command_print_help(c, stdout);
 	} else if (rc == 0) {
+		confine_begin(&cli, n, argv + 1);
 		rc = running_go(&cli, n, argv + 1, err);
 	}
 	running_release(&cli);

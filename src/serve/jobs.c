@@ -263,7 +263,7 @@ int jobs_begin(struct jobs *js, enum job_kind kind, const char *const *words, si
                const char *note, uint32_t *ret, struct err *err)
 {
 	const struct serve_opts *o = &js->serve->opts;
-	char *argv[JOB_WORDS_MAX + 8] = { NULL };
+	char *argv[JOB_WORDS_MAX + 9] = { NULL };
 	struct job *j = mem_zalloc(1, sizeof *j);
 	struct arena keep = { 0 };
 	int argc = 0, rc = 0;
@@ -275,6 +275,8 @@ int jobs_begin(struct jobs *js, enum job_kind kind, const char *const *words, si
 		argv[argc++] = (char *)(uintptr_t)"--store";
 		argv[argc++] = (char *)(uintptr_t)o->store;
 	}
+	if (o->no_sandbox)
+		argv[argc++] = (char *)(uintptr_t)"--no-sandbox";
 	for (size_t i = 0; i < n && i < JOB_WORDS_MAX; i++)
 		argv[argc++] = arena_strndup(&keep, words[i], strlen(words[i]));
 	buf_init(&j->output, JOB_OUTPUT_MAX);

@@ -25,6 +25,7 @@ struct serve_opts {
 	const char *tls_cert, *tls_key; /* files, or NULL */
 	struct option_list names;       /* of this host, as clients may call it */
 	bool behind_proxy;
+	bool no_sandbox;                /* nor have its jobs one */
 	int64_t rate;                   /* requests a second of one client */
 	int64_t connections, timeout;   /* timeout: seconds for a request */
 	int64_t cache;                  /* bytes of the tables that lease and tell keep in memory */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/sandbox/starter.h"
 
 extern char **environ;
 
@@ -107,10 +108,13 @@ int spawn_start(char *const *words, int in, int out, const char *const *extra, p
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
-	char **environment = make_environment(extra);
+	char **environment;
 	sigset_t none, all;
 	int rc;
 
+	if (starter_runs())
+		return starter_start(words, in, out, extra, ret_pid);
+	environment = make_environment(extra);
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);

@@ -49,6 +49,7 @@ struct option_spec {
 	const char *help;
 	char letter;                    /* one-letter form, or 0 */
 	bool setting;                   /* `freshet set` gives its default */
+	bool written;                   /* a file or folder that the command writes */
 };
 
 /* S: struct tag, f: field. */
@@ -71,6 +72,10 @@ struct option_spec {
 #define OPT_TIME(S, f, d, h)            OPT_OTHER(S, f, OPTION_TIME, d, "TIME", h)
 #define OPT_SHARE(S, f, d, h)           OPT_OTHER(S, f, OPTION_SHARE, d, "N|N%", h)
 #define OPT_LIST(S, f, a, h)            OPT_OTHER(S, f, OPTION_LIST, NULL, a, h)
+/* A file or folder that the command writes. */
+#define OPT_OUTPUT(S, f, d, a, h) \
+	{ .name = #f, .type = OPTION_TEXT, .offset = offsetof(struct S, f), \
+	  .def = d, .arg = a, .help = h, .written = true }
 #define OPT_END { .name = NULL }
 
 const struct option_spec *option_find(const struct option_spec *specs,

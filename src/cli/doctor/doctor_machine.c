@@ -9,6 +9,7 @@
 
 #include "base/when.h"
 #include "cli/doctor/doctor.h"
+#include "cli/frame/confine.h"
 #include "fetch/versions.h"
 
 #define FILES_WANTED 512                /* open files: 128 connections, archives, tables */
@@ -113,6 +114,26 @@ static void check_network(struct doctor *d)
 		            four && six ? "IPv4 and IPv6" : four ? "IPv4" : "IPv6");
 }
 
+/* What is in force for this command, and so for others. */
+static void check_sandbox(struct doctor *d)
+{
+	const struct confined *c = confine_state();
+	const char *missing = confine_missing();
+
+	if (c->off)
+		doctor_find(d, "sandbox", VERDICT_ADVICE, "off, by --no-sandbox|" CONFINE_LOST);
+	else if (missing)
+		doctor_find(d, "sandbox", VERDICT_ADVICE, "in force:%s%s; missing: %s|a newer kernel, or "
+		            "a container that allows it, has it", c->calls ? " system calls" : " nothing",
+		            c->writing ? ", files" : "", missing);
+	else if (!c->calls || !c->writing)
+		doctor_find(d, "sandbox", VERDICT_ADVICE, "could not be put in force|see the warning "
+		            "above");
+	else
+		doctor_find(d, "sandbox", VERDICT_GOOD, "system calls (seccomp), files and programs "
+		            "(Landlock %d), no new privileges", c->abi);
+}
+
 void doctor_machine(struct doctor *d)
 {
 	check_versions(d);
@@ -120,4 +141,5 @@ void doctor_machine(struct doctor *d)
 	check_limits(d);
 	check_certificates(d);
 	check_network(d);
+	check_sandbox(d);
 }

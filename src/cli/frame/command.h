@@ -22,7 +22,7 @@ struct common_opts {
 	const char *store;              /* --store URL */
 	int64_t seed, shard;            /* shard -1: all, or the one that a page is of */
 	int color;                      /* enum terminal_color */
-	bool json, quiet, verbose, no_pager, help, version;
+	bool json, quiet, verbose, no_pager, no_sandbox, help, version;
 };
 
 struct cli {
@@ -48,6 +48,19 @@ enum on_fleet {
 	FLEET_NEVER,                    /* it refuses several shards: see fleet_instead */
 };
 
+/* What a command may do beyond reading and writing its repository (confine.h). */
+enum command_may {
+	MAY_CONNECT = 1,                /* use the network, whatever its store is */
+	MAY_LISTEN = 2,
+	MAY_SERVE = 4,                  /* listen, and run this program */
+	MAY_READ_ARGS = 8,              /* its arguments are files */
+	MAY_WRITE_ARGS = 16,            /* its arguments are files, folders or stores to write */
+	MAY_WRITE_HERE = 32,            /* the working folder */
+	MAY_READ_INSTEAD = 64,          /* with arguments it opens no store */
+	MAY_ASK_ARGS = 128,             /* URLs among its arguments are asked for */
+	MAY_SKIP_STORE = 256,           /* it opens no store by repository_open() */
+};
+
 struct command {
 	const char *name;
 	const char *arguments;          /* "FILE...", or "" */
@@ -64,6 +77,7 @@ struct command {
 	bool read;                      /* people read it page by page on a terminal */
 	enum on_fleet on_fleet;
 	const char *fleet_instead;      /* FLEET_ONE, FLEET_NEVER: what to do; or NULL */
+	unsigned reach;                 /* enum command_may, or-ed */
 	/* 0, or a negative error code with err filled. */
 	int (*run)(struct cli *cli, void *opts, int n_args, char **args, struct err *err);
 };

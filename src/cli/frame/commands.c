@@ -23,6 +23,8 @@ const struct option_spec common_options[] = {
 	OPT_CHOICE(common_opts, color, TERMINAL_COLORS, "auto",
 	           "colours; auto: on a terminal, unless NO_COLOR is set"),
 	OPT_FLAG(common_opts, no_pager, "long output on a terminal is not paged"),
+	OPT_FLAG(common_opts, no_sandbox, "run without the limits on files, network, programs and system "
+	         "calls: for tools that look into the program"),
 	{ .name = "help", .type = OPTION_FLAG, .letter = 'h',
 	  .offset = offsetof(struct common_opts, help), .help = "this text" },
 	{ .name = "version", .type = OPTION_FLAG, .letter = 'V',

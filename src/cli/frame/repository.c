@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "cli/frame/confine.h"
 #include "cli/frame/shards.h"
 #include "repo/place.h"
 #include "web/url/url.h"
@@ -62,6 +63,8 @@ static int open_as(struct cli *cli, enum store_mode mode, struct store **ret, st
 		rc = open_shard(cli, mode, ret, err);
 	else if ((rc = store_path(cli, cli->common.repository, path, err)) == 0)
 		rc = store_open(ret, path, mode, err);
+	if (rc == 0)
+		confine_reading(cli, *ret);
 	if (rc == 0 && place_is_repository(cli->common.repository))
 		store_caches(*ret, cli->common.repository);
 	return rc;

@@ -202,6 +202,7 @@ const struct command command_backup = {
 	.on_fleet = FLEET_NEVER,
 	.fleet_instead = "pg_basebackup or pg_dump copies the tables; copy the WARC folders of the workers after "
 	                 "that (docs/fleet.md)",
+	.reach = MAY_WRITE_ARGS,
 	.arguments = "DEST",
 	.summary = "copy the repository into a folder, whole, also while it is at work",
 	.description =
@@ -227,6 +228,7 @@ const struct command command_backup = {
 
 const struct command command_restore = {
 	.name = "restore",
+	.reach = MAY_WRITE_ARGS | MAY_SKIP_STORE,
 	.arguments = "BACKUP DIR",
 	.summary = "make a repository out of a backup",
 	.description =

@@ -108,6 +108,7 @@ static int copy_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_copy = {
 	.name = "copy",
+	.reach = MAY_WRITE_ARGS | MAY_SKIP_STORE,
 	.arguments = "FROM TO",
 	.summary = "copy the tables of a repository into another store",
 	.description =

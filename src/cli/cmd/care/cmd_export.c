@@ -31,7 +31,7 @@ static const struct option_spec export_options[] = {
 	  .arg = "gzip|zstd", .offset = offsetof(struct export_opts, compress),
 	  .help = "warc: how; zstd: .warc.zst with a dictionary learned from the pages" },
 	{ .name = "output", .type = OPTION_TEXT, .offset = offsetof(struct export_opts, output),
-	  .arg = "FILE", .letter = 'o', .help = "where to; .gz and .zst are compressed; warc, "
+	  .arg = "FILE", .letter = 'o', .written = true, .help = "where to; .gz and .zst are compressed; warc, "
 	  "folder: a folder; wacz: a file" },
 	OPT_END
 };

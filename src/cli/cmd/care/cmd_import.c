@@ -325,6 +325,7 @@ static int add_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 
 const struct command command_import = {
 	.name = "import",
+	.reach = MAY_READ_ARGS | MAY_ASK_ARGS,
 	.on_fleet = FLEET_SELF,
 	.arguments = "FILE...",
 	.summary = "pages and their history from files: URL lists, CDX, CDXJ, WARC, WACZ, sitemaps, "

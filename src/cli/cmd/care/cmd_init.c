@@ -59,6 +59,7 @@ static int init_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_init = {
 	.name = "init",
+	.reach = MAY_WRITE_ARGS | MAY_SKIP_STORE,
 	.arguments = "[DIR]",
 	.summary = "make a repository: DIR/freshet.db and DIR/warc/",
 	.description = "A repository that is already there is left as it is.\n\n"

@@ -359,6 +359,7 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 
 const struct command command_set = {
 	.name = "set",
+	.reach = MAY_READ_ARGS,
 	.on_fleet = FLEET_SELF,
 	.arguments = "KEY [VALUE...]",
 	.summary = "set a setting of the repository; without a value, unset it",

@@ -212,6 +212,7 @@ static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 
 const struct command command_cycle = {
 	.name = "cycle",
+	.reach = MAY_CONNECT,
 	.on_fleet = FLEET_ONE,
 	.fleet_instead = "`freshet work` runs cycles on all of them",
 	.arguments = "",
@@ -254,6 +255,7 @@ const struct command command_cycle = {
 
 const struct command command_run = {
 	.name = "run",
+	.reach = MAY_CONNECT,
 	.on_fleet = FLEET_ONE,
 	.fleet_instead = "`freshet work` runs cycles on all of them",
 	.arguments = "",

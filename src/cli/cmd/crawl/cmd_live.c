@@ -45,9 +45,9 @@ static const struct option_spec live_options[] = {
 	OPT_FLAG(live_args, again, "begin anew instead of going on with the last run"),
 	OPT_CHOICE(live_args, format, "urls|jsonl|cdxj", "urls", "how the living are listed"),
 	{ .name = "output", .type = OPTION_TEXT, .offset = offsetof(struct live_args, output),
-	  .arg = "FILE", .letter = 'o', .help = "where the living are listed; .gz and .zst are "
+	  .arg = "FILE", .letter = 'o', .written = true, .help = "where the living are listed; .gz and .zst are "
 	  "compressed" },
-	OPT_TEXT(live_args, report, NULL, "FILE", "show it in one HTML file, too"),
+	OPT_OUTPUT(live_args, report, NULL, "FILE", "show it in one HTML file, too"),
 	WEB_OPTIONS(live_args),
 	OPT_END
 };
@@ -212,6 +212,7 @@ static int live_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_live = {
 	.name = "live",
+	.reach = MAY_CONNECT | MAY_READ_ARGS,
 	.on_fleet = FLEET_ONE,
 	.fleet_instead = "of each shard on its own",
 	.arguments = "[FILE...]",

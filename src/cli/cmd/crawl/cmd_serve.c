@@ -188,6 +188,7 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 		struct serve_opts so = {
 			.folder = cli->common.repository, .store = cli->common.store, .listen = o->listen,
 			.tls_cert = o->tls_cert, .tls_key = o->tls_key, .behind_proxy = o->behind_proxy,
+			.no_sandbox = cli->common.no_sandbox,
 			.names = o->names, .gate = &gate, .rate = o->rate, .connections = o->connections,
 			.timeout = o->timeout, .cache = o->cache,
 			.client = cycle_opts(cli, o), .program = program, .stop = &stop_asked,
@@ -211,6 +212,7 @@ static const char *const serve_needs[][2] = {
 
 const struct command command_serve = {
 	.name = "serve",
+	.reach = MAY_CONNECT | MAY_SERVE,
 	.arguments = "",
 	.summary = "an API that crawlers ask, and a dashboard",
 	.description =

@@ -160,6 +160,7 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_tell = {
 	.name = "tell",
+	.reach = MAY_READ_ARGS,
 	.on_fleet = FLEET_SELF,
 	.arguments = "FILE",
 	.summary = "outcomes fetched by another crawler (JSON Lines)",

@@ -26,7 +26,7 @@ static const struct option_spec work_options[] = {
 	OPT_TEXT(work_cli_opts, worker, NULL, "NAME",
 	         "name of this worker, in the tables and of its folder; no other may have it "
 	         "(default: that of the machine)"),
-	OPT_TEXT(work_cli_opts, warc_folder, NULL, "DIR",
+	OPT_OUTPUT(work_cli_opts, warc_folder, NULL, "DIR",
 	         "folder for WARC files, of this machine or one that all mount (default: DIR/warc)"),
 	OPT_INT(work_cli_opts, connections, 0, 0, 10000,
 	        "connections of a shard at a time; 0: as the setting says"),
@@ -164,6 +164,7 @@ static int work_cli_run(struct cli *cli, void *opts, int n_args, char **args, st
 
 const struct command command_work = {
 	.name = "work",
+	.reach = MAY_CONNECT,
 	.on_fleet = FLEET_ALWAYS,
 	.arguments = "",
 	.summary = "a worker of a fleet: takes shards, runs their cycles, gives them back",

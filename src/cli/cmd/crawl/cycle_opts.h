@@ -88,9 +88,9 @@ struct cycle_opts {
 	WEB_OPTIONS(cycle_opts), \
 	{ .name = "new", .type = OPTION_FLAG, .offset = offsetof(struct cycle_opts, new_cycle), \
 	  .help = "end a cycle that was broken off, and begin a new one" }, \
-	OPT_TEXT(cycle_opts, report, NULL, "FILE", \
+	OPT_OUTPUT(cycle_opts, report, NULL, "FILE", \
 	         "show it and the history of the repository in one HTML file, too"), \
-	OPT_TEXT(cycle_opts, doing, NULL, "FILE", \
+	OPT_OUTPUT(cycle_opts, doing, NULL, "FILE", \
 	         "write there what it is doing, one JSON object a line, about once a second"), \
 	OPT_TEXT(cycle_opts, on_change, NULL, "COMMAND", \
 	         "run it after a cycle that found changes, with one JSON object a line on its " \

@@ -38,7 +38,7 @@ static const struct option_spec cluster_options[] = {
 	OPT_TEXT(cluster_cli_opts, words, NULL, "FILE",
 	         "names of the content's words, one a line; default: the repository's, or "
 	         "words.txt beside the first file"),
-	OPT_TEXT(cluster_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
+	OPT_OUTPUT(cluster_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_END
 };
 
@@ -219,6 +219,7 @@ static const char *const cluster_needs[][2] = {
 
 const struct command command_cluster = {
 	.name = "cluster",
+	.reach = MAY_READ_ARGS | MAY_READ_INSTEAD,
 	.on_fleet = FLEET_ONE,
 	.arguments = "[TRACE...]",
 	.summary = "the clusters of pages, what defines them, how often they change",

@@ -58,9 +58,9 @@ static const struct option_spec demo_options[] = {
 	        "machine; it needs PostgreSQL: one that is installed here, or that --store names; 0: none"),
 	OPT_SHARE(demo_opts, budget, "6%", "requests of a cycle"),
 	OPT_DURATION(demo_opts, every, "2d", "virtual time between cycles"),
-	OPT_TEXT(demo_opts, report, NULL, "FILE", "where the HTML report goes (default: "
+	OPT_OUTPUT(demo_opts, report, NULL, "FILE", "where the HTML report goes (default: "
 	         "freshet-demo.html here; with --json none)"),
-	OPT_TEXT(demo_opts, keep, NULL, "DIR", "a new folder that keeps the repository of tide under "
+	OPT_OUTPUT(demo_opts, keep, NULL, "DIR", "a new folder that keeps the repository of tide under "
 	         "aim freshness, to look at with `freshet serve` and other commands"),
 	OPT_END
 };
@@ -545,6 +545,7 @@ static int demo_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_demo = {
 	.name = "demo",
+	.reach = MAY_CONNECT | MAY_LISTEN | MAY_WRITE_HERE | MAY_SKIP_STORE,
 	.arguments = "",
 	.summary = "a small living web on loopback, refreshed by several policies side by side",
 	.description =

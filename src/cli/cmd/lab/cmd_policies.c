@@ -77,6 +77,7 @@ static int policies_run(struct cli *cli, void *opts, int n_args, char **args, st
 
 const struct command command_policies = {
 	.name = "policies",
+	.reach = MAY_SKIP_STORE,
 	.arguments = "[NAME]",
 	.summary = "the catalogue of policies, with every parameter",
 	.examples = "  freshet policies neighbour   # parameters, defaults, ranges\n",

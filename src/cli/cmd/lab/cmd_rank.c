@@ -35,9 +35,9 @@ static const struct option_spec rank_options[] = {
 	OPT_INT(rank_opts, seeds, 5, 1, 1000, "repetitions of each order"),
 	OPT_TEXT(rank_opts, pagerank, NULL, "OUT.tsv", "write the PageRank of every node"),
 	OPT_INT(rank_opts, top, 0, 0, 4294967295.0, "show the nodes of highest PageRank"),
-	OPT_TEXT(rank_opts, save, NULL, "FILE", "save the graph so that it can be mapped"),
-	OPT_TEXT(rank_opts, links, NULL, "OUT.tsv", "write the graph as a list of links"),
-	OPT_TEXT(rank_opts, report, NULL, "FILE", "show it in one HTML file, too"),
+	OPT_OUTPUT(rank_opts, save, NULL, "FILE", "save the graph so that it can be mapped"),
+	OPT_OUTPUT(rank_opts, links, NULL, "OUT.tsv", "write the graph as a list of links"),
+	OPT_OUTPUT(rank_opts, report, NULL, "FILE", "show it in one HTML file, too"),
 	OPT_DOUBLE(rank_opts, damping, 0.85, 0, 0.999999, "damping factor"),
 	OPT_DOUBLE(rank_opts, tolerance, 1e-9, 1e-15, 1, "L1 norm of the residual to reach"),
 	OPT_INT(rank_opts, max_iterations, 300, 1, 1000000, "most passes over the links"),
@@ -259,6 +259,7 @@ static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_rank = {
 	.name = "rank",
+	.reach = MAY_READ_ARGS | MAY_READ_INSTEAD,
 	.on_fleet = FLEET_ONE,
 	.arguments = "[GRAPH...]",
 	.summary = "PageRank and LiveRank of a graph file",

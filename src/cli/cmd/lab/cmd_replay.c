@@ -80,9 +80,9 @@ static const struct option_spec replay_options[] = {
 	         "regenerate the tables and figures of paper1, paper2, paper3, paper4 (which reads "
 	         "graphs, as rank does) or beyond (ours against all), all or some, each under its own "
 	         "policies and settings"),
-	OPT_TEXT(replay_cli_opts, svg, NULL, "FOLDER", "figures: draw each into this folder"),
-	OPT_TEXT(replay_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
-	OPT_TEXT(replay_cli_opts, doing, NULL, "FILE",
+	OPT_OUTPUT(replay_cli_opts, svg, NULL, "FOLDER", "figures: draw each into this folder"),
+	OPT_OUTPUT(replay_cli_opts, report, NULL, "FILE", "show it in one HTML file, too"),
+	OPT_OUTPUT(replay_cli_opts, doing, NULL, "FILE",
 	         "write there how far it is, one JSON object a line"),
 	OPT_INT(replay_cli_opts, shards, 0, 0, SHARDS_MAX, "as a fleet does it: sites dealt out to "
 	        "so many shards, each with a policy of its own, and one budget; 0: no shards"),
@@ -96,7 +96,7 @@ static const struct option_spec replay_options[] = {
 	OPT_FLAG(replay_cli_opts, logged, "estimate from the probabilities that a repository's "
 	         "own visits were logged with; TRACE is that repository"),
 	OPT_DOUBLE(replay_cli_opts, confidence, 0.95, 0.5, 0.999, "logged: of the interval"),
-	OPT_TEXT(replay_cli_opts, visits, NULL, "FILE",
+	OPT_OUTPUT(replay_cli_opts, visits, NULL, "FILE",
 	         "every visit, in order, as a line of JSON; .gz and .zst are compressed"),
 	OPT_FLAG(replay_cli_opts, csv, "one line a policy, seed and cycle"),
 	OPT_INT(replay_cli_opts, threads, 0, 0, 256, "threads; 0: all processors"),
@@ -268,6 +268,7 @@ static const char *const replay_needs[][2] = {
 
 const struct command command_replay = {
 	.name = "replay",
+	.reach = MAY_READ_ARGS | MAY_SKIP_STORE,
 	.arguments = "TRACE...",
 	.summary = "compare policies on recorded history",
 	.description =

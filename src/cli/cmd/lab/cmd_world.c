@@ -32,6 +32,7 @@ static int world_run(struct cli *cli, void *opts, int n_args, char **args, struc
 
 const struct command command_world = {
 	.name = "world",
+	.reach = MAY_WRITE_ARGS | MAY_SKIP_STORE,
 	.arguments = "FILE",
 	.summary = "write a made-up history of pages as a trace, to try `freshet replay` on",
 	.description =

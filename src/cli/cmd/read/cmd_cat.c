@@ -15,7 +15,7 @@ static const struct option_spec cat_options[] = {
 	OPT_TIME(cat_opts, at, NULL, "the copy of this time: the newest at or before it"),
 	OPT_FLAG(cat_opts, headers, "the head of the answer first, as it stands in the archive"),
 	{ .name = "output", .type = OPTION_TEXT, .offset = offsetof(struct cat_opts, output),
-	  .arg = "FILE", .letter = 'o', .help = "where to; .gz and .zst are compressed" },
+	  .arg = "FILE", .letter = 'o', .written = true, .help = "where to; .gz and .zst are compressed" },
 	OPT_END
 };
 

@@ -100,13 +100,14 @@ static int doctor_run(struct cli *cli, void *opts, int n_args, char **args, stru
 
 const struct command command_doctor = {
 	.name = "doctor",
+	.reach = MAY_CONNECT,
 	.on_fleet = FLEET_SELF,
 	.arguments = "",
 	.summary = "is everything there that a crawl needs? with advice",
 	.description =
-		"Looks at the machine (versions, clock, limits, certificates, ways out, proxies), and\n"
-		"with a repository at its folder (permissions, space, who is at work) and its tables\n"
-		"(contact, pages, cycles, whether the names of the first hosts resolve). It changes\n"
+		"Looks at the machine (versions, clock, limits, certificates, ways out, proxies, the\n"
+		"sandbox that is in force), and with a repository at its folder (permissions, space,\n"
+		"who is at work) and its tables (contact, pages, cycles, whether the names of the first hosts resolve). It changes\n"
 		"nothing and asks no host of the repository for anything. Whether all that is kept is whole\n"
 		"is another question: `freshet check` reads everything.\n\n"
 		"Each line is good, advice (it works, but could be better) or wrong (something will\n"

@@ -15,7 +15,7 @@ struct help_opts {
 };
 
 static const struct option_spec help_options[] = {
-	OPT_TEXT(help_opts, man_pages, NULL, "DIR", "write the man pages there"),
+	OPT_OUTPUT(help_opts, man_pages, NULL, "DIR", "write the man pages there"),
 	OPT_FLAG(help_opts, completion, "print a completion script for a shell"),
 	OPT_CHOICE(help_opts, shell, COMPLETION_SHELLS, "bash", "which shell's script"),
 	OPT_END
@@ -282,6 +282,7 @@ static int help_run(struct cli *cli, void *opts, int n_args, char **args, struct
 
 const struct command command_help = {
 	.name = "help",
+	.reach = MAY_SKIP_STORE,
 	.arguments = "[COMMAND]",
 	.summary = "the commands, or one command's options",
 	.examples = "  freshet help replay\n"

@@ -16,8 +16,8 @@ struct report_opts {
 };
 
 static const struct option_spec report_options[] = {
-	OPT_TEXT(report_opts, out, "freshet-report.html", "FILE", "the file to write"),
-	{ .name = "report", .type = OPTION_TEXT, .arg = "FILE", .help = "the same, as other "
+	OPT_OUTPUT(report_opts, out, "freshet-report.html", "FILE", "the file to write"),
+	{ .name = "report", .type = OPTION_TEXT, .arg = "FILE", .written = true, .help = "the same, as other "
 	  "commands call it", .offset = offsetof(struct report_opts, out) },
 	OPT_INT(report_opts, clusters, 12, 0, 1000, "clusters of pages to show; 0: none"),
 	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC",
@@ -125,6 +125,7 @@ static int report_run(struct cli *cli, void *opts, int n_args, char **args, stru
 const struct command command_report = {
 	.name = "report",
 	.on_fleet = FLEET_EACH,
+	.reach = MAY_READ_ARGS,
 	.arguments = "[DIR]",
 	.summary = "the repository's own history in one HTML file",
 	.description =

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Plain only.
+# The sandbox: what commands may not do is tried by a library that is loaded into them
+# (tests/sandbox/intruder.c); what they must do they do. Where the kernel has no sandbox the
+# program says so and works.
+. "$SRC/tests/lib/e2e.sh"
+mkdir in out.d secret temporary
+export TMPDIR=$TMP/temporary HOME=$TMP/home
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC "$SRC/tests/sandbox/intruder.c" -o intruder.so -ldl || fail "the library"
+echo private > secret/file; printf 'http://127.0.0.1:1/a\nhttp://127.0.0.1:1/b\n' > in/urls.txt
+expect 0 $f init r; expect 0 $f -C r import in/urls.txt
+expect 0 $f doctor --json
+in_force=$(field "' '.join(c['verdict'] + ':' + c['found'] for c in r['checks'] if c['check'] == 'sandbox')")
+case $in_force in
+good:*) ;;
+*) echo "no whole sandbox here, the rest is skipped: $in_force"; exit 0 ;;
+esac
+
+# --no-sandbox says what is lost, and only then is it off
+expect 0 $f --no-sandbox -C r status; grep -q 'write every file' err || fail "what is lost is not said"
+expect 0 $f -C r status; if grep -q sandbox err; then fail "a word too much"; fi
+
+python3 - <<'P' & listener=$!
+import socket, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(100); open("port.new", "w").write(str(s.getsockname()[1]))
+import os; os.rename("port.new", "port"); time.sleep(300)
+P
+trap 'kill $listener 2>/dev/null || :' EXIT
+for i in $(seq 500); do [ -s port ] && break; sleep 0.02; done
+port=$(cat port)
+
+# tried READ WRITE CONNECT LISTEN command...: what came of each, in this order
+tried() {
+	local want="read $1 write $2 connect $3 listen $4 fork ENOSYS" got may=$2; shift 4
+	rm -f secret/new
+	code env LD_PRELOAD="$TMP/intruder.so" INTRUDE="read:$TMP/secret/file write:$TMP/secret/new connect:$port listen fork" "$@"
+	got=$(sed -n 's/^\(read\|write\|connect\|listen\|fork\)[^ ]* \([A-Za-z]*\)$/\1 \2/p' err | tr '\n' ' ')
+	[ "$got" = "$want " ] || fail "$*: $got, wanted $want"
+	[ $rc = 0 ] || [ $rc = 4 ] || fail "$*: exit $rc"  # 4: nothing could be reached
+	[ $may = allowed ] || [ ! -e secret/new ] || fail "$*: it was written"
+	# a program: it ends
+	code env LD_PRELOAD="$TMP/intruder.so" INTRUDE=exec "$@"
+	if grep -q 'ran a program' out err; then fail "$*: a program ran"; fi
+	[ $rc = 159 ] || fail "$*: exit $rc after execve"
+}
+$f -C r set contact mailto:me@example.org
+# those that compute and read: no network at all
+for command in "status" "plan --budget 1" "log" "get" "check" "export pages -o out.d/pages" "prune --keep 1 --dry-run"; do
+	tried EACCES EACCES EACCES EACCES $f -C r $command
+done
+tried EACCES EACCES EACCES EACCES $f -C r import in/urls.txt
+tried EACCES EACCES EACCES EACCES $f policies
+tried EACCES EACCES EACCES EACCES $f -C r backup out.d/backup
+# those that crawl: they connect, and do not listen
+tried EACCES EACCES allowed EACCES $f -C r cycle --budget 1 --policy oldest --new
+tried EACCES EACCES allowed EACCES $f -C r doctor
+# the folder of an output may be written, that of an input may be read
+tried allowed allowed EACCES EACCES $f -C r export pages -o secret/pages
+cp in/urls.txt secret/urls.txt; tried allowed EACCES EACCES EACCES $f -C r import secret/urls.txt
