@@ -5,6 +5,7 @@
  * Lines that are sorted in each shard are merged: each shard writes into a file without a name,
  * and up to FILES of them are merged at a time.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,15 @@ static int merge(FILE **files, size_t n, FILE *out, struct err *err)
 	return rc;
 }
 
+/* A file without a name, where the sandbox allows it: tmpfile() knows /tmp only. */
+static FILE *temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+	int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd < 0 ? tmpfile() : fdopen(fd, "w+");
+}
+
 struct merging { FILE *files[FILES]; size_t n; };
 
 /* Add a file; when there are as many as can be merged, they become one. */
@@ -69,7 +79,7 @@ static int add_file(struct merging *m, FILE *f, struct err *err)
 	m->files[m->n++] = f;
 	if (m->n < FILES)
 		return 0;
-	all = tmpfile();
+	all = temporary();
 	if (!all)
 		return err_errno(err, E_IO, "no temporary file");
 	rc = merge(m->files, m->n, all, err);
@@ -87,7 +97,7 @@ int export_each(struct exporting *e, export_kind_run *run, bool sorted, struct e
 
 	for (size_t i = 0; i < s->n && rc == 0; i++) {
 		e->cli->shard = s->list[i].shard;
-		if (sorted && !(e->out = tmpfile())) {
+		if (sorted && !(e->out = temporary())) {
 			rc = err_errno(err, E_IO, "no temporary file");
 			break;
 		}

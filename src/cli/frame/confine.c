@@ -166,7 +166,7 @@ static void add_system(void)
 	static const char *const always[] = {
 		"/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share", "/proc",
 		"/sys/devices/system", "/dev/urandom", "/dev/random", "/etc/localtime", "/etc/ld.so.cache",
-		"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/proc/self/exe",
+		"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/machine-id", "/proc/self/exe",
 	};
 	static const char *const network[] = {
 		"/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd",
