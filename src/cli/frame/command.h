@@ -51,13 +51,12 @@ enum on_fleet {
 /* What a command may do beyond reading and writing its repository (confine.h). */
 enum command_may {
 	MAY_CONNECT = 1,                /* use the network, whatever its store is */
-	MAY_LISTEN = 2,
 	MAY_SERVE = 4,                  /* listen, and run this program */
 	MAY_READ_ARGS = 8,              /* its arguments are files */
 	MAY_WRITE_ARGS = 16,            /* its arguments are files, folders or stores to write */
-	MAY_WRITE_HERE = 32,            /* the working folder */
 	MAY_READ_INSTEAD = 64,          /* with arguments it opens no store */
 	MAY_ASK_ARGS = 128,             /* URLs among its arguments are asked for */
+	MAY_ANYTHING = 512,             /* no sandbox: it starts servers, and reads its own pages */
 	MAY_SKIP_STORE = 256,           /* it opens no store by repository_open() */
 };
 

@@ -270,7 +270,7 @@ static void limit_reading(void)
 static void limit_the_rest(unsigned may)
 {
 	enum calls_kind kind = may & MAY_SERVE ? CALLS_SERVICE :
-	                       may & MAY_LISTEN || starter_runs() ? CALLS_LISTENER :
+	                       starter_runs() ? CALLS_LISTENER :
 	                       state.network ? CALLS_NETWORK : CALLS_FILES;
 	struct reach_limits l = {
 		.rights = REACH_WRITE | REACH_RUN,
@@ -307,7 +307,7 @@ void confine_begin(struct cli *cli, int n_args, char **args)
 		log_warn("--no-sandbox: " CONFINE_LOST);
 		return;
 	}
-	if (!begin_starter(cli))
+	if ((may & MAY_ANYTHING) || !begin_starter(cli))
 		return;
 	state.network = may & MAY_CONNECT;
 	if (uses_repository(cli, n_args))
@@ -316,8 +316,6 @@ void confine_begin(struct cli *cli, int n_args, char **args)
 		add_store(cli->common.store);
 	add_options(cli);
 	add_arguments(cli, n_args, args);
-	if (may & MAY_WRITE_HERE)
-		reach_add(&reach, ".", REACH_READ | REACH_WRITE);
 	add_temporary();
 	add_devices();
 	add_system();
