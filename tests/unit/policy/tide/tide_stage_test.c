@@ -4,6 +4,8 @@
  * wrong, activity that moves elsewhere, pages without neighbours.  It must not fall below
  * round-robin: under aim changes in changes found, under aim freshness (level) in true
  * copies.  And what visits told without being asked for teach.
+ *
+ * Plain only.
  */
 #include <setjmp.h>
 #include <stdarg.h>
