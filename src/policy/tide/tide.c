@@ -176,16 +176,21 @@ static uint32_t open_pages(const struct view *v)
 	return n;
 }
 
-/* What a download of the usual page is worth where all are visited by turns.  Shards compare
- * their scores and must not differ in it: none. */
+/* What a download of the usual page is worth where all are visited by turns. */
 static float price_by_turns(const struct tide_state *s, const struct view *v)
 {
 	double turn = (double)open_pages(v) / fmax(v->budget, 1) * (double)s->age_unit;
 	float known = 1000, rate = (float)s->model.usual;
 
-	return v->n_shards > 1 ? 0 : tide_worth_of_truth(-expm1f(-rate * (float)turn),
-	                                                    (struct tide_future){ known, known / rate },
-	                                                    s->horizon);
+	return tide_worth_of_truth(-expm1f(-rate * (float)turn),
+	                           (struct tide_future){ known, known / rate }, s->horizon);
+}
+
+/* Worth below which pages wait.  Shards compare their scores and must not differ in it: none. */
+static float reserve_of(const struct tide_state *s, const struct view *v, double part)
+{
+	return v->aim == AIM_FRESHNESS && v->n_shards <= 1 && part > 0 ?
+	       (float)part * price_by_turns(s, v) : 0;
 }
 
 /* Shards that share the work: what all of them learn together, one has to learn but a part of. */
@@ -222,7 +227,7 @@ static void tide_begin(struct policy *p, const struct view *v)
 	if (v->cycle_seconds <= 0)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
-	s->reserve = (float)o->reserve * price_by_turns(s, v);
+	s->reserve = reserve_of(s, v, o->reserve);
 	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
 	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
