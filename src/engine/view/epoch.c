@@ -6,7 +6,8 @@
 
 struct begun { int64_t time; uint32_t pages; };
 
-struct begun_cycles { VEC(struct begun) v; };
+/* The cycles from `first` on: an epoch needs no older ones, of which there may be many. */
+struct begun_cycles { uint32_t first; VEC(struct begun) v; };
 
 /* The cycle with which links were last read again. */
 static uint32_t renewed_in(uint32_t cycle)
@@ -38,22 +39,22 @@ static int read_row(void *arg, const struct store_cycle *c, struct err *err)
 /* A cycle that has no row has not begun. */
 static int64_t time_of(const struct begun_cycles *rows, uint32_t cycle)
 {
-	return cycle <= rows->v.n ? rows->v.v[cycle - 1].time : INT64_MAX;
+	return cycle - rows->first < rows->v.n ? rows->v.v[cycle - rows->first].time : INT64_MAX;
 }
 
 /* Rows of older programs do not tell: then the next one that does. */
 static uint32_t pages_of(const struct begun_cycles *rows, uint32_t cycle)
 {
-	for (; cycle <= rows->v.n; cycle++)
-		if (rows->v.v[cycle - 1].pages)
-			return rows->v.v[cycle - 1].pages;
+	for (size_t i = cycle - rows->first; i < rows->v.n; i++)
+		if (rows->v.v[i].pages)
+			return rows->v.v[i].pages;
 	return UINT32_MAX;
 }
 
 int epoch_find(struct epoch *ret, struct store *s, uint32_t cycle, struct err *err)
 {
-	struct begun_cycles rows = { 0 };
-	int rc = store_cycles(s, 0, read_row, &rows, err);
+	struct begun_cycles rows = { .first = cycle ? renewed_in(cycle) : 1 };
+	int rc = store_cycles(s, rows.first, read_row, &rows, err);
 
 	if (!cycle)
 		cycle = (uint32_t)rows.v.n + 1;
