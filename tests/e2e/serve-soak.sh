@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The service through eight cycles, with reads and listeners: its memory stays.  (`make soak` does it for long.)
+# A short form of `make soak`: the service through eight cycles, with reads, listeners and a crawl beside it, and its
+# memory stays; then, plain only, some seconds with faults.
 . "$SRC/tests/lib/e2e.sh"
-. "$SRC/tests/lib/service.sh"
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1         # else it keeps what is freed
-"$f" init crawl 2>/dev/null
-for i in $(seq 600); do echo "http://h$((i % 6)).example/d/p$i"; done >urls
-"$f" -C crawl import urls >/dev/null
-"$f" -C crawl set budget 50%
-"$f" -C crawl set delay 0s
-start_service crawl --rate 0 --ahead 1 --cache 1M
-trap 'kill -9 ${service:-} 2>/dev/null || :' EXIT
-python3 "$SRC/bench/serve_soak.py" "$api" $service 0 600 8 || fail "memory grows, or a request failed: $(cat served.err)"
-stop_service
+mkdir calm; cd calm
+python3 -B "$SRC/tests/soak/soak.py" "$f" 0 --calm --cycles 8 --pages 600 || fail "without faults"
+! grep -i sanitizer served.err || fail "$(cat served.err)"
+cd "$TMP"; rm -r calm
+[ "${BUILD##*/}" = build ] || exit 0
+mkdir faults; cd faults
+python3 -B "$SRC/tests/soak/soak.py" "$f" 12 --pages 600 || fail "with faults"
+grep -q '"faults": {$' soak.json || fail "no fault was tried"
+cd "$TMP"; rm -r faults
