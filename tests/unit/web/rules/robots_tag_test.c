@@ -75,7 +75,7 @@ static void expect(const char *html, unsigned header, const char *links, const c
 	struct record r = { 0 };
 
 	analyser_init(&a);
-	analyse(&a, &(struct analyse_input){ .url = { "http://h.example/d/", 19 },
+	analyse_here(&a, &(struct analyse_input){ .url = { "http://h.example/d/", 19 },
 		.content_type = { "text/html", 9 }, .body = html, .size = strlen(html),
 		.robots = header }, &r);
 	if (!is_text(r.links, links))
@@ -116,7 +116,7 @@ static void test_file(void **state)
 
 	(void)state;
 	analyser_init(&a);
-	analyse(&a, &(struct analyse_input){ .url = { "http://h.example/d.pdf", 22 },
+	analyse_here(&a, &(struct analyse_input){ .url = { "http://h.example/d.pdf", 22 },
 		.content_type = { "application/pdf", 15 }, .body = "%PDF-1.4", .size = 8,
 		.robots = I }, &r);
 	assert_true(is_text(r.robots, "noindex"));
