@@ -31,6 +31,8 @@ static int run_words(struct serve *s, int argc, char **argv, FILE *out, struct e
 	rc = running_parse(&cli, c, "freshet serve", argc - 1, argv + 1, &n, err);
 	cli.common.repository = s->opts.folder;
 	cli.common.store = s->opts.store;
+	if (rc == 0 && s->opts.shard >= 0 && c->on_fleet != FLEET_UNAWARE)
+		cli.common.shard = s->opts.shard;
 	cli.common.seed = (int64_t)s->opts.client.seed;
 	if (rc == 0)
 		rc = running_go(&cli, n, argv + 1, err);

@@ -95,7 +95,7 @@ static void print_now(struct serve *s, struct hub *h, struct json *j)
 	jobs_each(s->jobs, print_cycle_job, j);
 	json_end_object(j);
 	desk_print(s->desk, j);
-	json_kint(j, "listeners", h->n_listeners);
+	json_kint(j, "listeners", hub_listeners(h));
 	cli_json_end(j);
 }
 

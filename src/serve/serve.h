@@ -20,7 +20,8 @@
 struct gate;
 
 struct serve_opts {
-	const char *folder, *store;     /* store may be NULL */
+	const char *folder, *store;     /* store may be NULL; of a fleet: with shard and fence */
+	int32_t shard;                  /* of a fleet: the one that is served, under its lease; -1 */
 	const char *listen;             /* ADDRESS:PORT */
 	const char *tls_cert, *tls_key; /* files, or NULL */
 	struct option_list names;       /* of this host, as clients may call it */

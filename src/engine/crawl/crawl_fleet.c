@@ -152,10 +152,12 @@ int crawl_grants_ask(struct crawl *c, struct err *err)
 	int rc;
 
 	if (!f || c->grants_over || now - c->grants_asked < ASK_SECONDS ||
-	    cycle_room(e) || crawl_stopped(c) || fetch_over(c->fetch))
+	    !engine_wants_grant(e, &(struct asking){ .hops = true }) || crawl_stopped(c) ||
+	    fetch_over(c->fetch) || !crawl_is_idle(c, 0, now))
 		return 0;
 	c->grants_asked = now;
-	rc = f->more(f->arg, e, !crawl_pending(c), &granted, err);
+	rc = f->more(f->arg, e, crawl_pending(c) ? CRAWL_CONNECTIONS_IDLE : CRAWL_ALL_IDLE, &granted,
+	             err);
 	if (rc < 0)
 		return rc;
 	c->grants_over = rc == CRAWL_NO_MORE;

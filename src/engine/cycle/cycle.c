@@ -112,6 +112,11 @@ static bool may_offer(const struct engine *e, const struct asking *a)
 	return engine_left(e) > held;
 }
 
+bool engine_wants_grant(const struct engine *e, const struct asking *a)
+{
+	return e->rules.metered && (!cycle_room(e) || !may_offer(e, a));
+}
+
 static void offer_page(struct engine *e, struct lease *l)
 {
 	l->state = LEASE_OFFERED;

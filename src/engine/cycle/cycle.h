@@ -224,6 +224,9 @@ bool engine_may_spend(const struct engine *e, uint32_t lease);
 uint32_t engine_left(const struct engine *e);
 /* In cycle_grant.c.  A metered cycle may spend n more requests; at any moment. */
 void engine_grant(struct engine *e, uint32_t n);
+/* A metered cycle can offer no more with what it was granted, as long as nothing is told.  With
+ * a->hops some requests may be left: they are held back for redirects. */
+bool engine_wants_grant(const struct engine *e, const struct asking *a);
 /* Give back what is neither planned nor spent of the grants.  Returns how much that is. */
 uint32_t engine_ungrant(struct engine *e);
 /* What the cycle would ask for next, and how much it wants it: the policy's demand; reserved

@@ -11,8 +11,10 @@
  *
  * Shards that have the best pages may be slow: their hosts want pauses.  The others wait for
  * them, in the hope to hear something better, for a tenth of their time in all, as a crawl waits
- * for slow pages (crawl_ask.c).  After that a shard without anything under way takes what it
- * would be granted in this cycle anyway, as far as is known (MARKET_NOW).
+ * for slow pages (crawl_ask.c), and by the same clock: a shard waits while it has idle
+ * connections and nothing to ask for.  After that it takes what it would be granted in this
+ * cycle anyway, as far as is known (MARKET_NOW).  So a cycle of a fleet takes little longer than
+ * its pages would if they were known beforehand, and ends about when that of one machine would.
  *
  * A bid in the ledger is 395 bytes: a letter for the version and whether scores can be
  * compared, then 32-bit numbers, lowest byte first: first, top, the packed counts;
@@ -31,8 +33,8 @@
 #define BID_SIZE (SUMS_AT + 1 + 8 * SHARED_SUMS)
 #define TOP_MOST (1 << 17)
 #define YIELD_SECONDS 2         /* a shard below the price keeps its slot so long */
-/* A shard with nothing under way waits for the price to fall: so many seconds, and a share of
- * the time since its part began. */
+/* A shard with idle connections waits for the price to fall: so many seconds, and a share of the
+ * time since its part began. */
 #define WAIT_FREE 0.2
 #define WAIT_SHARE 0.1
 
@@ -165,31 +167,30 @@ static void end_wait(struct slot *s)
 {
 	if (s->waits_since > 0)
 		s->waited += fleet_clock() - s->waits_since;
-	s->waits_since = 0;
+	s->waits_since = s->empty_since = 0;
 }
 
-static enum market_patience patience_of(const struct slot *s, bool idle)
+static enum market_patience patience_of(const struct slot *s)
 {
 	double now = fleet_clock();
 	double wait = s->waited + (s->waits_since > 0 ? now - s->waits_since : 0);
 
-	return idle && wait > WAIT_FREE + WAIT_SHARE * (now - s->began) ? MARKET_NOW : MARKET_WAITS;
+	return wait > WAIT_FREE + WAIT_SHARE * (now - s->began) ? MARKET_NOW : MARKET_WAITS;
 }
 
-/* Below the price, with nothing under way: is the slot wanted by another shard? */
-static int wait_for_turn(struct slot *s, bool idle, struct err *err)
+/* Below the price.  With nothing under way: is the slot wanted by another shard? */
+static int wait_for_turn(struct slot *s, enum crawl_idle idle, struct err *err)
 {
 	double now = fleet_clock();
 	bool wanted = false;
 	int rc;
 
-	if (!idle) {
-		end_wait(s);
-		return CRAWL_MORE_LATER;
-	}
 	s->waits_since = s->waits_since > 0 ? s->waits_since : now;
+	if (idle != CRAWL_ALL_IDLE)
+		return CRAWL_MORE_LATER;
+	s->empty_since = s->empty_since > 0 ? s->empty_since : now;
 	slot_say(s, "waiting", -1);
-	if (now - s->waits_since < YIELD_SECONDS)
+	if (now - s->empty_since < YIELD_SECONDS)
 		return CRAWL_MORE_LATER;
 	rc = fleet_waiting(s->work->fleet, s->cycle.number, &wanted, err);
 	if (rc == 0 && wanted) {
@@ -199,7 +200,8 @@ static int wait_for_turn(struct slot *s, bool idle, struct err *err)
 	return rc < 0 ? rc : CRAWL_MORE_LATER;
 }
 
-int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err)
+int bids_more(void *arg, struct engine *e, enum crawl_idle idle, uint32_t *granted,
+              struct err *err)
 {
 	struct slot *s = arg;
 	struct demand demand = { 0 };
@@ -210,7 +212,7 @@ int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct 
 	double price;
 	int rc;
 
-	if (idle && comparable && !demand.first && !demand_total(&demand))
+	if (idle == CRAWL_ALL_IDLE && comparable && !demand.first && !demand_total(&demand))
 		return CRAWL_NO_MORE;   /* there is nothing to ask for */
 	rc = read_market(s, &r, &m, err);
 	if (rc < 0)
@@ -224,7 +226,7 @@ int bids_more(void *arg, struct engine *e, bool idle, uint32_t *granted, struct 
 	s->comparable = comparable;
 	market_bid(&m, r.at, &demand, comparable);
 	price = market_price(&m);
-	offer = market_offer(&m, r.at, patience_of(s, idle));
+	offer = market_offer(&m, r.at, patience_of(s));
 	left = market_left(&m);
 	vec_release(&r.shards);
 	if (offer)

@@ -29,6 +29,7 @@ struct slot {
 	bool opened, comparable;
 	double began;                   /* its first bid of this part */
 	double waits_since, waited;     /* below the price; 0: it does not wait; and before */
+	double empty_since;             /* below the price, and nothing is under way; 0: no */
 	double looked;                  /* into the inbox */
 	uint32_t sent;                  /* requests of this part that the worker has counted */
 	bool yields, failed;
@@ -49,7 +50,8 @@ struct work {
 void *slot_run(void *slot);
 void slot_say(struct slot *s, const char *state, int64_t here);
 /* In bids.c: crawl_fleet.more; what the shard should expect, and what all have learnt. */
-int bids_more(void *slot, struct engine *e, bool idle, uint32_t *granted, struct err *err);
+int bids_more(void *slot, struct engine *e, enum crawl_idle idle, uint32_t *granted,
+              struct err *err);
 int bids_expect(struct slot *s, uint32_t *ret, struct err *err);
 /* The shard's part is over: until the next begins it counts with the first bid of this one. */
 int bids_end(struct slot *s, struct err *err);

@@ -96,9 +96,8 @@ void fleet_url(const char *url, int32_t shard, int64_t fence, const char *worker
 {
 	buf_str(out, url);
 	/* the last of several wins */
-	buf_printf(out, "%cshard=%d", strchr(url, '?') ? '&' : '?', shard);
-	if (fence)
-		buf_printf(out, "&fence=%lld", (long long)fence);
+	buf_printf(out, "%cshard=%d&fence=%lld", strchr(url, '?') ? '&' : '?', shard,
+	           (long long)fence);
 	if (worker)
 		buf_printf(out, "&worker=%s", worker);
 }

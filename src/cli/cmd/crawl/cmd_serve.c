@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "cli/frame/crawling.h"
+#include "cli/cmd/crawl/serve_shard.h"
 #include "cli/frame/shards.h"
 #include "engine/book/touch.h"
 #include "serve/serve.h"
@@ -168,25 +169,29 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 	struct gate gate = { 0 };
 	char program[4096];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-	char where[4096];
-	int rc = repository_where(cli, where, sizeof where, err);
+	struct serve_shard *shard = NULL;
+	int rc = 0;
 
 	(void)n_args;
 	(void)args;
-	if (rc == 0 && shards_at(where) > 1)
-		log_warn("this is a fleet of %u shards, of which one is served: 0, or the one that &shard=K "
-		         "behind the URL of the store names", shards_at(where));
+	if (shards_any(cli) && cli_given(cli, "every"))
+		rc = err_set(err, E_USAGE, "--every: the cycles of a fleet are those of its workers (`freshet "
+		             "work`)");
 	if (rc == 0)
 		rc = repository_open(cli, &store, err);
 	program[n > 0 ? n : 0] = '\0';
 	if (rc == 0)
 		rc = repository_settings(cli, store, &v.texts, err);
 	store_close(store);
+	if (rc == 0 && shards_any(cli))
+		rc = serve_shard_begin(&shard, cli, &stop_asked, err);
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = crawling_allow(&gate, o->allow_net.v[i], err);
 	if (rc == 0) {
 		struct serve_opts so = {
-			.folder = cli->common.repository, .store = cli->common.store, .listen = o->listen,
+			.folder = cli->common.repository, .listen = o->listen,
+			.store = shard ? serve_shard_store(shard) : cli->common.store,
+			.shard = shard ? cli->shard : -1,
 			.tls_cert = o->tls_cert, .tls_key = o->tls_key, .behind_proxy = o->behind_proxy,
 			.no_sandbox = cli->common.no_sandbox,
 			.names = o->names, .gate = &gate, .rate = o->rate, .connections = o->connections,
@@ -201,6 +206,10 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 		rc = serve_run(&so, err);
 		free(so.cycle_words.v);
 	}
+	if (serve_shard_lost(shard))
+		rc = err_set(err, E_BUSY, "shard %d: its lease was lost: start the service again when "
+		             "nobody holds it", cli->shard);
+	serve_shard_end(shard);
 	gate_release(&gate);
 	arena_release(&v.texts);
 	return rc;
@@ -222,11 +231,16 @@ const struct command command_serve = {
 		"`serving URL` is printed when it answers.\n\n"
 		"It listens on loopback unless --listen says otherwise. Any other address wants tokens\n"
 		"(`freshet token`) and TLS, or --behind-proxy. It takes a socket from systemd, tells it when\n"
-		"it is ready, and that it lives (Type=notify, WatchdogSec).",
+		"it is ready, and that it lives (Type=notify, WatchdogSec).\n\n"
+		"Of a fleet it serves one shard (--shard K), holds its lease while it runs, and applies\n"
+		"its inbox; no worker takes that shard meanwhile. Its exit status is that of a busy store\n"
+		"when the lease is lost.",
 	.examples = "  freshet -C crawl serve\n"
 		"  freshet -C crawl serve --listen 127.0.0.1:9000\n",
 	.options = serve_options,
 	.needs = serve_needs,
 	.opts_size = sizeof(struct serve_cli_opts),
+	.on_fleet = FLEET_ONE,
+	.fleet_instead = "a service holds the shard that it serves, and workers the others",
 	.run = serve_cmd_run,
 };

@@ -45,14 +45,15 @@ struct stage {
 };
 
 /* Only when nothing is under way: what a round is planned after is then the same in all runs. */
-static int grant(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err)
+static int grant(void *arg, struct engine *e, enum crawl_idle idle, uint32_t *granted,
+                 struct err *err)
 {
 	struct ledger *l = arg;
 
 	(void)e;
 	if (l->fail)                    /* with requests under way */
 		return err_set(err, E_STORE, "the ledger does not answer");
-	if (!idle)
+	if (idle != CRAWL_ALL_IDLE)
 		return CRAWL_MORE_LATER;
 	if (l->granted >= BUDGET)
 		return CRAWL_NO_MORE;
