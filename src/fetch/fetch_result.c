@@ -51,7 +51,8 @@ void fetch_decode(struct fetch_result *r, struct buf *out, struct err *err)
 	r->decoded_size = out->size;
 	if (e && r->truncated == FETCH_WHOLE && r->error == FETCH_OK) {
 		r->undecodable = true;
-		r->error = e == E_LIMIT ? FETCH_TOO_LARGE : FETCH_PROTOCOL;
+		r->error = e == E_LIMIT ? FETCH_TOO_LARGE : e == E_READER ? FETCH_READER :
+			   FETCH_PROTOCOL;
 		r->why = err->text;
 	}
 }

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 #include "warc/fields.h"
 
 #define HTTP_HEAD_MAX (256u << 10)      /* bytes of a head */
@@ -64,5 +65,7 @@ bool http_looks_chunked(const char *data, size_t size);
  */
 MUST_CHECK int http_decode(struct buf *out, const char *encoding, size_t encoding_size,
                            const char *data, size_t size, struct err *err);
+/* E_READER: the cell that did it died.  This is what runs there (base/sandbox/cell.h). */
+int http_decode_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err);
 
 #endif

@@ -5,7 +5,7 @@
  * Each decoder writes pieces of PIECE bytes into the output and stops at the
  * output's maximum or when the ratio is a bomb's, so neither time nor memory
  * follows what the stream claims.  Layers in between are held whole, under the
- * same caps.
+ * same caps.  Where there are cells (base/sandbox/cell.h) one of them does it.
  */
 #include "warc/http.h"
 
@@ -15,6 +15,7 @@
 #include <strings.h>
 #include <zstd.h>
 
+#include "base/sandbox/cell.h"
 #include "base/vector_state.h"
 
 #define PIECE (64u << 10)
@@ -212,8 +213,8 @@ static int decode_layer(struct buf *out, const char *name, size_t name_size,
 	return rc;
 }
 
-int http_decode(struct buf *out, const char *encoding, size_t encoding_size,
-                const char *data, size_t size, struct err *err)
+static int decode_here(struct buf *out, const char *encoding, size_t encoding_size,
+                       const char *data, size_t size, struct err *err)
 {
 	const char *end = encoding + encoding_size;
 	struct buf held[2];
@@ -250,4 +251,25 @@ int http_decode(struct buf *out, const char *encoding, size_t encoding_size,
 	buf_release(&held[0]);
 	buf_release(&held[1]);
 	return rc;
+}
+
+int http_decode_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err)
+{
+	return n == 2 && parts[0].s ? decode_here(answer, parts[0].s, parts[0].size, parts[1].s,
+	                                          parts[1].size, err) :
+	       err_set(err, E_PARSE, "unknown content encoding");
+}
+
+int http_decode(struct buf *out, const char *encoding, size_t encoding_size,
+                const char *data, size_t size, struct err *err)
+{
+	struct text parts[] = { { encoding, encoding_size }, { data, size } };
+	size_t most = out->max - out->size;
+
+	if (!cells_do(CELL_DECODE) || !size)
+		return decode_here(out, encoding, encoding_size, data, size, err);
+	if (size < SIZE_MAX / HTTP_RATIO_MAX - HTTP_RATIO_FREE &&
+	    most > size * HTTP_RATIO_MAX + HTTP_RATIO_FREE + PIECE)
+		most = size * HTTP_RATIO_MAX + HTTP_RATIO_FREE + PIECE;
+	return cell_call(CELL_DECODE, parts, 2, most, out, err);
 }

@@ -157,6 +157,16 @@ case("cut", lambda: os.truncate(first(), os.path.getsize(first()) // 2), "record
 case("missing", lambda: os.unlink(first()), "missing", after=aside('"file":"freshet-'))
 case("orphan", lambda: shutil.copy(first(), first().replace("-00000-", "-00077-")), "orphan",
      after=lambda: glob.glob("w/warc/*-00077-*.aside") or wrong.append("orphan is not set aside"))
+# a cycle whose answers all broke off leaves a file that no row refers to: nothing is wrong with that
+fresh()
+import gzip
+half = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"
+response = lambda more: gzip.compress(b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.example/\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n" % (more, len(half), half))
+broken = first().replace("-00000-", "-00088-")
+for text, want in ((response(b"WARC-Truncated: disconnect\r\n"), 0), (response(b"WARC-Truncated: disconnect\r\n") + response(b""), 1)):
+    open(broken, "wb").write(text)
+    rc, r = run()
+    if rc != want or r["found"]["orphan"]["wrong"] != want: wrong.append(("only what broke off", want, rc, r["findings"]))
 case("past the end", lambda: sql("UPDATE captures SET offset = 99999999 WHERE id = 3"), "record")
 case("middle", lambda: sql("UPDATE captures SET offset = offset + 7 WHERE id = 3"), "record")
 case("another record", lambda: sql("UPDATE captures SET offset = (SELECT offset FROM captures WHERE id = 2), size = (SELECT size FROM captures WHERE id = 2) WHERE id = 3"), "record")

@@ -58,3 +58,20 @@ tried EACCES EACCES allowed EACCES $f -C r doctor
 # the folder of an output may be written, that of an input may be read
 tried allowed allowed EACCES EACCES $f -C r export pages -o secret/pages
 cp in/urls.txt secret/urls.txt; tried allowed EACCES EACCES EACCES $f -C r import secret/urls.txt
+
+# a kernel that lacks the one, the other or both: said by doctor, and all works, in cells, too
+${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC "$SRC/tests/sandbox/old_kernel.c" -o old.so -ldl || fail "the library"
+python3 - <<'P'
+import gzip
+body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=koi8-r\r\n\r\n<title>page</title>" + "мир".encode("koi8-r")
+head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://h.example/\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:x:1>\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n" % len(body)
+open("in/one.warc.gz", "wb").write(gzip.compress(head + body + b"\r\n\r\n"))
+P
+for lacks in seccomp Landlock "Landlock and seccomp"; do
+	export LACKS=$lacks LD_PRELOAD=$TMP/old.so
+	rm -rf old; code $f init old; [ $rc = 0 ] || fail "init without $lacks"
+	code $f -C old import in/one.warc.gz; [ $rc = 0 ] || fail "import without $lacks: $(cat err)"
+	code $f -C old doctor; unset LD_PRELOAD
+	grep -q "missing: $lacks" out err || fail "doctor does not say that $lacks lacks"
+	grep -q "readers in processes of their own" out err || fail "no cells without $lacks"
+done

@@ -27,7 +27,7 @@ static void describe(struct writing *w, char text[WARC_DIGEST_TEXT], struct reco
 	warc_hasher_end(&w->hasher, &d);
 	warc_digest_bare(&d, text);
 	if (rec->status == 200)
-		analyse(&w->analyser, &(struct analyse_input){ .url = rec->url,
+		analyse_here(&w->analyser, &(struct analyse_input){ .url = rec->url,
 			.content_type = { "text/html", 9 }, .body = w->body.data,
 			.size = w->body.size }, rec);
 	rec->length = (int64_t)w->body.size;

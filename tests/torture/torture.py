@@ -18,14 +18,15 @@ some of what was not: all of it, none of it, or any part, and names that were no
 there or not (in their order).  From each such folder the repository opens, is whole, and the
 command can be run again.  After the command has ended, all of it is there.
 """
-import hashlib, json, os, random, shutil, sqlite3, subprocess, sys
+import hashlib, json, os, random, resource, shutil, sqlite3, subprocess, sys
 freshet, tracer, nomem, url, mode = sys.argv[1:6]
 every = int(sys.argv[6]) if len(sys.argv) > 6 else 1
 web = ["--contact", "me@example.org", "--allow-net", "127.0.0.0/8", "--delay", "0s", "--connections", "4"]
 wrong, tried, by_action = [], 0, {}
 
 def call(*args, **kw):
-    return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=600, **kw)
+    try: return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **kw)
+    except subprocess.TimeoutExpired: return subprocess.CompletedProcess(args, "hangs", b"", b"")
 
 def run(*args, **kw):
     return call(freshet, *args, **kw)
@@ -122,7 +123,7 @@ def fail():
     rng = random.Random(1)
     for name, folder, command, shrinks in commands:
         before, after, n = undisturbed(folder, command)
-        for action in ("EIO", "ENOSPC", "EINTR", "EMFILE", "short", "kill", "ENOSPC --on"):
+        for action in ("EIO", "ENOSPC", "EINTR", "EMFILE", "short", "kill", "ENOSPC --on", "EMFILE --on", "short --on"):
             first = 1 + rng.randrange(every)
             for point in range(first, n + 1, every):
                 fresh(folder)
@@ -131,17 +132,26 @@ def fail():
                 tried += 1
                 by_action[name, action] = by_action.get((name, action), 0) + 1
                 survived(name, "%s at %d" % (action, point), before, command, shrinks, after, r, killed=action == "kill")
+        for most in range(3 + rng.randrange(min(every, 20)), 40, min(every, 20)):
+            fresh(folder)
+            r = run(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+            if r.returncode == 127: continue    # the loader needs some itself
+            tried += 1
+            by_action[name, "files"] = by_action.get((name, "files"), 0) + 1
+            survived(name, "%d descriptors" % most, before, command, shrinks, after, r)
         if not nomem or nomem == "-": continue
+        # libseccomp makes a broken filter, or hangs, when it has no memory: its allocations are not tried
+        plain = command + ["--no-sandbox"]
         fresh(folder)
         env = dict(os.environ, LD_PRELOAD=nomem, NOMEM_COUNT="allocations", OMP_NUM_THREADS="1")
-        r = run(*command, env=env)
+        r = run(*plain, env=env)
         assert r.returncode == 0, r
         n = int(open("allocations").read())
         point = 1 + rng.randrange(max(1, every // 10))
         while point <= n:               # all of the first ones, then ever fewer
             fresh(folder)
             env["NOMEM_AT"] = str(point)
-            r = run(*command, env=env)
+            r = run(*plain, env=env)
             tried += 1
             by_action[name, "memory"] = by_action.get((name, "memory"), 0) + 1
             survived(name, "allocation %d" % point, before, command, shrinks, after, r, nomem=True)

@@ -82,4 +82,9 @@ uint64_t input_raw_size(const struct input *in);
  * file skipped. */
 MUST_CHECK int input_resync(struct input *in, uint64_t *ret_lost, struct err *err);
 
+struct text;
+struct buf;
+/* What unpacks in a cell, where there are cells (base/sandbox/cell.h). */
+int input_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err);
+
 #endif

@@ -25,7 +25,6 @@
 #include "base/vector_state.h"
 
 #define ZSTD_WINDOW_LOG 27
-#define DICTIONARY_MAX (16u << 20)
 #define TRIAL_IN 4096
 #define TRIAL_OUT 512
 #define ZSTD_DICTIONARY_FRAME 0x184D2A5Du
@@ -79,20 +78,12 @@ static int take_block(struct raw *r, size_t size, uint8_t **ret, struct err *err
 }
 
 /* The dictionary itself may be compressed as one zstd frame. */
-static int load_dictionary(struct codec *c, struct raw *r, struct err *err)
+static int use_dictionary(struct codec *c, const char *name, const uint8_t *block, size_t size,
+                          struct err *err)
 {
-	size_t size = little32(r->data + r->pos + 4);
-	uint8_t *block, *plain = NULL;
+	uint8_t *plain = NULL;
 	size_t rc;
-	int taken;
 
-	if (size > DICTIONARY_MAX)
-		return err_set(err, E_LIMIT, "%s: zstd dictionary of %zu bytes (at most %u)",
-		               r->name, size, DICTIONARY_MAX);
-	r->pos += 8;
-	taken = take_block(r, size, &block, err);
-	if (taken < 0)
-		return taken;
 	if (size >= 4 && little32(block) == 0xFD2FB528u) {
 		plain = mem_alloc(DICTIONARY_MAX);
 		size = ZSTD_decompress(plain, DICTIONARY_MAX, block, size);
@@ -100,25 +91,50 @@ static int load_dictionary(struct codec *c, struct raw *r, struct err *err)
 	rc = ZSTD_isError(size) ? size :
 	     ZSTD_DCtx_loadDictionary(c->zstd, plain ? plain : block, size);
 	free(plain);
-	free(block);
 	if (ZSTD_isError(rc))
-		return err_set(err, E_PARSE, "%s: bad zstd dictionary: %s", r->name,
+		return err_set(err, E_PARSE, "%s: bad zstd dictionary: %s", name,
 		               ZSTD_getErrorName(rc));
 	return 0;
 }
 
-/* A decoder of zstd frames, with the dictionary that may be next. */
-static int begin_zstd(struct codec *c, struct raw *r, struct err *err)
+int codec_begin(struct codec *c, const char *name, const uint8_t *dictionary, size_t size,
+                struct err *err)
 {
+	if (c->kind == CODEC_GZIP) {
+		c->inflate = mem_alloc(sizeof *c->inflate);
+		isal_inflate_init(c->inflate);
+		return 0;
+	}
 	if (!c->zstd) {
 		c->zstd = ZSTD_createDCtx();
 		if (!c->zstd)
 			err_no_memory();
 		(void)ZSTD_DCtx_setParameter(c->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG);
 	}
-	if (raw_avail(r) >= 8 && little32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME)
-		return load_dictionary(c, r, err);
-	return 0;
+	return dictionary ? use_dictionary(c, name, dictionary, size, err) : 0;
+}
+
+/* A decoder of zstd frames, with the dictionary that may be next. */
+static int begin_zstd(struct codec *c, struct raw *r, struct err *err)
+{
+	uint8_t *block = NULL;
+	size_t size = 0;
+	int rc = 0;
+
+	c->kind = CODEC_ZSTD;
+	if (raw_avail(r) >= 8 && little32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME) {
+		size = little32(r->data + r->pos + 4);
+		if (size > DICTIONARY_MAX)
+			return err_set(err, E_LIMIT, "%s: zstd dictionary of %zu bytes (at most %u)",
+			               r->name, size, DICTIONARY_MAX);
+		r->pos += 8;
+		rc = take_block(r, size, &block, err);
+	}
+	if (rc == 0)
+		rc = c->apart ? apart_begin(c, r->name, block, size, err) :
+		     codec_begin(c, r->name, block, size, err);
+	free(block);
+	return rc;
 }
 
 int codec_front(struct codec *c, struct raw *r, struct err *err)
@@ -127,8 +143,10 @@ int codec_front(struct codec *c, struct raw *r, struct err *err)
 	int rc = 0;
 
 	r->pos = 0;
-	if (is_zstd(r->data, r->len))
+	if (is_zstd(r->data, r->len)) {
+		c->apart = apart_new();
 		rc = begin_zstd(c, r, err);
+	}
 	r->pos = at;
 	return rc;
 }
@@ -141,19 +159,18 @@ int codec_init(struct codec *c, struct raw *r, struct err *err)
 		return rc;
 	c->between = true;
 	c->member = raw_offset(r);
-	if (is_gzip(r->data + r->pos, raw_avail(r))) {
-		c->kind = CODEC_GZIP;
-		c->inflate = mem_alloc(sizeof *c->inflate);
-		isal_inflate_init(c->inflate);
-	} else if (is_zstd(r->data + r->pos, raw_avail(r))) {
-		c->kind = CODEC_ZSTD;
+	c->kind = is_gzip(r->data + r->pos, raw_avail(r)) ? CODEC_GZIP :
+	          is_zstd(r->data + r->pos, raw_avail(r)) ? CODEC_ZSTD : CODEC_PLAIN;
+	if (c->kind != CODEC_PLAIN && !c->apart)
+		c->apart = apart_new();
+	if (c->kind == CODEC_ZSTD)
 		return begin_zstd(c, r, err);
-	}
-	return 0;
+	return c->kind == CODEC_GZIP && !c->apart ? codec_begin(c, r->name, NULL, 0, err) : 0;
 }
 
 void codec_release(struct codec *c)
 {
+	apart_free(c->apart);
 	free(c->inflate);
 	ZSTD_freeDCtx(c->zstd);
 }
@@ -258,6 +275,8 @@ int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
 	*ret_size = 0;
 	if (c->kind == CODEC_PLAIN)
 		return read_plain(r, out, room, ret_size, err);
+	if (c->apart)
+		return apart_read(c, r, out, room, ret_size, err);
 	if (c->between) {
 		rc = open_member(c, r, err);
 		if (rc <= 0)
@@ -282,8 +301,7 @@ int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
 	return 1;
 }
 
-/* Does a member begin at pos, as far as TRIAL_IN bytes show? */
-static bool member_at(struct codec *c, const struct raw *r)
+bool codec_member_at(struct codec *c, const struct raw *r)
 {
 	uint8_t out[TRIAL_OUT];
 	struct raw trial = *r;
@@ -294,6 +312,8 @@ static bool member_at(struct codec *c, const struct raw *r)
 		return false;
 	if (raw_avail(r) > TRIAL_IN)
 		trial.len = r->pos + TRIAL_IN;
+	if (c->apart)
+		return apart_member_at(c, &trial);
 	if (c->kind == CODEC_GZIP) {
 		const uint8_t *p = r->data + r->pos;
 
@@ -316,7 +336,7 @@ int codec_resync(struct codec *c, struct raw *r, uint64_t *ret_lost, struct err 
 
 	c->between = true;
 	rc = raw_need(r, TRIAL_IN, err);
-	if (rc == 0 && !(c->wrong_sum && (raw_avail(r) == 0 || member_at(c, r))))
+	if (rc == 0 && !(c->wrong_sum && (raw_avail(r) == 0 || codec_member_at(c, r))))
 		rc = raw_seek(r, from + 1, err);
 	while (rc == 0) {
 		const uint8_t *at;
@@ -335,7 +355,7 @@ int codec_resync(struct codec *c, struct raw *r, uint64_t *ret_lost, struct err 
 		rc = raw_need(r, TRIAL_IN, err);
 		if (rc < 0)
 			return rc;
-		if (member_at(c, r)) {
+		if (codec_member_at(c, r)) {
 			*ret_lost = raw_offset(r) - from;
 			return 1;
 		}

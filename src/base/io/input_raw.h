@@ -17,6 +17,7 @@
  * this many bytes before the next byte are kept. */
 #define RAW_HISTORY 64
 #define RAW_SIZE (256 * 1024)
+#define DICTIONARY_MAX (16u << 20)      /* bytes of a zstd dictionary */
 
 struct raw {
 	const char *name;
@@ -53,6 +54,7 @@ struct codec {
 	bool wrong_sum;                 /* damaged, but the end of the member was found */
 	struct inflate_state *inflate;
 	struct ZSTD_DCtx_s *zstd;
+	struct apart *apart;            /* set: all of it is done in a cell */
 };
 
 /* Choose the codec by the first bytes. */
@@ -60,6 +62,11 @@ MUST_CHECK int codec_init(struct codec *c, struct raw *r, struct err *err);
 /* Before it, for a member inside of the bytes in memory: look for a dictionary in front. */
 MUST_CHECK int codec_front(struct codec *c, struct raw *r, struct err *err);
 void codec_release(struct codec *c);
+/* Make the decoder of a kind, with a dictionary or NULL. */
+MUST_CHECK int codec_begin(struct codec *c, const char *name, const uint8_t *dictionary,
+                           size_t size, struct err *err);
+/* Does a member begin at pos, as far as a few thousand bytes show? */
+bool codec_member_at(struct codec *c, const struct raw *r);
 
 /*
  * Decode up to room (> 0) bytes to out, never across the end of a member.
@@ -71,5 +78,17 @@ MUST_CHECK int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t r
 /* Move to the next member behind a damaged one.  1, 0 at the end, or error. */
 MUST_CHECK int codec_resync(struct codec *c, struct raw *r, uint64_t *ret_lost,
                             struct err *err);
+
+/*
+ * The same in a cell, in input_cell.c.  apart_new(): NULL if there are none.  A member that
+ * breaks its cell is damaged: E_PARSE.
+ */
+struct apart *apart_new(void);
+void apart_free(struct apart *a);               /* NULL is fine */
+MUST_CHECK int apart_begin(struct codec *c, const char *name, const uint8_t *dictionary,
+                           size_t size, struct err *err);
+MUST_CHECK int apart_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
+                          size_t *ret_size, struct err *err);
+bool apart_member_at(struct codec *c, const struct raw *r);
 
 #endif

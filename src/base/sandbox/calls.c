@@ -90,8 +90,9 @@ static int add_clone(scmp_filter_ctx f, enum calls_kind kind)
 	                        SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
 }
 
-/* A reader may have memory, but none that can be run or that comes from a file. */
-static int add_memory(scmp_filter_ctx f)
+/* A reader may have memory, but none that can be run or that comes from a file; and may abort
+ * itself, so that it is seen what it died of. */
+static int add_reader(scmp_filter_ctx f)
 {
 	int rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2,
 	                          SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
@@ -100,7 +101,10 @@ static int add_memory(scmp_filter_ctx f)
 	if (rc == 0)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1,
 		                      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	return rc;
+	if (rc == 0)
+		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+		                      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+	return rc ? rc : seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigprocmask), 0);
 }
 
 int calls_limit(enum calls_kind kind)
@@ -121,7 +125,7 @@ int calls_limit(enum calls_kind kind)
 	if (rc == 0)
 		rc = add_groups(f, kind, otherwise);
 	if (rc == 0)
-		rc = reader ? add_memory(f) : add_clone(f, kind);
+		rc = reader ? add_reader(f) : add_clone(f, kind);
 	if (rc == 0)
 		rc = seccomp_load(f);           /* sets no_new_privs */
 	seccomp_release(f);

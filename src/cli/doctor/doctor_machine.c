@@ -123,15 +123,16 @@ static void check_sandbox(struct doctor *d)
 	if (c->off)
 		doctor_find(d, "sandbox", VERDICT_ADVICE, "off, by --no-sandbox|" CONFINE_LOST);
 	else if (missing)
-		doctor_find(d, "sandbox", VERDICT_ADVICE, "in force:%s%s; missing: %s|a newer kernel, or "
+		doctor_find(d, "sandbox", VERDICT_ADVICE, "in force:%s%s%s; missing: %s|a newer kernel, or "
 		            "a container that allows it, has it", c->calls ? " system calls" : " nothing",
-		            c->writing ? ", files" : "", missing);
-	else if (!c->calls || !c->writing)
+		            c->writing ? ", files" : "", c->cells ? ", readers in processes of their own" :
+		            "", missing);
+	else if (!c->calls || !c->writing || !c->cells)
 		doctor_find(d, "sandbox", VERDICT_ADVICE, "could not be put in force|see the warning "
 		            "above");
 	else
 		doctor_find(d, "sandbox", VERDICT_GOOD, "system calls (seccomp), files and programs "
-		            "(Landlock %d), no new privileges", c->abi);
+		            "(Landlock %d), no new privileges, readers in processes of their own", c->abi);
 }
 
 void doctor_machine(struct doctor *d)

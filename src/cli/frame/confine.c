@@ -28,6 +28,7 @@
 #include "base/sandbox/reach.h"
 #include "base/sandbox/starter.h"
 #include "cli/frame/shards.h"
+#include "engine/archive/readers.h"
 #include "repo/place.h"
 
 #define PATHS_MAX 4096                  /* more folders of archives are not read */
@@ -283,6 +284,13 @@ static void limit_the_rest(unsigned may)
 
 	report("what is written", rc);
 	state.writing = state.programs = rc == 0;
+	/* in between: the maker of cells is in the same reach, so that we may end a cell, and may
+	 * make processes, which we may not */
+	rc = readers_begin();
+	if (rc)
+		log_warn("hostile bytes are read by this process: no other can be started: %s",
+		         strerror(rc));
+	state.cells = rc == 0;
 	rc = calls_limit(kind);
 	report("system calls", rc);
 	state.calls = rc == 0;

@@ -27,6 +27,7 @@ struct confined {
 	bool off;                       /* --no-sandbox */
 	int abi;                        /* of Landlock; 0: the kernel has none */
 	bool calls, writing, reading, programs;         /* are limited */
+	bool cells;                     /* pages and archives are read in processes of their own */
 	bool network;                   /* may be used */
 };
 
@@ -35,6 +36,6 @@ const struct confined *confine_state(void);
 const char *confine_missing(void);
 /* What is lost without a sandbox. */
 #define CONFINE_LOST "a bug in it, found by a hostile page or archive, could read and write every " \
-	"file that you may, run programs and reach every host"
+	"file that you may, run programs and reach every host; one that breaks a parser ends the command"
 
 #endif

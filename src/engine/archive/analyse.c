@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "warc/http.h"
+#include "web/rules/liveness.h"
 #include "web/rules/robots_tag.h"
 #include "web/url/url.h"
 
@@ -13,6 +14,8 @@
 void analyser_init(struct analyser *a)
 {
 	*a = (struct analyser){ .options.no_bytes = true };     /* records have SHA-1 */
+	buf_init(&a->asked, BUF_NO_LIMIT);
+	buf_init(&a->answer, BUF_NO_LIMIT);
 	buf_init(&a->url, URL_SIZE_MAX);
 	buf_init(&a->type, TYPE_SIZE_MAX);
 	buf_init(&a->decoded, EXTRACT_SIZE_MAX);
@@ -23,6 +26,8 @@ void analyser_init(struct analyser *a)
 void analyser_release(struct analyser *a)
 {
 	extract_release(&a->extract);
+	buf_release(&a->asked);
+	buf_release(&a->answer);
 	buf_release(&a->url);
 	buf_release(&a->type);
 	buf_release(&a->decoded);
@@ -112,7 +117,7 @@ static void add_robots(struct analyser *a, const struct page *page, unsigned hea
 	}
 }
 
-void analyse(struct analyser *a, const struct analyse_input *in, struct record *r)
+void analyse_here(struct analyser *a, const struct analyse_input *in, struct record *r)
 {
 	struct extract_input x = { .data = in->body, .size = in->size };
 	const struct page *page;
@@ -139,7 +144,7 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	}
 	if (!x.data)
 		x.data = "";
-	x.url = buf_text(&a->url);
+	x.url = a->url.size ? buf_text(&a->url) : NULL;
 	a->options.word = a->words ? word_counter_add : NULL;
 	a->options.arg = a->words;
 	if (a->words)
@@ -151,8 +156,14 @@ void analyse(struct analyser *a, const struct analyse_input *in, struct record *
 	r->tags = put_hex(page->digest.tags, a->tags);
 	r->simhash = page->digest.simhash;
 	r->has_simhash = true;
-	url_split(a->url.data, a->url.size, &parts);
+	if (x.url)
+		url_split(a->url.data, a->url.size, &parts);
+	else
+		parts = (struct url_parts){ 0 };
 	add_robots(a, page, in->robots, parts.path, add_links(a, page, parts.path));
+	a->not_found = a->look_for_phrase &&
+		(liveness_has_phrase(page->title, page->title_size) ||
+		 liveness_has_phrase(page->text, page->text_size));
 	if (a->robots.size)
 		r->robots = (struct text){ a->robots.data, a->robots.size };
 	if (page->type == PAGE_OTHER)   /* X-Robots-Tag still applies */

@@ -22,7 +22,7 @@
 #include "web/text/terms.h"
 
 struct analyse_input {
-	struct text url;               /* canonical */
+	struct text url;               /* canonical; nothing: links are not read */
 	struct text content_type, content_encoding;    /* header values, or nothing */
 	const char *body;               /* transfer encoding removed */
 	size_t size;
@@ -35,13 +35,21 @@ struct analyser {                       /* after analyser_init() */
 	const struct ignore_list *rules;        /* set: elements left out, by site */
 	struct word_counter *words;     /* if set, counts the words of the page; valid only if
 	                                   the record got its facts */
+	bool look_for_phrase;           /* set: does the page say that nothing is here? */
+	bool not_found;                 /* it does */
 	struct buf url, type, decoded, links, robots;
+	struct buf asked, answer;       /* to and from a cell */
 	struct map seen;                /* links; 1: may be followed */
 	char prose[17], tags[17];
 };
 
 void analyser_init(struct analyser *a);
 void analyser_release(struct analyser *a);
-void analyse(struct analyser *a, const struct analyse_input *in, struct record *r);
+/* In a cell if there are any (base/sandbox/cell.h), else here.  E_READER: it broke down. */
+MUST_CHECK int analyse(struct analyser *a, const struct analyse_input *in, struct record *r,
+                       struct err *err);
+void analyse_here(struct analyser *a, const struct analyse_input *in, struct record *r);
+/* What runs in the cell; in analyse_cell.c. */
+int analyse_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err);
 
 #endif

@@ -136,7 +136,8 @@ static void report(struct reading *d, const char *why)
 		d->out->report(d->out->arg, text);
 }
 
-static void fill(struct reading *d, struct record *r)
+/* False: the page could not be read. */
+static bool fill(struct reading *d, struct record *r, struct err *why)
 {
 	const struct warc_record *rec = &d->warc.record;
 	const struct warc_content *c = &d->content;
@@ -162,7 +163,7 @@ static void fill(struct reading *d, struct record *r)
 
 		r->mime = (struct text){ revisit, sizeof revisit - 1 };
 		r->digest = revisit_digest(d);
-		return;
+		return true;
 	}
 	r->mime = mime_of(d, type);
 	r->digest = own_digest(d);
@@ -171,10 +172,12 @@ static void fill(struct reading *d, struct record *r)
 		struct detector detect = detectors_for(d->out->detectors, in.url.s, in.url.size);
 
 		detector_options(&detect, &d->analyser.options);
-		analyse(&d->analyser, &in, r);
+		if (analyse(&d->analyser, &in, r, why) < 0)
+			return false;
 	}
 	if (d->out->lexicon && r->facts.words >= 0)
 		r->terms.s = lexicon_terms(d->out->lexicon, &d->words.page, &r->terms.size);
+	return true;
 }
 
 /* Our own archives say which page redirects led from. */
@@ -222,7 +225,14 @@ static int deliver(struct reading *d, struct err *err)
 		r.offset = (int64_t)rec->offset;
 		r.record_size = (int64_t)rec->file_size;
 	}
-	fill(d, &r);
+	if (!fill(d, &r, &why)) {
+		if (why.code == E_FAIL) {       /* not this page: no page can be read */
+			*err = why;
+			return E_FAIL;
+		}
+		report(d, why.text);
+		return 0;
+	}
 	d->out->stats.n_records++;
 	return d->out->record(d->out->arg, &r, err);
 }

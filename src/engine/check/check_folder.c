@@ -6,7 +6,8 @@
  * An archive file is known before it is complete, and a file that is written anew is named by
  * the state of the worker.  So a complete file with a name of ours that the tables do not
  * know now, though it was there before they were asked, belongs to nobody: it came with a
- * copy of the folder, or the tables are older than it.
+ * copy of the folder, or the tables are older than it.  Unless it holds nothing but answers
+ * that broke off: these are archived, and no row refers to them.
  */
 #include "engine/check/check.h"
 
@@ -23,6 +24,7 @@
 #include "engine/recall/snapshot.h"
 #include "engine/view/cachefile.h"
 #include "engine/view/kept_links.h"
+#include "warc/warc.h"
 #include "warc/warc_write.h"
 
 #define ASIDE ".aside"
@@ -116,6 +118,25 @@ static int ask(struct folder *f, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* Is there nothing in it that a row could refer to? */
+static bool only_broken_off(const char *folder, const char *name)
+{
+	char path[4200 + NAME_MAX_SIZE];
+	struct warc_reader r;
+	bool only = true;
+	int rc;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	if (warc_open(&r, path, NULL) < 0)
+		return false;
+	while (only && (rc = warc_next(&r, NULL)) > 0)
+		only = r.record.truncated || r.record.type == WARC_INFO ||
+			r.record.type == WARC_REQUEST || r.record.type == WARC_METADATA;
+	only = only && rc == 0 && !r.n_damaged && r.n_records;
+	warc_close(&r);
+	return only;
+}
+
 static int find_orphans(struct folder *f, const char *folder, struct err *err)
 {
 	struct check *c = f->c;
@@ -127,6 +148,11 @@ static int find_orphans(struct folder *f, const char *folder, struct err *err)
 		if (strtab_find(&f->known, name, strlen(name)) != MAP_NONE ||
 		    faccessat(f->fd, name, F_OK, AT_SYMLINK_NOFOLLOW))
 			continue;
+		if (only_broken_off(folder, name)) {
+			check_found(c, CHECK_LEFTOVER, CHECK_NOTE, "warc/%s: holds only answers that "
+			            "broke off; it may be removed", name);
+			continue;
+		}
 		if (c->repair)
 			rc = set_aside(c, f->fd, folder, name, err);
 		if (rc == 0)

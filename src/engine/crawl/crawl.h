@@ -34,13 +34,15 @@ struct engine;
 
 /* The cycle is that of one shard of a fleet (engine/fleet/work.h). */
 enum { CRAWL_MORE_LATER, CRAWL_NO_MORE };
+enum crawl_idle { CRAWL_CONNECTIONS_IDLE, CRAWL_ALL_IDLE };     /* some; and nothing is under way */
 struct crawl_fleet {
 	uint32_t granted;               /* of this cycle, so far; opts->budget is what is expected */
 	uint32_t budget, pages;         /* of the whole fleet, for ceilings of sites */
 	struct shared shared;           /* what its shards have learnt, if the cycle begins now */
-	/* All that was granted is planned: *granted is raised to what the shard may have now.
-	 * idle: and nothing is under way.  CRAWL_NO_MORE: that is all in this cycle. */
-	int (*more)(void *arg, struct engine *e, bool idle, uint32_t *granted, struct err *err);
+	/* All that was granted is planned, and more could be fetched: *granted is raised to what the
+	 * shard may have now.  CRAWL_NO_MORE: that is all in this cycle. */
+	int (*more)(void *arg, struct engine *e, enum crawl_idle idle, uint32_t *granted,
+	            struct err *err);
 	bool (*follows)(void *arg, const char *url, size_t size);       /* a redirect there? */
 	/* A batch was committed: the row of the cycle. */
 	int (*committed)(void *arg, const struct store_cycle *row, struct err *err);

@@ -41,6 +41,11 @@ bool crawl_has_room(struct crawl *c, size_t pending)
 	return pending < WINDOW_QUIET && count_moving(c, pending, crawl_seconds()) < WINDOW;
 }
 
+bool crawl_is_idle(struct crawl *c, size_t n_asked, double now)
+{
+	return count_moving(c, fetch_pending(c->fetch) + n_asked, now) < c->opts->fetch.connections;
+}
+
 static bool is_impatient(const struct crawl *c, double now)
 {
 	double wait = c->asking.wait_began > 0 ? now - c->asking.wait_began : 0;
@@ -52,7 +57,7 @@ static bool is_impatient(const struct crawl *c, double now)
 bool crawl_ask(struct crawl *c, size_t n_asked, uint32_t *ret_lease)
 {
 	double now = crawl_seconds();
-	bool idle = count_moving(c, fetch_pending(c->fetch) + n_asked, now) < c->opts->fetch.connections;
+	bool idle = crawl_is_idle(c, n_asked, now);
 	struct asking a = { .want = 1, .queue_only = !idle, .hops = c->opts->goal != GOAL_ALIVE,
 	                    .impatient = is_impatient(c, now) };
 	enum ask answer;

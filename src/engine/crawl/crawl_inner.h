@@ -245,9 +245,11 @@ static inline double crawl_seconds(void)
 }
 
 /* In crawl_ask.c: the next page to fetch, after n_asked that the fetcher does not have yet;
- * false: there is none now.  Is there room for it beside so many?  What the engine planned is kept with a batch, and read by the
- * next start, which then keeps what it plans otherwise. */
+ * false: there is none now.  Are connections idle?  Is there room for it beside so many?  What
+ * the engine planned is kept with a batch, and read by the next start, which then keeps what it
+ * plans otherwise. */
 bool crawl_ask(struct crawl *c, size_t n_asked, uint32_t *ret_lease);
+bool crawl_is_idle(struct crawl *c, size_t n_asked, double now);
 bool crawl_has_room(struct crawl *c, size_t pending);
 /* In crawl_ahead.c: read what will be wanted of these pages. */
 MUST_CHECK int crawl_foresee(struct crawl *c, const uint32_t *leases, size_t n,

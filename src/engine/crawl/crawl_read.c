@@ -17,6 +17,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/log.h"
 #include "base/status.h"
 #include "engine/archive/judge.h"
 #include "engine/archive/site_detect.h"
@@ -137,6 +138,17 @@ static void own(struct crawl_reader *t, struct crawl_answer *a)
 	}
 }
 
+/* What read it broke down: it is a failure, whatever the server said.  E_FAIL: nothing can be
+ * read any more, which is no page's failure. */
+static void say_unread(struct crawl_answer *a)
+{
+	if (a->err.code == E_FAIL)
+		a->rc = E_FAIL;
+	else
+		log_warn("%s: %s", a->result.url, a->err.text);
+	a->result.error = FETCH_READER;
+}
+
 /* All X-Robots-Tag headers of a head together. */
 static unsigned robots_headers(const char *head, size_t size)
 {
@@ -171,7 +183,10 @@ static void refresh_robots(struct crawl_reader *t, struct crawl_answer *a,
 			buf_add(&a->robots, before.s + links, before.size - links);
 		}
 	} else {
-		analyse(&t->analyser, in, &again);
+		if (analyse(&t->analyser, in, &again, &a->err) < 0) {
+			say_unread(a);
+			return;
+		}
 		if (again.robots.s)
 			buf_add(&a->robots, again.robots.s, again.robots.size);
 	}
@@ -212,7 +227,7 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 		rec->etag = (struct text){ v, n };
 	if (!r->n_hops && fetch_header(r->head, r->head_size, "Last-Modified", &v, &n) && n)
 		rec->modified = (struct text){ v, n };
-	if (!status_is_page(r->status) && r->status != 304)
+	if ((!status_is_page(r->status) && r->status != 304) || r->error == FETCH_READER)
 		return;
 	in.robots = robots_headers(r->head, r->head_size);
 	/* equal bytes need not be read again, unless the copy is from an index (CDX): of such
@@ -221,8 +236,10 @@ static void read_record(struct crawl_reader *t, struct crawl_answer *a,
 	                                     same_text(a->copy->digest, rec->digest)))) {
 		refresh_robots(t, a, &in);
 	} else if (r->status != 304) {
-		analyse(&t->analyser, &in, rec);
-		own(t, a);
+		if (analyse(&t->analyser, &in, rec, &a->err) < 0)
+			say_unread(a);
+		else
+			own(t, a);
 	}
 }
 
@@ -348,13 +365,19 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 	a->is_packed = false;
 	a->robots_told = false;
 	a->rc = 0;
+	a->err.code = 0;
 	if (o->fetch.decode)
 		fetch_decode(r, &t->decoded, &a->err);
+	if (r->error == FETCH_READER || a->err.code == E_FAIL)
+		say_unread(a);
 	detect = detector_of(o, a);
 	detector_options(&detect, &t->analyser.options);
 	read_record(t, a, &payload);
 	a->outcome = outcome_of(&detect, a);
+	if (a->rc < 0)
+		return;
 	/* archived: answers that say something of the page, and pages that were cut off */
-	if (a->outcome <= OUTCOME_GONE || (r->status == 200 && r->truncated != FETCH_WHOLE))
+	if (a->outcome <= OUTCOME_GONE ||
+	    (r->status == 200 && r->truncated != FETCH_WHOLE && r->error != FETCH_READER))
 		a->rc = pack(o, t, a, &payload);
 }

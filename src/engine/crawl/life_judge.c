@@ -18,6 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/log.h"
 #include "base/math/rng.h"
 #include "base/mem.h"
 #include "base/status.h"
@@ -130,24 +131,25 @@ static void note_way(struct life_slot *s, const struct fetch_result *r)
 static bool read_text(struct life *l, const struct fetch_result *r,
                       struct liveness_answer *a)
 {
-	struct extract_input in = { .data = r->decoded, .size = r->decoded_size };
-	const struct page *page;
+	struct analyse_input in = { .body = r->decoded, .size = r->decoded_size };
+	struct record rec = { .facts = { -1, -1, -1, -1, -1, -1 } };
+	struct err why;
 	const char *v;
 	size_t n;
 
 	if (r->method != FETCH_GET || r->error != FETCH_OK || !status_is_page(r->status))
 		return false;
-	buf_clear(&l->analyser.type);
-	if (fetch_header(r->head, r->head_size, "Content-Type", &v, &n)) {
-		buf_add(&l->analyser.type, v, n);
-		in.content_type = buf_text(&l->analyser.type);
-	}
-	page = extract_page(&l->analyser.extract, &in, &l->analyser.options);
-	if (page->type == PAGE_OTHER)
+	if (fetch_header(r->head, r->head_size, "Content-Type", &v, &n))
+		in.content_type = (struct text){ v, n };
+	l->analyser.look_for_phrase = true;
+	if (analyse(&l->analyser, &in, &rec, &why) < 0) {
+		log_warn("%s: %s", r->url, why.text);
 		return false;
-	a->simhash = page->digest.simhash;
-	a->not_found_phrase = liveness_has_phrase(page->title, page->title_size) ||
-		liveness_has_phrase(page->text, page->text_size);
+	}
+	if (rec.facts.text < 0)         /* no text */
+		return false;
+	a->simhash = rec.simhash;
+	a->not_found_phrase = l->analyser.not_found;
 	return true;
 }
 

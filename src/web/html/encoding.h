@@ -39,6 +39,8 @@ struct encoding {                       /* zeroed: ready; reusable */
 };
 
 void encoding_release(struct encoding *e);
+/* Load all that converting needs, to the end of the process: afterwards it opens no file. */
+void encoding_prepare(void);
 
 /* Decode data.  `http_charset`: from Content-Type, or NULL.  The result is valid UTF-8
  * without byte order mark, at most `max` bytes: a part of data, or memory of e that is

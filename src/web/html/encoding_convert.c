@@ -205,6 +205,12 @@ void encoding_convert(struct encoding *e, const struct encoding_row *r, const ch
 	*ret_size = unicode_valid(*ret_text, e->out.size);
 }
 
+void encoding_prepare(void)
+{
+	for (const struct encoding_row *r = encoding_rows; r->name; r++)
+		(void)!iconv_open("UTF-8", r->iconv_name);      /* open: its tables stay */
+}
+
 void encoding_release(struct encoding *e)
 {
 	buf_release(&e->out);

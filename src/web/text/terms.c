@@ -39,6 +39,7 @@ bool terms_is_stop_word(const char *word, size_t size)
 }
 
 struct stemmer {
+	char *language;
 	struct sb_stemmer *snowball;
 };
 
@@ -51,14 +52,22 @@ int stemmer_new(struct stemmer **ret, const char *language, struct err *err)
 		               "german and so on", language);
 	*ret = mem_alloc(sizeof **ret);
 	(*ret)->snowball = s;
+	(*ret)->language = mem_strdup(language);
 	return 0;
 }
 
 void stemmer_free(struct stemmer *s)
 {
-	if (s)
-		sb_stemmer_delete(s->snowball);
+	if (!s)
+		return;
+	sb_stemmer_delete(s->snowball);
+	free(s->language);
 	free(s);
+}
+
+const char *stemmer_language(const struct stemmer *s)
+{
+	return s ? s->language : NULL;
 }
 
 const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size)

@@ -23,6 +23,8 @@
 struct stemmer;
 MUST_CHECK int stemmer_new(struct stemmer **ret, const char *language, struct err *err);
 void stemmer_free(struct stemmer *s);
+/* Its language; NULL: s is NULL. */
+const char *stemmer_language(const struct stemmer *s);
 /* The stem of a word in lower case, in the stemmer's memory until the next call; s
  * NULL: the word itself. */
 const char *stemmer_stem(struct stemmer *s, const char *word, size_t *size);

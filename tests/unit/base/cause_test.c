@@ -15,7 +15,7 @@
 static const char *const on_disk[] = {
 	"none", "status", "connect", "timeout", "tls", "dns", "reset", "robots", "backoff",
 	"gate", "port", "budget", "too-large", "protocol", "redirect", "bad-url", "lapsed",
-	"stopped", "other", "crawl-delay", "type", "moved",
+	"stopped", "other", "crawl-delay", "type", "moved", "reader",
 };
 
 #define N (sizeof on_disk / sizeof *on_disk)

@@ -85,7 +85,7 @@ static void test_causes(void **state)
 		{ CAUSE_BAD_URL, 15, "bad-url" }, { CAUSE_LAPSED, 16, "lapsed" },
 		{ CAUSE_STOPPED, 17, "stopped" }, { CAUSE_OTHER, 18, "other" },
 		{ CAUSE_CRAWL_DELAY, 19, "crawl-delay" }, { CAUSE_TYPE, 20, "type" },
-		{ CAUSE_MOVED, 21, "moved" },
+		{ CAUSE_MOVED, 21, "moved" }, { CAUSE_READER, 22, "reader" },
 	};
 
 	(void)state;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cell_inner.h - what cell.c (our side) and cell_maker.c (the maker and its cells) share. */
+#ifndef BASE_SANDBOX_CELL_INNER_H
+#define BASE_SANDBOX_CELL_INNER_H
+
+#include <sys/types.h>
+
+#include "base/sandbox/cell.h"
+
+#define CELL_MEMORY ((size_t)1 << 30)
+#define CELL_SECONDS 30.
+
+/* At the beginning of the shared memory.  The parts follow, then there is room for the
+ * answer. */
+struct cell_head {
+	/* the work */
+	uint32_t work, n_parts;
+	uint64_t at[CELL_PARTS_MAX], size[CELL_PARTS_MAX];
+	uint64_t answer_at, answer_room;
+	/* what came of it */
+	int32_t rc;
+	uint64_t answer_size;
+	char why[sizeof ((struct err *)0)->text];
+};
+
+/* A cell is asked for with a socket and its shared memory. */
+struct cell_order { uint64_t size; };
+struct cell_made { pid_t pid; int error; };
+
+/* In the maker: serve orders until the other side is gone. */
+_Noreturn void cell_maker_run(int from, const struct cell_table *t);
+
+#endif

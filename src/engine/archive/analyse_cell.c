@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analyse_cell.c - a page is read in a cell; see analyse.h and base/sandbox/cell.h.
+ *
+ * There go the URL, two headers, how the page is to be read, and its body; here comes what the
+ * record gets of it.  A page may have taken the cell over, so that all of this is a lie: every
+ * text is checked to be what a reader could have found (links in canonical ASCII, titles in
+ * UTF-8, words within their pool), and what is not fails as a whole.
+ */
+#include "engine/archive/analyse.h"
+
+#include <string.h>
+
+#include "base/sandbox/cell.h"
+#include "base/sandbox/parcel.h"
+#include "base/utf8.h"
+
+enum flag {
+	FOLD_DIGITS = 1, TAG_ATTRIBUTES = 2, TAG_VALUES = 4, NO_BYTES = 8, COUNT_WORDS = 16,
+	LOOK_FOR_PHRASE = 32, HAS_IGNORE = 64,
+};
+
+#define ANSWER_ROOM ((size_t)48 << 20)  /* of links; and of the words of a page, */
+#define ANSWER_FACTOR 6                 /* which are as many as its bytes allow */
+
+/* ---- in the cell ---- */
+
+static struct text from_rule(struct parcel *p, char to[IGNORE_NAME_MAX])
+{
+	struct text t = parcel_text(p);
+
+	if (t.s && t.size < IGNORE_NAME_MAX)
+		memcpy(to, t.s, t.size);
+	return t;
+}
+
+/* The rules of this page; they replace those of the page before. */
+static const struct ignore *open_ignore(struct parcel *p, struct ignore *g)
+{
+	uint64_t n = parcel_number(p);
+
+	ignore_release(g);
+	*g = (struct ignore){ 0 };
+	if (n > IGNORE_RULES_MAX)
+		return NULL;
+	g->rules = mem_zalloc((size_t)n + 1, sizeof *g->rules);
+	for (; g->n < n; g->n++) {
+		from_rule(p, g->rules[g->n].tag);
+		from_rule(p, g->rules[g->n].id);
+		from_rule(p, g->rules[g->n].class);
+	}
+	return g;
+}
+
+static int set_stemmer(struct word_counter *c, struct text language, struct err *err)
+{
+	const char *now = stemmer_language(c->stemmer);
+	char name[64] = "";
+
+	if (now && language.s && strlen(now) == language.size &&
+	    !memcmp(now, language.s, language.size))
+		return 0;
+	stemmer_free(c->stemmer);
+	c->stemmer = NULL;
+	if (!language.s)
+		return 0;
+	if (language.size < sizeof name)
+		memcpy(name, language.s, language.size);
+	return stemmer_new(&c->stemmer, name, err);
+}
+
+static void put_answer(const struct analyser *a, const struct record *r, struct buf *out)
+{
+	const int64_t facts[] = { r->facts.text, r->facts.words, r->facts.images, r->facts.tables,
+	                          r->facts.emails, r->facts.outlinks };
+	const struct word_counts *counts;
+
+	parcel_put(out, a->not_found);
+	parcel_put(out, r->simhash);
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+		parcel_put(out, (uint64_t)facts[i]);
+	parcel_put_text(out, r->prose);
+	parcel_put_text(out, r->tags);
+	parcel_put_text(out, r->title);
+	parcel_put_text(out, r->links);
+	parcel_put_text(out, r->robots);
+	if (!a->words)
+		return;
+	counts = &a->words->page;
+	parcel_put_text(out, (struct text){ buf_text(&counts->pool), counts->pool.size });
+	parcel_put(out, counts->words.n * sizeof *counts->words.v);
+	buf_add(out, counts->words.v, counts->words.n * sizeof *counts->words.v);
+}
+
+int analyse_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err)
+{
+	static struct analyser a;
+	static struct word_counter words;
+	static struct ignore ignore;
+	static bool ready;
+	struct parcel p = { parts[0].s, parts[0].size, n != 2 };
+	unsigned flags = (unsigned)parcel_number(&p);
+	struct analyse_input in = { .body = parts[1].s, .size = parts[1].size };
+	struct record r = { .facts = { -1, -1, -1, -1, -1, -1 } };
+	int rc;
+
+	if (!ready)
+		analyser_init(&a);
+	ready = true;
+	in.robots = (unsigned)parcel_number(&p);
+	in.url = parcel_text(&p);
+	in.content_type = parcel_text(&p);
+	in.content_encoding = parcel_text(&p);
+	rc = set_stemmer(&words, parcel_text(&p), err);
+	if (rc < 0)
+		return rc;
+	a.options = (struct extract_options){ .fold_digits = flags & FOLD_DIGITS,
+		.tag_attributes = flags & TAG_ATTRIBUTES, .tag_values = flags & TAG_VALUES,
+		.no_bytes = flags & NO_BYTES,
+		.ignore = flags & HAS_IGNORE ? open_ignore(&p, &ignore) : NULL };
+	a.words = flags & COUNT_WORDS ? &words : NULL;
+	a.look_for_phrase = flags & LOOK_FOR_PHRASE;
+	if (p.bad)
+		return err_set(err, E_PARSE, "the work makes no sense");
+	analyse_here(&a, &in, &r);
+	put_answer(&a, &r, answer);
+	return 0;
+}
+
+/* ---- here ---- */
+
+static void put_ignore(struct buf *b, const struct ignore *g)
+{
+	parcel_put(b, g->n);
+	for (size_t i = 0; i < g->n; i++) {
+		const struct ignore_rule *r = &g->rules[i];
+
+		parcel_put_text(b, (struct text){ r->tag, strlen(r->tag) });
+		parcel_put_text(b, (struct text){ r->id, strlen(r->id) });
+		parcel_put_text(b, (struct text){ r->class, strlen(r->class) });
+	}
+}
+
+static void put_work(struct analyser *a, const struct analyse_input *in)
+{
+	const struct extract_options *o = &a->options;
+	const struct ignore *g = a->rules ? ignore_list_find(a->rules, in->url.s, in->url.size) :
+	                         o->ignore;
+	const char *stem = a->words ? stemmer_language(a->words->stemmer) : NULL;
+	unsigned flags = (o->fold_digits ? FOLD_DIGITS : 0) | (g ? HAS_IGNORE : 0) |
+		(o->tag_attributes ? TAG_ATTRIBUTES : 0) | (o->tag_values ? TAG_VALUES : 0) |
+		(o->no_bytes ? NO_BYTES : 0) | (a->words ? COUNT_WORDS : 0) |
+		(a->look_for_phrase ? LOOK_FOR_PHRASE : 0);
+
+	buf_clear(&a->asked);
+	parcel_put(&a->asked, flags);
+	parcel_put(&a->asked, in->robots);
+	parcel_put_text(&a->asked, in->url);
+	parcel_put_text(&a->asked, in->content_type);
+	parcel_put_text(&a->asked, in->content_encoding);
+	parcel_put_text(&a->asked, (struct text){ stem, stem ? strlen(stem) : 0 });
+	if (g)
+		put_ignore(&a->asked, g);
+}
+
+/* Canonical URLs and words, blanks between. */
+static bool is_ascii(struct text t)
+{
+	for (size_t i = 0; i < t.size; i++)
+		if (t.s[i] < ' ' || t.s[i] == 127)
+			return false;
+	return true;
+}
+
+static bool is_hex(struct text t)
+{
+	return t.s && t.size == 16 && strspn(t.s, "0123456789abcdef") >= 16;
+}
+
+static bool is_title(struct text t)
+{
+	for (size_t i = 0, n; i < t.size; i += n) {
+		uint32_t c;
+
+		n = utf8_get(t.s + i, t.size - i, &c);
+		if (!n)
+			return false;
+	}
+	return t.size <= EXTRACT_TITLE_MAX;
+}
+
+/* No more words than were counted, each within the pool. */
+static bool take_words(struct parcel *p, struct word_counts *page)
+{
+	struct text pool = parcel_text(p);
+	struct text words = parcel_text(p);
+	struct word_count w;
+
+	page->words.n = 0;
+	buf_clear(&page->pool);
+	if (p->bad || !pool.s || !words.s || words.size % sizeof w)
+		return false;
+	if (!page->pool.max)
+		buf_init(&page->pool, BUF_NO_LIMIT);
+	buf_add(&page->pool, pool.s, pool.size);
+	for (size_t i = 0; i < words.size; i += sizeof w) {
+		memcpy(&w, words.s + i, sizeof w);
+		if (!w.size || !w.count || w.at > pool.size || w.size > pool.size - w.at)
+			return false;
+		vec_push(&page->words, w);
+	}
+	return true;
+}
+
+static bool take_answer(struct analyser *a, struct parcel *p, struct record *r)
+{
+	int64_t *const facts[] = { &r->facts.text, &r->facts.words, &r->facts.images,
+	                           &r->facts.tables, &r->facts.emails, &r->facts.outlinks };
+
+	a->not_found = parcel_number(p) != 0;
+	r->simhash = parcel_number(p);
+	r->has_simhash = true;
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+		uint64_t n = parcel_number(p);
+
+		if (n > UINT32_MAX && n != (uint64_t)-1)
+			return false;
+		*facts[i] = (int64_t)n;
+	}
+	r->prose = parcel_text(p);
+	r->tags = parcel_text(p);
+	r->title = parcel_text(p);
+	r->links = parcel_text(p);
+	r->robots = parcel_text(p);
+	return !p->bad && is_hex(r->prose) && is_hex(r->tags) && is_title(r->title) &&
+	       is_ascii(r->links) && is_ascii(r->robots) &&
+	       (!a->words || take_words(p, &a->words->page));
+}
+
+int analyse(struct analyser *a, const struct analyse_input *in, struct record *r,
+            struct err *err)
+{
+	struct record found = *r;
+	struct parcel p = { 0 };
+	int rc;
+
+	if (!cells_do(CELL_PAGE)) {
+		analyse_here(a, in, r);
+		return 0;
+	}
+	put_work(a, in);
+	buf_clear(&a->answer);
+	rc = cell_call(CELL_PAGE, (struct text[]){ { a->asked.data, a->asked.size },
+	               { in->body, in->size } }, 2, ANSWER_ROOM + ANSWER_FACTOR * in->size,
+	               &a->answer, err);
+	if (rc < 0)
+		return rc;
+	p = (struct parcel){ buf_text(&a->answer), a->answer.size, false };
+	if (!take_answer(a, &p, &found))
+		return err_set(err, E_READER, "the answer of what read it makes no sense");
+	*r = found;
+	return 0;
+}

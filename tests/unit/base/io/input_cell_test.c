@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input_cell_test.c - all of input_test.c with cells, and members that break the cell.
+ *
+ * What unpacks crashes, leaves or never ends when a member's text says so.  Every other member
+ * must come out whole, at its own offset.
+ */
+#include <sys/wait.h>
+
+#define main input_test_main
+#include "input_test.c"
+#undef main
+
+#include "base/sandbox/cell.h"
+
+static int breaking(const struct text *parts, size_t n, struct buf *answer, struct err *err)
+{
+	int rc = input_cell(parts, n, answer, err);
+
+	if (answer->size && memmem(answer->data, answer->size, "BREAK segv", 10))
+		__builtin_trap();
+	if (answer->size && memmem(answer->data, answer->size, "BREAK leave", 11))
+		_exit(0);
+	if (answer->size && memmem(answer->data, answer->size, "BREAK loop", 10))
+		for (volatile int i = 1; i; i |= 1)
+			;
+	if (answer->size > 8 && memmem(answer->data, answer->size, "BREAK lie", 9))
+		answer->data[answer->size - 8] ^= 3;    /* how many segments */
+	return rc;
+}
+
+/* Members "one line\n" of 3 to 300 bytes, some 600,000; each seventh breaks the cell. */
+static void check_breaking(packer *pack, size_t n_members, bool memory, bool loops)
+{
+	static const char *const ways[] = { "segv", "leave", "segv", "lie", "loop" };
+	struct { uint64_t offset; bool breaks; char text[64]; size_t size; } *m;
+	struct buf file, text;
+	struct rng r;
+	struct input *in;
+	struct err err = { 0 };
+	size_t next = 0, damaged = 0, breaks = 0;
+	uint64_t lost;
+	char name[SCRATCH_PATH];
+	int rc;
+
+	m = mem_zalloc(n_members, sizeof *m);
+	buf_init(&file, BUF_NO_LIMIT);
+	buf_init(&text, BUF_NO_LIMIT);
+	rng_init(&r, n_members);
+	for (size_t i = 0; i < n_members; i++) {
+		buf_clear(&text);
+		m[i].breaks = i % 7 == 3 && i < n_members / 2 + 30;
+		if (m[i].breaks)
+			snprintf(m[i].text, sizeof m[i].text, "%zu BREAK %s ", i,
+			         ways[loops && breaks == 4 ? 4 : breaks % 4]);
+		else
+			snprintf(m[i].text, sizeof m[i].text, "%zu fine ", i);
+		breaks += m[i].breaks;
+		buf_str(&text, m[i].text);
+		m[i].size = i % 50 == 49 ? 600000 : 30 + rng_below(&r, 300);
+		while (text.size < m[i].size)
+			buf_printf(&text, "%llx", (unsigned long long)rng_below(&r, 1u << 30));
+		buf_byte(&text, '\n');
+		m[i].size = text.size - 1;
+		m[i].offset = file.size;
+		pack(&file, text.data, text.size);
+	}
+	if (!memory) {
+		assert_int_equal(input_open(&in, scratch_file(name, "members", file.data, file.size),
+		                            &err), 0);
+	} else {
+		assert_int_equal(input_open_memory(&in, file.data, file.size, "memory", &err), 0);
+	}
+	for (;;) {
+		uint64_t offset;
+		const char *peeked;
+		size_t size, had;
+		char *line;
+
+		rc = input_peek(in, 1, &peeked, &had, &err);
+		offset = input_file_offset(in);
+		if (rc == 0)
+			rc = input_line(in, 1 << 20, &line, &size, &err);
+		if (rc == 0)
+			break;
+		if (rc == E_PARSE) {
+			damaged++;
+			rc = input_resync(in, &lost, &err);
+			if (rc <= 0)
+				break;
+			continue;
+		}
+		assert_int_equal(rc, 1);
+		while (next < n_members && m[next].breaks)
+			next++;
+		assert_true(next < n_members);
+		assert_int_equal(offset, m[next].offset);
+		assert_int_equal(size, m[next].size);
+		assert_memory_equal(line, m[next].text, strlen(m[next].text));
+		next++;
+	}
+	while (next < n_members && m[next].breaks)
+		next++;
+	assert_int_equal(rc, 0);
+	assert_int_equal(next, n_members);
+	assert_int_equal(damaged, breaks);
+	input_close(in);
+	buf_release(&file);
+	buf_release(&text);
+	free(m);
+}
+
+static void test_breaking(void **state)
+{
+	uint64_t made, died;
+
+	(void)state;
+	check_breaking(pack_gzip, 120, false, true);
+	check_breaking(pack_zstd, 120, false, false);
+	check_breaking(pack_gzip, 60, true, false);
+	cells_count(&made, &died);
+	assert_true(died >= 3 * 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_long_lines),
+		cmocka_unit_test(test_offsets),
+		cmocka_unit_test(test_cut_at_every_byte),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_junk_between),
+		cmocka_unit_test(test_zstd_extras),
+		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_breaking),
+	};
+	struct cell_table t = { .works = { [CELL_INFLATE] = breaking }, .seconds = 1 };
+	int failed;
+
+	if (cells_begin(&t))
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	cells_end();
+	return failed || waitpid(-1, NULL, WNOHANG) != -1;
+}
