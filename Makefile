@@ -12,10 +12,11 @@
 #   make install, uninstall  program, library, man pages, completion (prefix=/usr/local, DESTDIR=)
 #   make doc                 build/doc: the documents as HTML and man pages; links and spelling are checked
 #   make deb                 Debian packages in build/deb, looked at by lintian
-#   make soak                `freshet serve` for a while, and its memory (SOAK_SECONDS=600)
+#   make soak HOURS=1        service, clients and a crawl for hours, faults at random; report in build/soak.txt and .json
 #   make torture, power     calls and allocations that fail, power that is lost, at every point (EVERY=10: one in ten)
 #   make bench               against peers, on this machine
 #   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
+#   make fuzz-diff           our readers against others (Node's URL, parse5, zlib, robots.txt) on made-up input (ROUNDS=100000)
 #
 # Objects live under build/ (build-san/ with SAN); folders are found by wildcard,
 # so a new file needs no line here.
@@ -95,7 +96,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
 	$(Q)$(CC) $(LDALL) $(LDTEST) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)
 
-tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so fuzz-replay-bins
+tests: $(TEST_BIN) $(B)/freshet $(B)/libfreshet.so $(B)/tests/tools/second fuzz-replay-bins
 check: deps-test
 ifdef SAN
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=$(SAN) tests
@@ -161,7 +162,7 @@ power: all
 	@scripts/run-torture $(B) power $(or $(EVERY),1)
 
 soak: all
-	@scripts/trial-serve soak $(or $(SOAK_SECONDS),600)
+	@scripts/soak $(or $(HOURS),1)
 
 # Installed, the archive is one object whose own names are its own: a program may have
 # a buf_add() of its own.
