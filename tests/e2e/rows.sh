@@ -7,8 +7,6 @@
 #
 # Each column gets a value of each kind, and each value meets one command, another for the
 # next; ROWS=values: all values of each kind, ROWS=all: each with all commands (hours).
-#
-# Sanitized only.
 . "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'
