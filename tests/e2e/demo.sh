@@ -30,7 +30,7 @@ kill -TERM $demo; rc=0; wait $demo || rc=$?
 grep -q '^  freshet -C kept serve$' out
 "$FRESHET" demo --cycles 5 --keep kept >again 2>err && fail "a folder that is there was used" || [ $? = 3 ]
 "$FRESHET" -C kept check >/dev/null
-grep -q 'With the same requests, .* found the most changes' out
+grep -q 'With the same requests, .* kept the freshest copies.* found the most changes' out
 [ -s freshet-demo.html ]; grep -q "for a browser: $(pwd -P)/freshet-demo.html" out
 [ "$(grep -c '^  freshet ' out)" = 5 ]
 

@@ -258,17 +258,17 @@ static void print_standing(const struct demo *d, int64_t cycle, int64_t cycles, 
 {
 	if (redraw)                     /* over the table before */
 		printf("\033[%zuA\033[J", d->n_players + 2);
-	printf("cycle %lld of %lld\n%-24s %10s %8s %8s %12s %10s\n", (long long)cycle,
-	       (long long)cycles, "policy", "downloads", "failed", "changed", "ChangeRatio",
-	       "freshness");
+	printf("cycle %lld of %lld\n%-24s %10s %12s %10s %8s %8s\n", (long long)cycle,
+	       (long long)cycles, "policy", "freshness", "ChangeRatio", "downloads", "changed",
+	       "failed");
 	for (size_t k = 0; k < d->n_players; k++) {
 		const struct player *p = &d->players[k];
 
-		printf("%-24s %10llu %8llu %8llu %12.3f %10.3f\n", p->as.name,
-		       (unsigned long long)p->downloads, (unsigned long long)p->failed,
-		       (unsigned long long)p->changed,
+		printf("%-24s %10.3f %12.3f %10llu %8llu %8llu\n", p->as.name,
+		       d->n_measured ? p->freshness / d->n_measured : 0,
 		       p->downloads ? (double)p->changed / (double)p->downloads : 0,
-		       d->n_measured ? p->freshness / d->n_measured : 0);
+		       (unsigned long long)p->downloads, (unsigned long long)p->changed,
+		       (unsigned long long)p->failed);
 	}
 	fflush(stdout);
 }
@@ -284,13 +284,14 @@ static size_t say_verdict(const struct demo *d, struct report *r)
 		if (d->players[k].freshness > d->players[fresh].freshness)
 			fresh = k;
 	}
-	report_say(r, "With the same requests, %s found the most changes: %.1f times as many as "
-	           "random.", d->players[best].as.name, (double)d->players[best].changed /
-	           (double)(d->players[0].changed ? d->players[0].changed : 1));
-	report_say(r, "%s kept the freshest copies: %.1f %% true after a cycle, where random has "
-	           "%.1f %%.", fresh == best ? "It also" : d->players[fresh].as.name,
+	report_say(r, "With the same requests, %s kept the freshest copies: %.1f %% true after a "
+	           "cycle, where random has %.1f %%.", d->players[fresh].as.name,
 	           100 * d->players[fresh].freshness / d->n_measured,
 	           100 * d->players[0].freshness / d->n_measured);
+	report_say(r, "%s found the most changes: %.1f times as many as random.",
+	           fresh == best ? "It also" : d->players[best].as.name,
+	           (double)d->players[best].changed /
+	           (double)(d->players[0].changed ? d->players[0].changed : 1));
 	return fresh;
 }
 

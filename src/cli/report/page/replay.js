@@ -60,8 +60,10 @@ function deviation(run, measure, seeds) {
 const byMeasure = measure => (a, b) =>
 	measure === "age_time_days" ? a.mean[measure] - b.mean[measure] : b.mean[measure] - a.mean[measure];
 
-/* What the aim is measured by. */
+/* What the aim is measured by.  A demo compares aims, and is about fresh copies. */
 function aimMeasure(d) {
+	if (d.schema === "freshet.demo/1")
+		return "freshness";
 	if (d.goal === "alive" || !known((d.runs[0] || { mean: {} }).mean.freshness_time))
 		return "change_ratio";
 	return { freshness: "freshness_time", age: "age_time_days" }[d.aim] || "change_ratio";
@@ -225,17 +227,23 @@ function replayBody(d) {
 		cards.append(measureBars(d, "age_time_days", "Age of the copies", "days",
 			"How long copies have been false, true ones counting 0: mean over all copies and days; lower is better." + seeds,
 			{ digits: 2 }));
-	cards.append(measureBars(d, "change_ratio", alive ? "Living pages found" : "Changes found",
-		alive ? "AliveRatio" : "ChangeRatio", "The share of downloads that " +
-		(alive ? "found a living page" : "found a changed page") + ", mean over the cycles." + seeds));
-	cards.append(measureBars(d, "freshness", "Fresh copies", "freshness",
-		"The share of copies that are true after a cycle, mean over the cycles." + seeds, { dots: true }));
 	const means = d.seeds > 1 ? ", mean over " + d.seeds + " seeds." : ".";
-	for (const card of [
+	const changes = [
+		measureBars(d, "change_ratio", alive ? "Living pages found" : "Changes found",
+			alive ? "AliveRatio" : "ChangeRatio", "The share of downloads that " +
+			(alive ? "found a living page" : "found a changed page") + ", mean over the cycles." + seeds),
 		overCycles(d, "change_ratio", (alive ? "AliveRatio" : "ChangeRatio") + " over the cycles",
 		           alive ? "AliveRatio" : "ChangeRatio", "Each cycle's share of downloads that hit" + means),
+	];
+	const fresh = [
+		measureBars(d, "freshness", "Fresh copies", "freshness",
+			"The share of copies that are true after a cycle, mean over the cycles." + seeds, { dots: true }),
 		overCycles(d, "freshness", "Freshness over the cycles", "freshness",
 		           "The share of copies that are true after each cycle" + means),
+	];
+	const [first, second] = aimMeasure(d) === "change_ratio" ? [changes, fresh] : [fresh, changes];
+	for (const card of [
+		first[0], second[0], first[1], second[1],
 		...sweepCards(d),
 		...siteCards(d),
 		d.runs.some(r => r.cost) ? costCard(d.runs.filter(r => r.cost).map(r =>
