@@ -104,6 +104,14 @@ static inline uint32_t tide_home(const struct tree *t, uint32_t dir)
 	return t->dir_alone[dir] && t->dir_parent[dir] != DIR_NONE ? t->dir_parent[dir] : dir;
 }
 
+/* tide_begin.c: memory of its own, and the start of a cycle. */
+void tide_make_ready(struct tide_state *s, const struct tide_opts *o, const struct view *v);
+void tide_begin(struct policy *p, const struct view *v);
+/* The pages of a host must be scored anew. */
+void tide_mark_dirty(struct tide_state *s, uint32_t root);
+/* Shards that share the work: what all of them learn together, one has to learn but a part of. */
+double tide_shards_of(const struct view *v);
+
 /* tide_score.c: chances. */
 extern const struct logistic_prior tide_prior[TIDE_FEATURES];
 /* The parent, which stands for all its directories; a root for itself. */

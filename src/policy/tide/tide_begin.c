@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tide_begin.c - the start of a cycle: what is remembered fades, and the shares of the
+ * cycle are set: the longest unvisited (a council decides), pages to explore, and the
+ * worth below which pages wait.
+ */
+#include "policy/tide/tide.h"
+
+#include <math.h>
+
+#define COUNCIL_FEW 4.0         /* longest unvisited in two weeks, if not more than ... */
+#define COUNCIL_LEARN 20.0      /* of them that are wanted at first */
+#define COUNCIL_SMALL 0.1       /* of the budget */
+#define COUNCIL_NEAR 0.75       /* of choosing's yield, from which on oldest takes over */
+#define COUNCIL_MOST 0.9        /* of the budget */
+#define YIELD_KEEP 0.9          /* of the yields, a unit of time */
+#define DAY 86400.0
+#define COUNT_LEAST 0.05f       /* of latest visits in a directory; less is none */
+#define WIDTH_LEAST 1e-4        /* units of time: two minutes */
+#define WIDTH_MOST 100.0
+#define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
+
+void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
+                     const struct view *v)
+{
+	struct tide_params par = {
+		.voice = o->voice, .voice_base = o->voice_base, .discount = o->discount,
+		.k_base = o->k_base, .k_site = o->k_site, .k_dir = o->k_dir,
+	};
+	uint32_t n = v->tree->n_dirs;
+
+	for (int i = 0; i < TIDE_FEATURES; i++)
+		s->weight[i] = tide_prior[i].mean;
+	s->rows = mem_array((size_t)TIDE_ROWS * TIDE_FEATURES, sizeof *s->rows);
+	s->row_hit = mem_zalloc(TIDE_ROWS, 1);
+	tide_model_init(&s->model, v->tree, &par);
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (v->family[f] && !o->nofamily)
+			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
+	s->dirty = mem_zalloc(n, sizeof *s->dirty);
+	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
+	s->found = mem_zalloc(n, sizeof *s->found);
+	s->near_found = mem_zalloc(n, sizeof *s->found);
+	s->missed = mem_zalloc(n, sizeof *s->missed);
+	s->near_missed = mem_zalloc(n, sizeof *s->missed);
+	tide_batch_init(s, n, v->n_pages, v->seed);
+	s->ready = true;
+}
+
+/* A council of two: what choosing yields against what the longest unvisited pages
+ * yield.  Where the latter come near, groups teach nothing, and the budget goes to
+ * them: tide then is round-robin, and not below it.  A few pages of either kind are
+ * always taken, so that a change of mind stays possible.  The longest unvisited of today
+ * may be older than those that the yield is of, and yield more by as much. */
+static double oldest_share(const struct tide_state *s, double few, double age, double shards)
+{
+	double chosen = ((double)s->chosen.hits + 1) / ((double)s->chosen.visits + 2);
+	double visits = (double)s->oldest.visits, was = (double)s->oldest.age;
+	double older = was > 0 ? fmax(1, age * visits / was) : 1;
+	double hits = fmin((double)s->oldest.hits * older, visits);
+	double oldest = (hits + 3 * shards * chosen) / (visits + 6 * shards);
+	double near = (oldest / chosen - COUNCIL_NEAR) / (1 - COUNCIL_NEAR);
+
+	return fmax(few, fmin(near, COUNCIL_MOST));
+}
+
+void tide_mark_dirty(struct tide_state *s, uint32_t root)
+{
+	if (s->dirty[root])
+		return;
+	s->dirty[root] = 1;
+	s->dirty_roots[s->n_dirty++] = root;
+}
+
+/* Units of time since the cycle before, or as long as cycles are meant to be. */
+static double time_since(struct tide_state *s, const struct view *v)
+{
+	double planned = v->cycle_seconds > 0 ? (double)v->cycle_seconds : TIDE_UNIT;
+	double since = s->then && v->now > s->then ? (double)(v->now - s->then) : planned;
+
+	s->then = v->now;
+	return fmin(fmax(since / TIDE_UNIT, WIDTH_LEAST), WIDTH_MOST);
+}
+
+/* Latest visits count for two weeks, less and less. */
+static void fade_counts(struct tide_state *s, uint32_t n, float keep)
+{
+	float *counts[] = { s->found, s->missed, s->near_found, s->near_missed };
+
+	for (int k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < n; i++)
+			counts[k][i] = counts[k][i] * keep > COUNT_LEAST ? counts[k][i] * keep : 0;
+}
+
+static void fade_yield(struct tide_yield *y, float keep)
+{
+	y->hits *= keep;
+	y->visits *= keep;
+	y->age *= keep;
+}
+
+/* Cycles for which a page has not been visited, at most. */
+static uint32_t oldest_age(const struct view *v)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		if (view_open(v, i) && view_age(v, i) > most)
+			most = view_age(v, i);
+	return most;
+}
+
+static uint32_t open_pages(const struct view *v)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_pages; i++)
+		n += view_open(v, i);
+	return n;
+}
+
+/* What a download of the usual page is worth where all are visited by turns. */
+static float price_by_turns(const struct tide_state *s, const struct view *v)
+{
+	double turn = (double)open_pages(v) / fmax(v->budget, 1) * (double)s->age_unit;
+	float known = 1000, rate = (float)s->model.usual;
+
+	return tide_worth_of_truth(-expm1f(-rate * (float)turn),
+	                           (struct tide_future){ known, known / rate }, s->horizon);
+}
+
+/* Worth below which pages wait.  Shards compare their scores and must not differ in it: none. */
+static float reserve_of(const struct tide_state *s, const struct view *v, double part)
+{
+	return v->aim == AIM_FRESHNESS && v->n_shards <= 1 && part > 0 ?
+	       (float)part * price_by_turns(s, v) : 0;
+}
+
+double tide_shards_of(const struct view *v)
+{
+	return v->n_shards ? v->n_shards : 1;
+}
+
+void tide_begin(struct policy *p, const struct view *v)
+{
+	struct tide_state *s = p->state;
+	const struct tide_opts *o = p->opts;
+	double width, few;
+	float memory, keep;
+
+	if (!s->ready)
+		tide_make_ready(s, o, v);
+	width = time_since(s, v);
+	memory = (float)pow(o->memory, width);
+	keep = (float)pow(YIELD_KEEP, width);
+	s->model.alone = v->observe == OBSERVE_CYCLE;
+	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle, width);
+	for (int f = 0; f < N_FAMILIES; f++)
+		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
+			struct tide_family *g = &s->family[f][i];
+
+			g->sum *= memory;
+			g->var *= memory;
+		}
+	s->fixed_ready = false;
+	s->scored = (struct tide_stamp){ 0 };
+	s->age_unit = (float)fmin(fmax((double)v->cycle_seconds / TIDE_UNIT, WIDTH_LEAST),
+	                          WIDTH_MOST);
+	if (v->cycle_seconds <= 0)
+		s->age_unit = 1;
+	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
+	s->reserve = reserve_of(s, v, o->reserve);
+	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
+	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
+	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
+		if (v->tree->dir_parent[d] == DIR_NONE)
+			tide_mark_dirty(s, d);
+	fade_yield(&s->chosen, keep);
+	fade_yield(&s->oldest, keep);
+	few = fmax(COUNCIL_FEW * fmin(width, 1), COUNCIL_LEARN -
+	           tide_shards_of(v) * (double)s->oldest.visits) / tide_shards_of(v);
+	s->oldest_share = o->nocouncil ? 0 :
+	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget),
+	                               (double)oldest_age(v) * (double)s->age_unit, tide_shards_of(v));
+	/* a fraction of a page is owed from cycle to cycle */
+	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
+	/* a visit that tells of one cycle teaches nothing about the others */
+	s->explore = fmin(1, s->model.alone ? EXPLORE_ALONE * o->explore : o->explore);
+	s->noise = (float)o->noise;
+	s->batch = o->batch;
+	s->n_pool = 0;
+	s->pool_least = INFINITY;       /* none is in the pool, and none comes */
+	s->floor = 0;
+	s->owed = fmod((v->cycle - 1) * s->explore * v->budget, 1);
+}
