@@ -103,15 +103,9 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 	plan_limit(plan, (uint32_t)ceil(o->batch * v->budget));
 	b = plan_room(plan);
 	tide_share_take(s, o, v);
-	while (s->n_dirty) {
-		uint32_t root = s->dirty_roots[--s->n_dirty];
-
-		s->dirty[root] = 0;
-		if (scored)
-			tide_repool(p, v, root);
-		else
-			tide_rescore(p, v, root, -1);
-	}
+	tide_rescore(p, v, scored);
+	while (s->n_dirty)
+		s->dirty[s->dirty_roots[--s->n_dirty]] = 0;
 	tide_share_leave(s, v);
 	oldest = oldest_now(s, v, b);
 	s->owed += s->explore * (b - oldest);
@@ -135,8 +129,7 @@ static bool tide_demand(struct policy *p, const struct view *v, struct demand *r
 		tide_set_fixed(p, v);
 	s->pool_least = INFINITY;
 	tide_share_take(s, p->opts, v);
-	for (uint32_t i = 0; i < s->n_dirty; i++)
-		tide_rescore(p, v, s->dirty_roots[i], -1);
+	tide_rescore(p, v, false);
 	tide_share_leave(s, v);
 	s->pool_least = least;
 	s->fixed_ready = fixed;
@@ -176,12 +169,13 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	h->expected += seen->hit ? fminf(-survival, 1) : -survival;
 	for (int f = 0; f < N_FAMILIES; f++)
 		if (s->family[f]) {
-			struct tide_family *g = &s->family[f][v->family[f][seen->page]];
+			uint32_t group = v->family[f][seen->page];
+			struct tide_family *g = &s->family[f][group];
 
 			g->sum += (float)((seen->hit ? 1 : 0) - c);
 			g->var += (float)(c * (1 - c));
 			if (s->fixed_ready)
-				tide_set_factor(s, f, g);
+				s->factor[f][group] = tide_factor(s, f, g);
 		}
 	if (seen->reason == REASON_CHANCE || seen->reason == REASON_OLDEST) {
 		struct tide_yield *y = seen->reason == REASON_CHANCE ? &s->chosen : &s->oldest;
@@ -248,8 +242,10 @@ static void tide_release(struct policy *p)
 	if (!s->ready)
 		return;
 	tide_model_release(&s->model);
-	for (int f = 0; f < N_FAMILIES; f++)
+	for (int f = 0; f < N_FAMILIES; f++) {
 		free(s->family[f]);
+		free(s->factor[f]);
+	}
 	free(s->dirty);
 	free(s->dirty_roots);
 	free(s->found);

@@ -33,12 +33,13 @@ enum tide_feature {
 };
 
 #define TIDE_K_GRID 8
+#define TIDE_PARTS 4
+#define TIDE_AGES 128           /* cycles since a visit, for which powers are made but once */
 #define TIDE_ROWS 8192          /* latest visits that weights are fitted to */
 
 /* Found more or less often than expected: a random effect on the log-odds. */
 struct tide_family {
 	float sum, var;                 /* hits less expected; its variance */
-	float factor;                   /* of the odds, less 1 */
 };
 
 struct tide_page {
@@ -68,10 +69,13 @@ struct tide_state {
 	double k_fit[TIDE_K_GRID];      /* how well each k of the grid foretold visits: sums of
 	                                 * log-likelihoods */
 	struct tide_family *family[N_FAMILIES];
+	float *factor[N_FAMILIES];      /* by family: of the odds, for the cycle */
 	float *found, *missed;          /* by directory, latest visits */
 	float *near_found, *near_missed;        /* by parent, of the directories below */
 	/* for the cycle only */
-	bool fixed_ready;               /* tide_page.fixed is of this cycle */
+	bool fixed_ready;               /* these are of this cycle: tide_page.fixed, factor, */
+	float by_age[TIDE_AGES];        /* powers of the cycles since a visit, */
+	float by_one;                   /* and the factor of all odds */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
 	uint64_t n_told;                /* visits, to see whether there were any since ... */
@@ -80,7 +84,11 @@ struct tide_state {
 	uint32_t *touched;              /* directories with taken != 0 */
 	struct offer *best;             /* candidates of this batch, in order */
 	size_t n_best, cap_best;
-	uint32_t *bucket;               /* pages by noisy score */
+	struct tide_part {              /* of a pass over pages */
+		uint32_t *bucket;       /* pages by noisy score */
+		VEC(struct offer) best;
+		VEC(uint32_t) winners;  /* for the pool */
+	} part[TIDE_PARTS];
 	uint32_t floor;                 /* bucket from which on the last batch took */
 	uint32_t *pool;                 /* pages that can be among the best of a batch: */
 	size_t n_pool, cap_pool;
@@ -116,20 +124,27 @@ double tide_shards_of(const struct view *v);
 extern const struct logistic_prior tide_prior[TIDE_FEATURES];
 /* The parent, which stands for all its directories; a root for itself. */
 uint32_t tide_near(const struct view *v, uint32_t dir);
-void tide_set_factor(const struct tide_state *s, int family, struct tide_family *g);
+float tide_factor(const struct tide_state *s, int family, const struct tide_family *g);
 void tide_set_fixed(struct policy *p, const struct view *v);
 void tide_features(const struct policy *p, const struct view *v, uint32_t page,
                    float survival, float x[TIDE_FEATURES]);
-/* Every page of `dir` and below it; level: of the nearest directory above, or -1. */
-void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level);
-/* The same where chances are up to date: put the pages that may win into the pool. */
-void tide_repool(struct policy *p, const struct view *v, uint32_t dir);
-/* What is believed of a page's future, at a directory's level. */
+/* What a page's own record makes of the changes y that its groups make expect, as odds: the
+ * chance to be unchanged is that of a rate drawn from a gamma distribution of mean
+ * (k + hits) / (k + expected), times y. */
+float tide_own_odds(const struct tide_state *s, const struct tide_page *h, float y);
+/* What is believed of a page's future, at a directory's level; and if its group changes
+ * `ever` times in a unit of time. */
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
                                   int level);
+struct tide_future tide_future_at(const struct tide_state *s, const struct tide_page *h,
+                                  float ever);
 /* How much pages are like their groups: learnt from visits, y changes being expected. */
 void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit);
 float tide_estimate_k(const double fit[TIDE_K_GRID]);
+
+/* tide_rescore.c: score all pages of the dirty hosts, and put those that may win into the
+ * pool; only_pool: chances are up to date. */
+void tide_rescore(struct policy *p, const struct view *v, bool only_pool);
 
 /* tide_share.c: what the shards of a fleet learn together.  Scores between take and leave are
  * made with it. */
@@ -145,6 +160,11 @@ static inline bool tide_may_win(const struct tide_state *s, const struct tide_pa
 {
 	return h->worth * (1 + s->noise * (1 - h->chance) * TIDE_NORMAL_HARDLY) >= s->pool_least;
 }
+static inline bool tide_is_pooled(const struct tide_state *s, uint32_t page)
+{
+	return s->pooled[page / 8] >> page % 8 & 1;
+}
+/* A page that is not in it yet. */
 void tide_pool_put(struct tide_state *s, uint32_t page);
 void tide_batch_release(struct tide_state *s);
 /* Take n pages by noisy chance, then n_explore at random. */

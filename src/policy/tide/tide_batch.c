@@ -13,11 +13,15 @@
  * what it yielded in this cycle; what was passed over fills the batch if it is not
  * full.
  *
+ * Threads divide pages into parts with counts and lists of their own.  Which page is in
+ * which part does not matter: counts are added, and the best are put in order.
+ *
  * Cost.  O(pages of the pool), about 10 ns a page.
  */
 #include <math.h>
 
 #include "base/math/rng.h"
+#include "policy/sweep.h"
 #include "policy/tide/tide.h"
 
 #define NORMALS 65536u
@@ -36,7 +40,6 @@ void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, ui
 
 	s->taken = mem_zalloc(n_dirs, sizeof *s->taken);
 	s->touched = mem_array(n_dirs, sizeof *s->touched);
-	s->bucket = mem_array(BUCKETS, sizeof *s->bucket);
 	s->pooled = mem_zalloc(n_pages / 8 + 1, 1);
 	s->normal = mem_array(NORMALS, sizeof *s->normal);
 	rng_init(&r, seed);
@@ -49,11 +52,15 @@ void tide_batch_release(struct tide_state *s)
 {
 	free(s->taken);
 	free(s->touched);
-	free(s->bucket);
 	free(s->normal);
 	free(s->best);
 	free(s->pool);
 	free(s->pooled);
+	for (int i = 0; i < TIDE_PARTS; i++) {
+		free(s->part[i].bucket);
+		free(s->part[i].best.v);
+		free(s->part[i].winners.v);
+	}
 }
 
 /* One batch's noise. */
@@ -75,7 +82,6 @@ static inline float score_of(const struct scorer *k, uint32_t page)
 	return w + w * TIE_NOISE * (float)(h & 0xffff) / 65536;
 }
 
-
 /* Larger scores, larger buckets, whatever the range: the sign apart, floats are in the
  * order of their bits. */
 static inline uint32_t bucket_of(float score)
@@ -85,6 +91,44 @@ static inline uint32_t bucket_of(float score)
 	return score > 0 ? x.u >> 15 : 0;
 }
 
+/* A pass over the pool, or over all pages. */
+struct gathering {
+	struct tide_state *s;
+	const struct view *v;
+	const struct scorer *k;
+	uint32_t floor;
+};
+
+static void begin_part(struct tide_part *part)
+{
+	if (!part->bucket)
+		part->bucket = mem_array(BUCKETS, sizeof *part->bucket);
+	memset(part->bucket, 0, BUCKETS * sizeof *part->bucket);
+	part->best.n = part->winners.n = 0;
+}
+
+/* Run a pass by parts; the counts are then in part 0. */
+static void count(struct gathering *g, size_t n, sweep_pass *pass)
+{
+	unsigned n_parts = sweep_blocks(n) < TIDE_PARTS ? 1 : TIDE_PARTS;
+	struct tide_part *part = g->s->part;
+
+	for (unsigned i = 0; i < n_parts; i++)
+		begin_part(&part[i]);
+	sweep(g->v, n, n_parts, pass, g);
+	g->s->n_best = 0;
+	for (unsigned i = 0; i < n_parts; i++) {
+		for (uint32_t b = 0; i && b < BUCKETS; b++)
+			part[0].bucket[b] += part[i].bucket[b];
+		mem_grow((void **)&g->s->best, &g->s->cap_best, g->s->n_best + part[i].best.n,
+		         sizeof *g->s->best);
+		if (part[i].best.n)
+			memcpy(g->s->best + g->s->n_best, part[i].best.v,
+			       part[i].best.n * sizeof *g->s->best);
+		g->s->n_best += part[i].best.n;
+	}
+}
+
 /* The bucket above which fewer than `want` pages lie. */
 static uint32_t find_floor(const struct tide_state *s, size_t want)
 {
@@ -92,44 +136,62 @@ static uint32_t find_floor(const struct tide_state *s, size_t want)
 	uint32_t b = BUCKETS;
 
 	while (b > 0 && sum < want)
-		sum += s->bucket[--b];
+		sum += s->part[0].bucket[--b];
 	return b;
 }
 
-static void gather_page(struct tide_state *s, const struct scorer *k, uint32_t page,
-                        uint32_t floor)
+static void gather_part(void *arg, unsigned i, size_t from, size_t to)
 {
-	float score = score_of(k, page);
-	uint32_t b = bucket_of(score);
+	const struct gathering *g = arg;
+	struct tide_part *part = &g->s->part[i];
 
-	s->bucket[b]++;
-	if (b < floor)
-		return;
-	mem_grow((void **)&s->best, &s->cap_best, s->n_best + 1, sizeof *s->best);
-	s->best[s->n_best++] = (struct offer){ .page = page, .score = score };
+	for (size_t at = from; at < to; at++) {
+		uint32_t page = g->s->pool[at], b;
+		float score;
+
+		if (!view_open(g->v, page))
+			continue;
+		score = score_of(g->k, page);
+		b = bucket_of(score);
+		part->bucket[b]++;
+		if (b >= g->floor)
+			vec_push(&part->best, ((struct offer){ .page = page, .score = score }));
+	}
 }
 
 /* Count the scores of the pool, and put its pages from bucket `floor` on into best[]. */
 static size_t gather(struct tide_state *s, const struct view *v, const struct scorer *k,
                      uint32_t floor)
 {
-	s->n_best = 0;
-	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
-	for (size_t i = 0; i < s->n_pool; i++)
-		if (view_open(v, s->pool[i]))
-			gather_page(s, k, s->pool[i], floor);
+	struct gathering g = { s, v, k, floor };
+
+	count(&g, s->n_pool, gather_part);
 	return s->n_best;
 }
 
 void tide_pool_put(struct tide_state *s, uint32_t page)
 {
-	uint8_t bit = (uint8_t)(1u << page % 8);
-
-	if (s->pooled[page / 8] & bit)
-		return;
-	s->pooled[page / 8] |= bit;
+	s->pooled[page / 8] |= (uint8_t)(1u << page % 8);
 	mem_grow((void **)&s->pool, &s->cap_pool, s->n_pool + 1, sizeof *s->pool);
 	s->pool[s->n_pool++] = page;
+}
+
+static void count_all(void *arg, unsigned i, size_t from, size_t to)
+{
+	const struct gathering *g = arg;
+
+	for (size_t page = from; page < to; page++)
+		if (view_open(g->v, (uint32_t)page))
+			g->s->part[i].bucket[bucket_of(score_of(g->k, (uint32_t)page))]++;
+}
+
+static void find_winners(void *arg, unsigned i, size_t from, size_t to)
+{
+	const struct gathering *g = arg;
+
+	for (size_t page = from; page < to; page++)
+		if (view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]))
+			vec_push(&g->s->part[i].winners, (uint32_t)page);
 }
 
 /* Look at all pages: keep those that can be among the `want` best, or come near.  The
@@ -137,21 +199,22 @@ void tide_pool_put(struct tide_state *s, uint32_t page)
 static uint32_t fill_pool(struct tide_state *s, const struct view *v, const struct scorer *k,
                       size_t want)
 {
+	struct gathering g = { s, v, k, 0 };
 	union { uint32_t u; float f; } least;
 	uint32_t floor;
 
-	s->n_best = s->n_pool = 0;
-	memset(s->bucket, 0, BUCKETS * sizeof *s->bucket);
-	memset(s->pooled, 0, v->n_pages / 8 + 1);
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (view_open(v, i))
-			s->bucket[bucket_of(score_of(k, i))]++;
+	count(&g, v->n_pages, count_all);
 	floor = find_floor(s, want);
 	least.u = find_floor(s, want * POOL_ROOM) << 15;
 	s->pool_least = least.f;
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (view_open(v, i) && tide_may_win(s, &k->pages[i]))
-			tide_pool_put(s, i);
+	s->n_pool = 0;
+	memset(s->pooled, 0, v->n_pages / 8 + 1);
+	count(&g, v->n_pages, find_winners);
+	for (int i = 0; i < TIDE_PARTS; i++) {
+		for (size_t j = 0; j < s->part[i].winners.n; j++)
+			tide_pool_put(s, s->part[i].winners.v[j]);
+		vec_release(&s->part[i].winners);
+	}
 	return floor;
 }
 

@@ -35,8 +35,10 @@ void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
 	s->row_hit = mem_zalloc(TIDE_ROWS, 1);
 	tide_model_init(&s->model, v->tree, &par);
 	for (int f = 0; f < N_FAMILIES; f++)
-		if (v->family[f] && !o->nofamily)
+		if (v->family[f] && !o->nofamily) {
 			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
+			s->factor[f] = mem_array(v->n_family[f], sizeof *s->factor[f]);
+		}
 	s->dirty = mem_zalloc(n, sizeof *s->dirty);
 	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
 	s->found = mem_zalloc(n, sizeof *s->found);

@@ -17,11 +17,9 @@
  * only second visits can tell starts in doubt, to be dropped or raised by few of them:
  * where groups teach nothing, going back to a page before all were seen is a loss.
  *
- * Told only what changed in the cycle (`--observe cycle`), a visit to a copy that went
- * stale before is no hit, but still makes it fresh: the score is then a mean of the
- * chance of a hit and, by the hazards, that of a stale copy.
+ * tide_rescore.c makes the product for all pages of a host.
  *
- * Cost.  One table lookup a family and page; powers once a directory and last visit.
+ * Cost.  O(pages) once a cycle, for what stays the same in it.
  * Blind spot.  Effects add up: no feature changes what another one means.
  */
 #include "policy/tide/tide.h"
@@ -29,12 +27,12 @@
 #include <math.h>
 
 #include "graph/graph.h"
+#include "policy/sweep.h"
 
 #define LINKS_USUAL 64          /* out-links, for which powers are made but once */
 #define USUAL_SIZE 67.f         /* 300 words, as a size_class() */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
-#define ODDS_HUGE 1e30f
 #define EVER_MIN 1e-5f          /* changes in a unit of time: one in 400 years */
 
 /* What the weights are drawn to where visits do not say; the means are the fit
@@ -63,9 +61,9 @@ static float effect_of(const struct tide_family *g)
 	return g->sum / (1 + g->var);
 }
 
-void tide_set_factor(const struct tide_state *s, int f, struct tide_family *g)
+float tide_factor(const struct tide_state *s, int f, const struct tide_family *g)
 {
-	g->factor = g->sum == 0 ? 0 : expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g));
+	return 1 + (g->sum == 0 ? 0 : expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g)));
 }
 
 /* Odds of a page that would be unchanged with chance exp(-y). */
@@ -76,10 +74,7 @@ static float odds_of(float y)
 	return odds < ODDS_MIN ? ODDS_MIN : odds > ODDS_MAX ? ODDS_MAX : odds;
 }
 
-/* What a page's own record makes of the changes that its groups make expect: the chance
- * to be unchanged is that of a rate drawn from a gamma distribution of mean
- * (k + hits) / (k + expected), times y. */
-static float own_odds(const struct tide_state *s, const struct tide_page *h, float y)
+float tide_own_odds(const struct tide_state *s, const struct tide_page *h, float y)
 {
 	return odds_of((s->k_page + h->hits) * log1pf(y / (s->k_page + h->expected)));
 }
@@ -103,10 +98,14 @@ static float out_links(const struct view *v, uint32_t page)
 }
 
 /* Long pages are edited more often than short ones. */
+static float log_of_class(unsigned size)
+{
+	return size ? ((float)size - USUAL_SIZE) * (float)M_LN2 / 8 : 0;
+}
+
 static float log_size(const struct view *v, uint32_t page)
 {
-	return v->size && v->size[page] ? ((float)v->size[page] - USUAL_SIZE) * (float)M_LN2 / 8 :
-	       0;
+	return v->size ? log_of_class(v->size[page]) : 0;
 }
 
 static float history(const struct tide_page *h)
@@ -114,31 +113,69 @@ static float history(const struct tide_page *h)
 	return (h->hits + 1) / (h->expected + 1);
 }
 
+/* Powers that many pages share. */
+struct powers {
+	struct tide_state *s;
+	const struct view *v;
+	struct tide_page *pages;
+	float links[LINKS_USUAL], size[UINT8_MAX + 1], visited;
+	int family;
+};
+
+static void set_factors(void *arg, unsigned block, size_t from, size_t to)
+{
+	const struct powers *k = arg;
+	int f = k->family;
+
+	(void)block;
+	for (size_t i = from; i < to; i++)
+		k->s->factor[f][i] = tide_factor(k->s, f, &k->s->family[f][i]);
+}
+
+static void fix_pages(void *arg, unsigned block, size_t from, size_t to)
+{
+	const struct powers *k = arg;
+	const struct view *v = k->v;
+	const double *w = k->s->weight;
+
+	(void)block;
+	for (size_t i = from; i < to; i++) {
+		struct tide_page *h = &k->pages[i];
+		float links = out_links(v, (uint32_t)i);
+
+		h->fixed = links < LINKS_USUAL ? k->links[(int)links] :
+		           powf(1 + links, (float)w[TIDE_OUT]);
+		if (v->size)
+			h->fixed *= k->size[v->size[i]];
+		if (v->pagerank)
+			h->fixed *= powf((float)(v->pagerank[i] * v->n_settled) + 1e-3f,
+			                 (float)w[TIDE_RANK]);
+		if (h->expected > 0)
+			h->fixed *= powf(history(h), (float)w[TIDE_HISTORY]) * k->visited;
+	}
+}
+
 /* What does not change within a cycle (no page is visited twice in it), and the factors of
  * families, which tell() keeps up from now on. */
 void tide_set_fixed(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
-	float visited = expf((float)s->weight[TIDE_VISITED]), by_links[LINKS_USUAL];
+	const double *w = s->weight;
+	struct powers k = { .s = s, .v = v, .pages = p->page_mem,
+	                    .visited = expf((float)w[TIDE_VISITED]) };
 
 	for (uint32_t i = 0; i < LINKS_USUAL; i++)
-		by_links[i] = powf(1 + (float)i, (float)s->weight[TIDE_OUT]);
-	for (int f = 0; f < N_FAMILIES; f++)
-		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++)
-			tide_set_factor(s, f, &s->family[f][i]);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		struct tide_page *h = policy_page(p, i);
-		float links = out_links(v, i);
-
-		h->fixed = links < LINKS_USUAL ? by_links[(int)links] :
-		           powf(1 + links, (float)s->weight[TIDE_OUT]);
-		h->fixed *= expf(log_size(v, i) * (float)s->weight[TIDE_SIZE]);
-		if (v->pagerank)
-			h->fixed *= powf((float)(v->pagerank[i] * v->n_settled) + 1e-3f,
-			                 (float)s->weight[TIDE_RANK]);
-		if (h->expected > 0)
-			h->fixed *= powf(history(h), (float)s->weight[TIDE_HISTORY]) * visited;
-	}
+		k.links[i] = powf(1 + (float)i, (float)w[TIDE_OUT]);
+	for (unsigned i = 0; i <= UINT8_MAX; i++)
+		k.size[i] = expf(log_of_class(i) * (float)w[TIDE_SIZE]);
+	for (uint32_t i = 0; i < TIDE_AGES; i++)
+		s->by_age[i] = powf((float)(i ? i : 1) * s->age_unit, (float)w[TIDE_AGE]);
+	s->by_one = expf((float)w[TIDE_ONE]);
+	for (k.family = 0; k.family < N_FAMILIES; k.family++)
+		if (s->family[k.family])
+			sweep(v, v->n_family[k.family], sweep_blocks(v->n_family[k.family]),
+			      set_factors, &k);
+	sweep(v, v->n_pages, sweep_blocks(v->n_pages), fix_pages, &k);
 	s->fixed_ready = true;
 }
 
@@ -149,7 +186,7 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	const struct tide_page *h = policy_page((struct policy *)p, page);
 	uint32_t age = view_age(v, page), home = tide_home(v->tree, v->dir[page]);
 
-	x[TIDE_TREE] = logf(own_odds(s, h, -survival));
+	x[TIDE_TREE] = logf(tide_own_odds(s, h, -survival));
 	for (int f = 0; f < N_FAMILIES; f++)
 		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
 	x[TIDE_AGE] = logf((float)(age ? age : 1) * s->age_unit);
@@ -165,14 +202,8 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	x[TIDE_ONE] = 1;
 }
 
-/* Factor of the odds for a number of visits, mostly 0. */
-static float by_count(float n, double weight)
-{
-	return n > 0 ? powf(1 + n, (float)weight) : 1;
-}
-
-static struct tide_future future(const struct tide_state *s, const struct tide_page *h,
-                                 float ever)
+struct tide_future tide_future_at(const struct tide_state *s, const struct tide_page *h,
+                                  float ever)
 {
 	return (struct tide_future){ s->k_page + h->hits, (s->k_page + h->expected) /
 	                             (ever > EVER_MIN ? ever : EVER_MIN) };
@@ -181,39 +212,8 @@ static struct tide_future future(const struct tide_state *s, const struct tide_p
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
                                   int level)
 {
-	return future(s, h, level < 0 ? (float)s->model.usual : s->model.level[level].ever);
-}
-
-/* The future of the page looked at last: most pages of a directory have the same. */
-struct foreseen { struct tide_future of; float false_by, part; };
-
-/* Of a page that is worth at most so much, the part of its worth that counts: see
- * tide_state.reserve.  rests: is its host known to rest at times? */
-static float part_of(const struct tide_state *s, float most, float rests)
-{
-	float x = most / s->reserve;
-
-	return most < s->reserve ? rests + (1 - rests) * x * x * x : 1;
-}
-
-static float worth_of(const struct tide_state *s, const struct view *v,
-                      const struct tide_page *h, float ever, float gap, float rests,
-                      struct foreseen *last)
-{
-	struct tide_future f;
-
-	if (v->goal == GOAL_ALIVE || v->aim == AIM_CHANGES)
-		return h->chance;
-	f = future(s, h, ever);
-	if (v->aim == AIM_AGE)
-		return tide_worth_of_age(h->chance, gap, f, s->horizon);
-	if (f.shape != last->of.shape || f.time != last->of.time) {
-		float at = tide_false_by(f, s->horizon);
-
-		*last = (struct foreseen){ f, at, part_of(s, tide_worth_by(1, f, s->horizon, at),
-		                                          rests) };
-	}
-	return last->part * tide_worth_by(h->chance, f, s->horizon, last->false_by);
+	return tide_future_at(s, h, level < 0 ? (float)s->model.usual :
+	                            s->model.level[level].ever);
 }
 
 /* Pages change r times as often as their groups make expect, r being drawn from a gamma
@@ -244,87 +244,4 @@ float tide_estimate_k(const double fit[TIDE_K_GRID])
 		logs += w * log((double)k_grid[i]);
 	}
 	return (float)exp(logs / sum);
-}
-
-/* The chance that a visit now would be a hit, for all pages of a directory;
- * most of them share one last visit. */
-static void rescore_dir(struct policy *p, const struct view *v, uint32_t dir, int level)
-{
-	const struct tide_state *s = p->state;
-	const struct tree *t = v->tree;
-	const double *w = s->weight;
-	uint32_t last = PAGE_NONE, home = tide_home(t, dir), near = tide_near(v, home);
-	float here = by_count(s->found[home], w[TIDE_FOUND]) *
-	             by_count(s->missed[home], w[TIDE_MISSED]) *
-	             by_count(s->near_found[near], w[TIDE_NEAR_FOUND]) *
-	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) *
-	             expf((float)w[TIDE_ONE]);
-	float odds, common = 0, stale = 0, expected = 0, unseen = 0;
-	static const struct tide_page nothing;
-	bool ranked = ((const struct tide_opts *)p->opts)->weight && v->pagerank;
-	float ever = level < 0 ? (float)s->model.usual : s->model.level[level].ever, gap = 0;
-	float share = s->model.alone ? (float)((const struct tide_opts *)p->opts)->stale : 0;
-	float rests = (float)-expm1(-s->model.roots[s->model.root[dir]].calm);
-	struct foreseen foreseen = { 0 };
-
-	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
-		uint32_t page = t->dir_pages[i];
-		struct tide_page *h = policy_page(p, page);
-
-		if (!view_open(v, page))
-			continue;
-		if (v->last_cycle[page] != last) {
-			uint32_t age = view_age(v, page);
-
-			last = v->last_cycle[page];
-			gap = (float)(age ? age : 1) * s->age_unit;
-			if (share > 0)
-				stale = -expm1f(tide_model_survival_of_copy(&s->model, level, last));
-			common = here * powf(gap, (float)w[TIDE_AGE]);
-			expected = -tide_model_survival(&s->model, level, last);
-			unseen = powf(own_odds(s, &nothing, expected), (float)w[TIDE_TREE]);
-		}
-		odds = common * h->fixed * (h->expected > 0 ?
-		       powf(own_odds(s, h, expected), (float)w[TIDE_TREE]) : unseen);
-		for (int f = 0; f < N_FAMILIES; f++)
-			if (s->family[f])
-				odds *= 1 + s->family[f][v->family[f][page]].factor;
-		/* weights that ran away must not make inf / inf */
-		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
-		h->chance = (1 - share) * odds / (1 + odds) + share * stale;
-		h->worth = worth_of(s, v, h, ever, gap, rests, &foreseen);
-		if (v->weight)
-			h->worth *= v->weight[page];
-		if (ranked)
-			h->worth *= (float)(v->pagerank[page] * v->n_settled);
-		if (tide_may_win(s, h))
-			tide_pool_put(p->state, page);
-	}
-}
-
-void tide_repool(struct policy *p, const struct view *v, uint32_t dir)
-{
-	const struct tree *t = v->tree;
-
-	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
-		uint32_t page = t->dir_pages[i];
-
-		if (view_open(v, page) && tide_may_win(p->state, policy_page(p, page)))
-			tide_pool_put(p->state, page);
-	}
-	for (uint32_t i = t->child_first[dir]; i < t->child_first[dir + 1]; i++)
-		tide_repool(p, v, t->child_dirs[i]);
-}
-
-/* Every directory below and including `dir`; level: of the nearest above. */
-void tide_rescore(struct policy *p, const struct view *v, uint32_t dir, int level)
-{
-	struct tide_state *s = p->state;
-	const struct tree *t = v->tree;
-
-	if (s->model.node[dir])
-		level = tide_level_refresh(&s->model, s->model.node[dir] - 1, level);
-	rescore_dir(p, v, dir, level);
-	for (uint32_t i = t->child_first[dir]; i < t->child_first[dir + 1]; i++)
-		tide_rescore(p, v, t->child_dirs[i], level);
 }

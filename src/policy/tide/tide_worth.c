@@ -10,36 +10,47 @@
 #define STEPS 12                /* of Newton; it mostly needs three */
 
 /* Integral from 0 to p of b ((1 - x)^(-1/a) - 1). */
-static float up_to(float p, float a, float b)
+static float up_to(const struct tide_prices *l, float p)
 {
-	float e = 1 - 1 / a, s;
+	float a = l->of.shape, b = l->of.time, s;
 
 	if (p < SMALL * (a < 1 ? a : 1))
-		return b / a * p * p * (0.5f + (1 + 1 / a) * p / 6);
+		return l->slope * p * p * (0.5f + (1 + l->each) * p / 6);
 	if (a > KNOWN)
-		return b / a * (p + (1 - p) * log1pf(-p));
-	if (fabsf(e) < 1e-3f)
+		return l->slope * (p + (1 - p) * log1pf(-p));
+	if (fabsf(l->power) < 1e-3f)
 		return b * (-log1pf(-p) - p);
-	s = -expm1f(e * log1pf(-p)) / e;
+	s = -expm1f(l->power * log1pf(-p)) / l->power;
 	return b * (s - p);
 }
 
-float tide_false_by(struct tide_future f, float horizon)
+static float at_most(float p)
 {
-	return -expm1f(-f.shape * log1pf(horizon / f.time));
+	return p < CHANCE_MAX ? p : CHANCE_MAX;
 }
 
-float tide_worth_by(float p, struct tide_future f, float horizon, float at)
+struct tide_prices tide_prices_of(struct tide_future f, float horizon)
 {
-	p = p < CHANCE_MAX ? p : CHANCE_MAX;
-	if (p <= at)
-		return up_to(p, f.shape, f.time);
-	return up_to(at < CHANCE_MAX ? at : CHANCE_MAX, f.shape, f.time) + horizon * (p - at);
+	struct tide_prices l = { .of = f, .horizon = horizon, .each = 1 / f.shape,
+	                         .slope = f.time / f.shape, .power = 1 - 1 / f.shape };
+
+	l.false_by = -expm1f(-f.shape * log1pf(horizon / f.time));
+	l.up_to_it = up_to(&l, at_most(l.false_by));
+	return l;
+}
+
+float tide_price(const struct tide_prices *l, float chance)
+{
+	float p = at_most(chance);
+
+	return p <= l->false_by ? up_to(l, p) : l->up_to_it + l->horizon * (p - l->false_by);
 }
 
 float tide_worth_of_truth(float p, struct tide_future f, float horizon)
 {
-	return tide_worth_by(p, f, horizon, tide_false_by(f, horizon));
+	struct tide_prices l = tide_prices_of(f, horizon);
+
+	return tide_price(&l, p);
 }
 
 /* Mean age t after a download, and its integral. */

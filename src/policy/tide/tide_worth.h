@@ -27,9 +27,15 @@
 struct tide_future { float shape, time; };
 
 float tide_worth_of_truth(float chance, struct tide_future f, float horizon);
-/* The same in two steps: pages of one future share the first, F(horizon). */
-float tide_false_by(struct tide_future f, float horizon);
-float tide_worth_by(float chance, struct tide_future f, float horizon, float false_by);
+/* The same in two steps: pages of one future share the first, a price list. */
+struct tide_prices {
+	struct tide_future of;
+	float horizon;
+	float each, slope, power;       /* 1 / a, b / a, 1 - 1 / a */
+	float false_by, up_to_it;       /* F(horizon); W of that chance */
+};
+struct tide_prices tide_prices_of(struct tide_future f, float horizon);
+float tide_price(const struct tide_prices *l, float chance);
 /* gap: time since the last visit, over which the chance built up evenly. */
 float tide_worth_of_age(float chance, float gap, struct tide_future f, float horizon);
 

@@ -324,9 +324,7 @@ static void chances_are_those_of_the_features(void **state)
 	s.e.view.room = 60;
 	policy_begin(s.policy, &s.e.view);
 	tide_set_fixed(s.policy, &s.e.view);    /* as the first ask() of a cycle does */
-	for (uint32_t d = 0; d < s.r.pages.tree.n_dirs; d++)
-		if (s.r.pages.tree.dir_parent[d] == DIR_NONE)
-			tide_rescore(s.policy, &s.e.view, d, -1);
+	tide_rescore(s.policy, &s.e.view, false);
 	for (uint32_t i = 0; i < s.r.pages.n; i++) {
 		const struct tide_page *h = policy_page(s.policy, i);
 		uint32_t age = s.e.view.cycle - s.e.visits.last_cycle[i];
