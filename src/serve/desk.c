@@ -4,18 +4,12 @@
 
 #include <time.h>
 
-#include "base/log.h"
 #include "cli/frame/command.h"
 #include "cli/print/ask_print.h"
 #include "serve/http/body.h"
-#include "serve/jobs.h"
+#include "serve/job/jobs.h"
 
 #define HOSTS_MAX 1000                  /* that a lease may name */
-#define LOG_EVERY 1                     /* seconds */
-#define LOG_MOST (512u << 20)           /* bytes; then nobody writes for the moment that the rest
-                                         * takes, and the log begins anew.  That moment is two syncs
-                                         * of the disk, 60 ms: so it must be rare.  Without load the
-                                         * log begins anew by itself */
 
 double desk_seconds(void)
 {
@@ -23,147 +17,6 @@ double desk_seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* ---- its threads: what lease and tell must not wait for ---- */
-
-/* The first who asks must not wait for it. */
-static void warm_up(struct desk *d)
-{
-	struct err err = { 0 };
-
-	if (client_warm(d->client, &err) < 0)
-		log_warn("%s", err.text);
-	pthread_mutex_lock(&d->shown);
-	d->warm = true;
-	pthread_mutex_unlock(&d->shown);
-}
-
-static void open_cycle(struct desk *d)
-{
-	struct err err = { 0 };
-
-	__atomic_store_n(&d->opens, true, __ATOMIC_RELAXED);
-	if (client_prepare(d->client, (int64_t)time(NULL), &err) < 0)
-		log_warn("%s", err.text);
-	__atomic_store_n(&d->opens, false, __ATOMIC_RELAXED);
-}
-
-static void *plan_ahead(void *arg)
-{
-	struct desk *d = arg;
-
-	log_hush(true);
-	pthread_mutex_lock(&d->lock);
-	warm_up(d);
-	while (!d->stop) {
-		struct client *c = d->client;
-		enum client_due due = client_due(c);
-
-		if (due == CLIENT_DUE_CYCLE)
-			open_cycle(d);
-		/* calls go on while it thinks; one may replace the client, which waits for us */
-		for (bool more = due == CLIENT_DUE_ROUND && client_plan(c); more;
-		     more = c == d->client && client_planned(c)) {
-			pthread_mutex_unlock(&d->lock);
-			client_think(c);
-			pthread_mutex_lock(&d->lock);
-		}
-		if (due == CLIENT_DUE_NOTHING)
-			pthread_cond_wait(&d->work, &d->lock);
-	}
-	pthread_mutex_unlock(&d->lock);
-	return NULL;
-}
-
-/* The end of a call. */
-void desk_leave(struct desk *d)
-{
-	bool due = client_due(d->client) != CLIENT_DUE_NOTHING;
-
-	pthread_mutex_unlock(&d->lock);
-	if (due)
-		pthread_cond_signal(&d->work);
-}
-
-static bool opens_cycle(struct desk *d)
-{
-	return __atomic_load_n(&d->opens, __ATOMIC_RELAXED);
-}
-
-/* ---- the log ---- */
-
-static void carry(struct desk *d)
-{
-	struct err err = { 0 };
-	uint64_t bytes;
-	int rc = store_carry_log(d->log_store, &bytes, &err);
-
-	if (rc == 0 && bytes > LOG_MOST) {      /* most of it is done: the rest is little */
-		pthread_mutex_lock(&d->lock);
-		rc = store_carry_log(d->log_store, &bytes, &err);
-		pthread_mutex_unlock(&d->lock);
-	}
-	if (rc < 0)
-		log_warn("%s", err.text);
-}
-
-static void *carry_log(void *arg)
-{
-	struct desk *d = arg;
-	struct timespec until;
-
-	log_hush(true);
-	pthread_mutex_lock(&d->shown);
-	while (!d->stop) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += LOG_EVERY;
-		pthread_cond_timedwait(&d->log_stop, &d->shown, &until);
-		if (!d->stop) {
-			pthread_mutex_unlock(&d->shown);
-			carry(d);
-			pthread_mutex_lock(&d->shown);
-		}
-	}
-	pthread_mutex_unlock(&d->shown);
-	return NULL;
-}
-
-
-static int threads_start(struct desk *d, struct err *err)
-{
-	int rc = store_is_far(d->store) ? 0 :
-	         serve_store(d->serve, STORE_EXISTING, &d->log_store, err);
-
-	if (rc < 0)
-		return rc;
-	store_leave_log(d->store);
-	pthread_cond_init(&d->work, NULL);
-	pthread_cond_init(&d->log_stop, NULL);
-	pthread_create(&d->planner, NULL, plan_ahead, d);
-	if (d->log_store)
-		pthread_create(&d->carrier, NULL, carry_log, d);
-	d->started = true;
-	return 0;
-}
-
-static void threads_stop(struct desk *d)
-{
-	if (!d->started)
-		return;
-	pthread_mutex_lock(&d->lock);
-	pthread_mutex_lock(&d->shown);
-	d->stop = true;
-	pthread_cond_signal(&d->work);
-	pthread_cond_signal(&d->log_stop);
-	pthread_mutex_unlock(&d->shown);
-	pthread_mutex_unlock(&d->lock);
-	pthread_join(d->planner, NULL);
-	if (d->log_store)
-		pthread_join(d->carrier, NULL);
-	pthread_cond_destroy(&d->work);
-	pthread_cond_destroy(&d->log_stop);
-	store_close(d->log_store);
 }
 
 /* ---- open and close ---- */
@@ -193,7 +46,7 @@ int desk_open(struct desk **ret, struct serve *s, struct err *err)
 	}
 	store_cache(d->store, (uint64_t)s->opts.cache);
 	client_open(&d->client, d->store, &d->opts);
-	if ((rc = threads_start(d, err)) < 0) {
+	if ((rc = desk_threads_start(d, err)) < 0) {
 		desk_close(d);
 		return rc;
 	}
@@ -205,7 +58,7 @@ void desk_close(struct desk *d)
 {
 	if (!d)
 		return;
-	threads_stop(d);
+	desk_threads_stop(d);
 	client_close(d->client);
 	store_close(d->store);
 	for (size_t i = 0; i < d->clients.n; i++)
@@ -308,7 +161,7 @@ void route_lease(struct call *c)
 		body_free(b);
 		return;
 	}
-	if (opens_cycle(d)) {
+	if (desk_opens_cycle(d)) {
 		body_free(b);
 		answer_wait(c, &r);
 		return;

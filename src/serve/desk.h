@@ -36,7 +36,7 @@ void desk_counts(struct desk *d, struct desk_counts *ret);
 
 route_run route_lease, route_tell, route_lease_end;
 
-/* ---- for desk.c (lease) and desk_tell.c only ---- */
+/* ---- for desk.c (lease), desk_tell.c and desk_threads.c only ---- */
 
 struct desk_client { char *name; int64_t seen; uint64_t leased, told; };
 
@@ -66,6 +66,10 @@ struct desk {
 double desk_seconds(void);
 /* Who it is; with `shown` locked. */
 struct desk_client *desk_note_client(struct desk *d, const char *name);
+MUST_CHECK int desk_threads_start(struct desk *d, struct err *err);
+void desk_threads_stop(struct desk *d);
+/* Is a cycle being opened?  That takes a while, with the lock. */
+bool desk_opens_cycle(struct desk *d);
 /* The end of a call: unlock, and wake who has something to prepare. */
 void desk_leave(struct desk *d);
 

@@ -33,17 +33,9 @@ struct hub {
 	struct listener *listeners;
 	unsigned n_listeners;
 	struct buf now;                 /* the document as it was sent last */
-	double due;                     /* on the clock of `uptime`; 0: no schedule */
+	double due;                     /* on the clock of serve_uptime(); 0: no schedule */
 	double beat;
 };
-
-static double uptime(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- what goes on ---- */
 
@@ -113,7 +105,7 @@ int64_t hub_due(struct hub *h)
 	due = h->due;
 	pthread_mutex_unlock(&h->lock);
 	/* to the minute, so that it is the same when looked at again */
-	return due > 0 ? ((int64_t)time(NULL) + (int64_t)(due - uptime()) + 30) / 60 * 60 : 0;
+	return due > 0 ? ((int64_t)time(NULL) + (int64_t)(due - serve_uptime()) + 30) / 60 * 60 : 0;
 }
 
 unsigned hub_listeners(struct hub *h)
@@ -214,8 +206,8 @@ static void begin_due(struct hub *h)
 	bool due;
 
 	pthread_mutex_lock(&h->lock);
-	due = h->due > 0 && uptime() >= h->due;
-	while (due && uptime() >= h->due)
+	due = h->due > 0 && serve_uptime() >= h->due;
+	while (due && serve_uptime() >= h->due)
 		h->due += (double)s->opts.every;
 	pthread_mutex_unlock(&h->lock);
 	if (due) {
@@ -241,7 +233,7 @@ static void *work(void *arg)
 		t.tv_sec += t.tv_nsec / 1000000000;
 		t.tv_nsec %= 1000000000;
 		pthread_cond_timedwait(&h->more, &h->lock, &t);
-		now = uptime();
+		now = serve_uptime();
 		if (now - h->beat > HUB_BEAT) {
 			h->beat = now;
 			tell_all(h, ": here\n\n", 8, true);
@@ -267,8 +259,8 @@ int hub_start(struct hub **ret, struct serve *s, struct err *err)
 		return rc;
 	}
 	h->serve = s;
-	h->beat = uptime();
-	h->due = s->opts.every > 0 ? uptime() : 0;
+	h->beat = serve_uptime();
+	h->due = s->opts.every > 0 ? serve_uptime() : 0;
 	buf_init(&h->now, BUF_NO_LIMIT);
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->more, NULL);

@@ -11,7 +11,7 @@
 #ifndef SERVE_HUB_H
 #define SERVE_HUB_H
 
-#include "serve/jobs.h"
+#include "serve/job/jobs.h"
 #include "serve/serve_inner.h"
 
 #define HUB_BEAT 15

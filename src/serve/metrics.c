@@ -4,8 +4,6 @@
  *
  * Counters begin at zero with the process.  What the repository holds is counted when asked.
  */
-#include "serve/metrics.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -14,7 +12,7 @@
 #include "base/when.h"
 #include "serve/desk.h"
 #include "serve/hub.h"
-#include "serve/jobs.h"
+#include "serve/job/jobs.h"
 
 static void head(struct buf *b, const char *name, const char *type, const char *help)
 {

@@ -6,7 +6,6 @@
 #include "serve/http/body.h"
 #include "serve/desk.h"
 #include "serve/hub.h"
-#include "serve/metrics.h"
 #include "serve/webhooks.h"
 
 static const struct route routes[] = {

@@ -14,7 +14,7 @@
 #include "serve/desk.h"
 #include "serve/guard.h"
 #include "serve/hub.h"
-#include "serve/jobs.h"
+#include "serve/job/jobs.h"
 #include "serve/http/systemd.h"
 #include "serve/serve_inner.h"
 #include "serve/webhooks.h"
@@ -124,6 +124,14 @@ void serve_renew(struct serve *s)
 		log_warn("%s", err.text);
 	else
 		desk_renew(s->desk, &opts);
+}
+
+double serve_uptime(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 void serve_tick(struct serve *s)
@@ -255,7 +263,7 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 		return rc;
 	}
 	s.guard = guard_new((double)opts->rate);
-	s.jobs = jobs_new(&s);
+	s.jobs = jobs_new(&(struct job_base){ opts->program, opts->folder, opts->store, opts->no_sandbox });
 	rc = desk_open(&s.desk, &s, err);
 	if (rc == 0)
 		rc = hub_start(&s.hub, &s, err);

@@ -34,6 +34,8 @@ struct serve {
 /* serve.c: settings have changed; what is to be done about twice a second. */
 void serve_renew(struct serve *s);
 void serve_tick(struct serve *s);
+/* Seconds on a clock that never goes back, and goes on while the machine sleeps. */
+double serve_uptime(void);
 
 /* A request that has found its route. */
 struct call {
@@ -90,13 +92,13 @@ bool call_number(struct call *c, const char *key, int64_t def, int64_t min, int6
 MUST_CHECK int serve_store(const struct serve *s, enum store_mode mode, struct store **ret,
                            struct err *err);
 
-/* control.c */
+/* control.c, replays.c */
 route_run route_cycle_start, route_cycle_stop, route_setting_put, route_page_add, route_page_remove;
 route_run route_page_touched;
 route_run route_replay_start, route_replays, route_replay, route_replay_stop;
 /* pages.c */
 route_run route_pages, route_history;
-/* health.c */
-route_run route_healthz, route_readyz, route_openapi, route_asset;
+/* metrics.c, health.c, assets.c */
+route_run route_metrics, route_healthz, route_readyz, route_openapi, route_asset;
 
 #endif

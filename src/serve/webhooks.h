@@ -11,6 +11,8 @@
 #ifndef SERVE_WEBHOOKS_H
 #define SERVE_WEBHOOKS_H
 
+#include "serve/feed.h"
+#include "serve/hook/hooks.h"
 #include "serve/serve_inner.h"
 
 #define WEBHOOK_BATCH 100               /* changes in a request */
@@ -21,5 +23,34 @@ MUST_CHECK int webhooks_start(struct webhooks **ret, struct serve *s, struct err
 void webhooks_stop(struct webhooks *w);         /* w may be NULL */
 
 route_run route_webhooks, route_webhook_add, route_webhook_again, route_webhook_remove;
+
+/* ---- for webhooks.c and webhook_routes.c only ---- */
+
+/* How a webhook gets on, beside what is kept of it; in the same order. */
+struct progress {
+	bool look;                      /* there may be changes behind its cursor */
+	bool sending;
+	char next[CHANGE_CURSOR_SIZE];  /* behind the batch that is under way */
+	size_t n;                       /* changes in it */
+	double due;                     /* not before, on the clock of serve_uptime() */
+	int64_t delivered, last;        /* changes, since the service runs; when */
+};
+
+struct webhooks {
+	struct serve *serve;
+	pthread_t thread;
+	pthread_mutex_t lock;           /* of all but `post` */
+	bool stop;
+	struct store *store;
+	uint64_t others;                /* store_others() when it was looked at last */
+	struct hooks hooks;
+	VEC(struct progress) progress;
+	struct post *post;
+};
+
+/* The following want the lock.  Of none: the number of webhooks. */
+size_t webhooks_index(const struct webhooks *w, uint64_t id);
+void webhooks_forget(struct webhooks *w, size_t i);
+bool hook_is_stopped(const struct hook *h);
 
 #endif

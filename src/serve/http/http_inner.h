@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_inner.h - what http.c (requests), workers.c, stream.c and cut.c share. */
+/* http_inner.h - what http.c, request.c, workers.c, stream.c and cut.c share. */
 #ifndef SERVE_HTTP_HTTP_INNER_H
 #define SERVE_HTTP_HTTP_INNER_H
 
@@ -52,6 +52,10 @@ struct http {
 };
 
 double http_clock(void);                /* seconds, never goes back */
+
+/* What two servers in a row could read differently is refused (request smuggling); NULL: nothing. */
+const char *request_ambiguous(const struct http_request *r);
+void request_find_peer(struct http_request *r);
 
 void lanes_start(struct http *h);
 void lanes_stop(struct http *h);

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* jobs.c - see jobs.h. */
-#include "serve/jobs.h"
+#include "serve/job/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 #define SAID_MAX 65536                  /* bytes of messages that are kept */
 #define DOING_FD 3                      /* of the child */
 
 struct jobs {
-	struct serve *serve;
+	struct job_base base;
 	pthread_mutex_t lock;
 	pthread_t thread;
 	int wake[2];
@@ -206,11 +210,11 @@ static void wake(struct jobs *j)
 		;
 }
 
-struct jobs *jobs_new(struct serve *s)
+struct jobs *jobs_new(const struct job_base *base)
 {
 	struct jobs *j = mem_zalloc(1, sizeof *j);
 
-	j->serve = s;
+	j->base = *base;
 	pthread_mutex_init(&j->lock, NULL);
 	if (pipe2(j->wake, O_CLOEXEC | O_NONBLOCK))
 		err_no_memory();
@@ -262,7 +266,7 @@ static void forget_old(struct jobs *js)
 int jobs_begin(struct jobs *js, enum job_kind kind, const char *const *words, size_t n,
                const char *note, uint32_t *ret, struct err *err)
 {
-	const struct serve_opts *o = &js->serve->opts;
+	const struct job_base *o = &js->base;
 	char *argv[JOB_WORDS_MAX + 9] = { NULL };
 	struct job *j = mem_zalloc(1, sizeof *j);
 	struct arena keep = { 0 };

@@ -8,12 +8,15 @@
  * is in flight finishes and is kept).  If the service is killed, its children are told to stop.
  * Its standard output is the document of the job; what it writes to --doing is its progress.
  */
-#ifndef SERVE_JOBS_H
-#define SERVE_JOBS_H
+#ifndef SERVE_JOB_JOBS_H
+#define SERVE_JOB_JOBS_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-#include "serve/serve_inner.h"
+#include "base/buf.h"
+#include "base/err.h"
 
 #define JOBS_KEPT 50                    /* jobs that are over and still shown: the newest */
 #define JOB_OUTPUT_MAX (64u << 20)
@@ -37,8 +40,15 @@ struct job {
 	char *note;                     /* what was asked for, as JSON */
 };
 
+/* What every child is called with; the texts live longer than the jobs. */
+struct job_base {
+	const char *program;            /* the path of this program */
+	const char *folder, *store;     /* the repository; store may be NULL */
+	bool no_sandbox;
+};
+
 struct jobs;
-struct jobs *jobs_new(struct serve *s);
+struct jobs *jobs_new(const struct job_base *base);
 /* Stop all and wait for them. */
 void jobs_free(struct jobs *j);
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* request.c - what the head of a request says, and what in it is refused; see http.h. */
+#include <netdb.h>
+#include <stdio.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "serve/http/http_inner.h"
+
+const char *http_header(const struct http_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+struct counting { const char *name; unsigned n; };
+
+static enum MHD_Result count_one(void *arg, enum MHD_ValueKind kind, const char *key,
+                                 const char *value)
+{
+	struct counting *c = arg;
+
+	(void)kind;
+	(void)value;
+	c->n += !strcasecmp(key, c->name);
+	return MHD_YES;
+}
+
+unsigned http_header_count(const struct http_request *r, const char *name)
+{
+	struct counting c = { name, 0 };
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_one, &c);
+	return c.n;
+}
+
+const char *http_cookie(struct http_request *r, const char *name)
+{
+	const char *s = http_header(r, "Cookie");
+	size_t size = strlen(name);
+
+	while (s && *s) {
+		size_t len;
+
+		s += strspn(s, " ;");
+		len = strcspn(s, ";");
+		if (len > size && !strncmp(s, name, size) && s[size] == '=')
+			return arena_strndup(&r->keep, s + size + 1, len - size - 1);
+		s += len;
+	}
+	return NULL;
+}
+
+/* A name with a blank before its colon is none to us, and may be one to a proxy. */
+static enum MHD_Result check_name(void *arg, enum MHD_ValueKind kind, const char *key,
+                                  const char *value)
+{
+	static const char token[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	(void)kind;
+	(void)value;
+	*(bool *)arg &= *key && !key[strspn(key, token)];
+	return MHD_YES;
+}
+
+const char *request_ambiguous(const struct http_request *r)
+{
+	const char *coding = http_header(r, "Transfer-Encoding");
+	const char *length = http_header(r, "Content-Length");
+	unsigned lengths = http_header_count(r, "Content-Length");
+	bool named = true;
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, check_name, &named);
+	if (!named)
+		return "a header has no proper name";
+	if (length && (!*length || length[strspn(length, "0123456789")]))
+		return "Content-Length: a number, please";
+	if (lengths > 1 || http_header_count(r, "Transfer-Encoding") > 1 || (lengths && coding))
+		return "the length of the body is said twice";
+	if (coding && strcasecmp(coding, "chunked"))
+		return "Transfer-Encoding: only chunked is understood";
+	if (http_header_count(r, "Host") != 1)
+		return "there must be one Host";
+	return NULL;
+}
+
+void request_find_peer(struct http_request *r)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	if (!info || !info->client_addr ||
+	    getnameinfo(info->client_addr, info->client_addr->sa_family == AF_INET6 ?
+	                sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in), r->peer,
+	                sizeof r->peer, NULL, 0, NI_NUMERICHOST))
+		snprintf(r->peer, sizeof r->peer, "?");
+}
