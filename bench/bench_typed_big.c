@@ -187,6 +187,9 @@ static void put_cycles(sqlite3 *db, const struct made *m)
 		(unsigned long long)(m->n_visits / CYCLES), m->n_pages, m->n_pages);
 	sql(db, text);
 	sql(db, "UPDATE cycles SET changed = changed - fresh");
+	sql(db, "UPDATE counts SET captures = (SELECT count(*) FROM captures), visits = (SELECT "
+	    "count(*) FROM visits), first = (SELECT min(time) FROM captures), last = (SELECT "
+	    "max(time) FROM captures)");
 }
 
 static void make(const char *program, const char *dir, uint32_t n_pages, uint64_t n_visits)
@@ -206,7 +209,8 @@ static void make(const char *program, const char *dir, uint32_t n_pages, uint64_
 	if (sqlite3_open(command, &db) != SQLITE_OK)
 		exit(1);
 	sql(db, "PRAGMA journal_mode = off; PRAGMA synchronous = off; PRAGMA cache_size = -500000; "
-	    "DROP INDEX pages_key; DROP INDEX visits_page; DROP INDEX captures_page; BEGIN; "
+	    "DROP INDEX pages_key; DROP INDEX visits_page; DROP INDEX captures_page; "
+	    "DROP INDEX visits_found; BEGIN; "
 	    "INSERT INTO files (id, worker, name) VALUES (1, '', 'warc/made.warc.gz')");
 	put_bodies(db, &m);
 	put_visits(db, &m);
@@ -214,6 +218,7 @@ static void make(const char *program, const char *dir, uint32_t n_pages, uint64_
 	put_cycles(db, &m);
 	sql(db, "COMMIT; CREATE INDEX pages_key ON pages (key); CREATE INDEX visits_page ON visits "
 	    "(page); CREATE UNIQUE INDEX captures_page ON captures (page, time); "
+	    "CREATE INDEX visits_found ON visits (id) WHERE outcome IN (1, 2); "
 	    "PRAGMA journal_mode = wal;");
 	sqlite3_close(db);
 	free(m.capture);

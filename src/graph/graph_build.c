@@ -4,7 +4,8 @@
  *
  * Links are gathered as (from, to) pairs.  A full buffer becomes a run: sorted
  * by `from` with a least-significant-digit radix sort (as many 11-bit passes
- * as the highest node needs, each reading and writing in order), its rows
+ * as the highest node needs, each reading and writing in order; none if the links
+ * came in that order, as those of saved lists do), its rows
  * counted, and appended to a temporary file.  Finishing makes offsets from the
  * counts and then walks each run once: because a run is in order of `from`,
  * its pass over the targets goes in order too, so nothing jumps about in
@@ -35,6 +36,8 @@ struct graph_builder {
 	uint32_t *degrees;
 	size_t degrees_cap;             /* all of it is zeroed */
 	uint32_t highest;               /* highest node + 1 */
+	uint32_t last_from;             /* of the link before, in this run */
+	bool in_disorder;               /* some `from` of the run is below the one before */
 	uint64_t n_spilled;
 	int fd;
 };
@@ -94,7 +97,7 @@ static void sort_run(struct graph_builder *b)
 		         sizeof *b->degrees);
 		memset(b->degrees + old, 0, (b->degrees_cap - old) * sizeof *b->degrees);
 	}
-	for (unsigned shift = 0; shift < 32 && (b->highest >> shift) != 0;
+	for (unsigned shift = 0; shift < 32 && (b->highest >> shift) != 0 && b->in_disorder;
 	     shift += DIGIT_BITS) {
 		struct link *sorted;
 
@@ -107,6 +110,8 @@ static void sort_run(struct graph_builder *b)
 	}
 	for (size_t i = 0; i < n; i++)
 		b->degrees[b->links.v[i].from]++;
+	b->last_from = 0;
+	b->in_disorder = false;
 }
 
 static int write_all(int fd, const void *data, size_t size, struct err *err)
@@ -169,6 +174,8 @@ int graph_builder_add(struct graph_builder *b, uint32_t from, uint32_t to, struc
 		if (r)
 			return r;
 	}
+	b->in_disorder |= from < b->last_from;
+	b->last_from = from;
 	vec_push(&b->links, ((struct link){ from, to }));
 	return 0;
 }

@@ -141,6 +141,33 @@ static int intern(struct graph_text_reader *r, struct span w, uint32_t *ret, str
 	return 0;
 }
 
+/* Two numbers with one blank or tab between, the usual line, in one pass; false: it is another,
+ * which add_link_line() knows what to do with. */
+static bool read_numbers(const char *p, const char *end, uint32_t ret[2])
+{
+	for (int i = 0; i < 2; i++) {
+		const char *begin = p;
+		uint64_t v = 0;
+
+		for (; p < end && (unsigned char)(*p - '0') < 10; p++)
+			v = v * 10 + (uint64_t)(*p - '0');
+		if (p == begin || p - begin > 10 || v >= GRAPH_NODES_MAX ||
+		    (p < end ? *p != ' ' && *p != '\t' : i == 0))
+			return false;
+		ret[i] = (uint32_t)v;
+		p += i == 0;
+	}
+	return true;
+}
+
+static int add_numbers(struct graph_text_reader *r, uint32_t a, uint32_t b, struct err *err)
+{
+	r->n_links++;
+	r->highest = a > r->highest ? a : r->highest;
+	r->highest = b > r->highest ? b : r->highest;
+	return graph_builder_add(r->builder, a, b, err);
+}
+
 static int add_link_line(struct graph_text_reader *r, const char *p, const char *end,
                          struct err *err)
 {
@@ -155,17 +182,12 @@ static int add_link_line(struct graph_text_reader *r, const char *p, const char 
 		if (!parse_number(from, &a) || !parse_number(to, &b))
 			return err_set(err, E_PARSE, "two numbers below %u are wanted, as in the "
 			               "first line", GRAPH_NODES_MAX);
-		r->n_links++;
-		r->highest = a > r->highest ? a : r->highest;
-		r->highest = b > r->highest ? b : r->highest;
-	} else {
-		failed = intern(r, from, &a, err);
-		if (!failed)
-			failed = intern(r, to, &b, err);
-		if (failed)
-			return failed;
+		return add_numbers(r, a, b, err);
 	}
-	return graph_builder_add(r->builder, a, b, err);
+	failed = intern(r, from, &a, err);
+	if (!failed)
+		failed = intern(r, to, &b, err);
+	return failed ? failed : graph_builder_add(r->builder, a, b, err);
 }
 
 /* `name` resolved against `page`, or as the name of a page; in `out`, if it is changed.
@@ -220,8 +242,15 @@ int graph_text_add(struct graph_text_reader *r, struct input *in, struct err *er
 
 	while ((got = input_line(in, GRAPH_TEXT_LINE_MAX, &line, &size, err)) > 0) {
 		const char *p = line, *end = line + size;
+		uint32_t ends[2];
 
 		line_number++;
+		if (kind == GRAPH_TEXT_NUMBERS && r->kind == kind && read_numbers(line, end, ends)) {
+			failed = add_numbers(r, ends[0], ends[1], err);
+			if (failed)
+				return err_prefix(err, "%s: line %" PRIu64, input_name(in), line_number);
+			continue;
+		}
 		if (!next_word(&p, end).n || *line == '#' || *line == '%')
 			continue;
 		if (kind == GRAPH_TEXT_UNKNOWN) {

@@ -269,6 +269,12 @@ int store_visits(struct store *s, uint32_t from, uint32_t to, store_visit_each *
 	return s->ops->visits(s, from, to, each, arg, err);
 }
 
+int store_visits_found(struct store *s, uint32_t from, uint32_t to, store_visit_each *each,
+                       void *arg, struct err *err)
+{
+	return s->ops->visits_found(s, from, to, each, arg, err);
+}
+
 int store_visits_of(struct store *s, const uint32_t *pages, size_t n, uint32_t from,
                     uint32_t to, store_visit_each *each, void *arg, struct err *err)
 {

@@ -31,7 +31,7 @@
 #include "base/numbers.h"
 #include "base/text.h"
 
-#define STORE_SCHEMA 8          /* version of the tables */
+#define STORE_SCHEMA 9          /* version of the tables */
 #define STORE_EXTRA_MAX 1000000 /* requests of one visit */
 #define STORE_NONE UINT32_MAX   /* no page */
 
@@ -414,7 +414,10 @@ MUST_CHECK int store_visits_forget(struct store *s, const uint32_t *pages, size_
 /* Visits in cycles >= from and < to; by cycle, then order. */
 MUST_CHECK int store_visits(struct store *s, uint32_t from, uint32_t to,
                             store_visit_each *each, void *arg, struct err *err);
-/* The same of these pages: by page as they are named, then cycle and order. */
+/* Of them those that found a page new, changed or gone.  The others are not read. */
+MUST_CHECK int store_visits_found(struct store *s, uint32_t from, uint32_t to,
+                                  store_visit_each *each, void *arg, struct err *err);
+/* The visits of these pages: by page as they are named, then cycle and order. */
 MUST_CHECK int store_visits_of(struct store *s, const uint32_t *pages, size_t n, uint32_t from,
                                uint32_t to, store_visit_each *each, void *arg,
                                struct err *err);
@@ -553,6 +556,7 @@ MUST_CHECK int store_words_add(struct store *s, uint32_t first, const struct tex
 MUST_CHECK int store_words(struct store *s, uint32_t from, store_word_each *each, void *arg,
                            struct err *err);    /* from this number on */
 
+/* What is there; kept up to date by who writes, so that nothing large is read. */
 MUST_CHECK int store_count(struct store *s, struct store_counts *ret, struct err *err);
 
 /* All tables as they are at one moment, into a new file that can be opened as a store; it is

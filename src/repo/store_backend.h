@@ -71,6 +71,8 @@ struct store_ops {
 	int (*visits_forget)(struct store *, const uint32_t *pages, size_t n, struct err *);
 	int (*visits)(struct store *, uint32_t from, uint32_t to, store_visit_each *, void *,
 	              struct err *);
+	int (*visits_found)(struct store *, uint32_t from, uint32_t to, store_visit_each *, void *,
+	                    struct err *);
 	int (*visits_of)(struct store *, const uint32_t *pages, size_t n, uint32_t from,
 	                 uint32_t to, store_visit_each *, void *, struct err *);
 	int (*past)(struct store *, uint64_t *, struct err *);

@@ -40,10 +40,11 @@ def old_schema(db):
     """The tables as version 6 had them; of a version that this does not know, none at all:
     then all steps are taken, without rows."""
     d = sqlite3.connect(db)
-    if d.execute("PRAGMA user_version").fetchone()[0] != 8:
+    if d.execute("PRAGMA user_version").fetchone()[0] != 9:
         d.close(); os.unlink(db); open(db, "w").close()
         return
-    d.executescript("""DROP INDEX pages_touched; ALTER TABLE pages DROP COLUMN touched; ALTER TABLE pages DROP COLUMN notifier;
+    d.executescript("""DROP INDEX pages_aside; DROP INDEX visits_found; DROP TABLE counts;
+        DROP INDEX pages_touched; ALTER TABLE pages DROP COLUMN touched; ALTER TABLE pages DROP COLUMN notifier;
         DROP TABLE care; DROP TABLE tags; DROP TABLE tagged;
         ALTER TABLE pages DROP COLUMN given; ALTER TABLE pages DROP COLUMN care; ALTER TABLE pages DROP COLUMN fails_gone;
         ALTER TABLE cycles DROP COLUMN pages; ALTER TABLE cycles DROP COLUMN owed;

@@ -25,7 +25,7 @@ static int note_change(void *arg, const struct store_visit *v, struct err *err)
 	uint32_t *k;
 
 	(void)err;
-	if (v->time < l->since || (v->outcome != OUTCOME_CHANGED && v->outcome != OUTCOME_GONE))
+	if (v->time < l->since)
 		return 0;
 	while (l->by_page.n <= v->page)
 		vec_push(&l->by_page, 0);
@@ -50,7 +50,7 @@ int changes_load(struct changes *c, struct store *s, int64_t since, uint32_t fro
                  uint32_t to, struct err *err)
 {
 	struct loading l = { .c = c, .since = since };
-	int rc = store_visits(s, from, to, note_change, &l, err);
+	int rc = store_visits_found(s, from, to, note_change, &l, err);
 
 	if (c->rows.n)
 		qsort(c->rows.v, c->rows.n, sizeof *c->rows.v, by_page);

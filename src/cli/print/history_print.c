@@ -45,7 +45,8 @@ static int find_aim(struct store *s, enum aim *ret, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
-int status_count(struct store *s, struct status_counts *ret, struct err *err)
+int status_count(struct store *s, struct status_counts *ret, struct progress *progress,
+                 struct err *err)
 {
 	int rc;
 
@@ -53,6 +54,8 @@ int status_count(struct store *s, struct status_counts *ret, struct err *err)
 	rc = store_count(s, &ret->store, err);
 	if (rc == 0)
 		rc = find_aim(s, &ret->aim, err);
+	if (rc == 0)
+		rc = tally_count(&ret->tally, s, progress, err);
 	return rc < 0 ? rc : store_cycles(s, 0, count_cycle, ret, err);
 }
 
@@ -63,14 +66,13 @@ static uint64_t imported(const struct status_counts *c)
 	return c->store.visits > others ? c->store.visits - others : 0;
 }
 
-static void status_members(struct json *j, const struct status_counts *c,
-                           const struct loaded *l)
+static void status_members(struct json *j, const struct status_counts *c)
 {
 	char t[21];
 
 	json_kint(j, "pages", (int64_t)(c->store.pages - c->store.removed));
-	json_kint(j, "sites", l->pages.tree.n_sites);
-	json_kint(j, "directories", l->pages.tree.n_dirs);
+	json_kint(j, "sites", c->tally.sites);
+	json_kint(j, "directories", c->tally.dirs);
 	json_kint(j, "captures", (int64_t)c->store.captures);
 	json_kint(j, "visits", (int64_t)c->store.visits);
 	json_kint(j, "cycles", (int64_t)c->store.cycles);
@@ -89,26 +91,25 @@ static void status_members(struct json *j, const struct status_counts *c,
 		when_iso(c->store.last_capture, t);
 		json_kstr(j, "last_capture", t);
 	}
-	json_kint(j, "view_bytes", (int64_t)loaded_memory(l));
+	json_kint(j, "view_bytes", (int64_t)tally_view_bytes(&c->tally));
 	json_kstr(j, "aim", aim_name(c->aim));
 	if (c->checked)
 		json_kbool(j, "checked", true);
 }
 
-void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l)
+void status_print_json(struct json *j, const struct status_counts *c)
 {
 	cli_json_schema(j, "status");
-	status_members(j, c, l);
+	status_members(j, c);
 	cli_json_end(j);
 }
 
 void status_print_failing(struct json *j, const struct status_counts *c,
-                          const struct loaded *l, const struct failing_table *t,
-                          uint32_t most)
+                          const struct failing_table *t, uint32_t most)
 {
 	cli_json_schema(j, "status");
 	if (c)
-		status_members(j, c, l);
+		status_members(j, c);
 	failing_print_json(j, t, most);
 	cli_json_end(j);
 }
@@ -121,7 +122,7 @@ static void print_part(uint64_t n, const char *what, const char **between)
 	*between = ", ";
 }
 
-void status_print_text(const struct status_counts *c, const struct loaded *l)
+void status_print_text(const struct status_counts *c)
 {
 	const char *between = ": ";
 	char from[21], to[21];
@@ -136,8 +137,8 @@ void status_print_text(const struct status_counts *c, const struct loaded *l)
 	if (c->store.removed)
 		printf("; %llu removed", (unsigned long long)c->store.removed);
 	between = ": ";
-	printf("\nsites        %u\ndirectories  %u\ncaptures     %llu", l->pages.tree.n_sites,
-	       l->pages.tree.n_dirs, (unsigned long long)c->store.captures);
+	printf("\nsites        %u\ndirectories  %u\ncaptures     %llu", c->tally.sites,
+	       c->tally.dirs, (unsigned long long)c->store.captures);
 	if (c->store.captures) {
 		when_iso(c->store.first_capture, from);
 		when_iso(c->store.last_capture, to);
@@ -304,7 +305,7 @@ void sites_print_json(struct json *j, const struct status_counts *c, const struc
 
 	cli_json_schema(j, "status");
 	if (c)
-		status_members(j, c, l);
+		status_members(j, c);
 	else
 		json_kint(j, "sites", p->tree.n_sites);
 	json_kstr(j, "policy", policy);

@@ -9,30 +9,33 @@
 #include "base/io/json.h"
 #include "engine/recall/sites.h"
 #include "engine/view/load.h"
+#include "engine/view/tally.h"
 
 /* A visit is a page asked for in a cycle, with any outcome, or an imported capture.  A
  * page is visited at most once a cycle, with one request or several. */
 struct status_counts {
 	struct store_counts store;
+	struct tally tally;
 	uint64_t of_cycles, of_life;    /* visits looking for changes, for life */
 	uint64_t failed, blocked;       /* of both: visits without an answer about the page */
 	enum aim aim;                   /* the setting, by which cycles choose */
 	bool checked;                   /* the tables, and they are whole */
 };
-MUST_CHECK int status_count(struct store *s, struct status_counts *ret, struct err *err);
+/* progress, which may be NULL, is shown if it takes long. */
+MUST_CHECK int status_count(struct store *s, struct status_counts *ret,
+                            struct progress *progress, struct err *err);
 
 /* Whole documents, freshet.status/1; without counts, only what concerns the sites. */
-void status_print_json(struct json *j, const struct status_counts *c, const struct loaded *l);
+void status_print_json(struct json *j, const struct status_counts *c);
 void sites_print_json(struct json *j, const struct status_counts *c, const struct loaded *l,
                       const char *policy, const struct site_status *rows, uint32_t n,
                       const uint64_t *access);
 /* What fails (failing_print.h); at most so many sites, and as many pages. */
 struct failing_table;
 void status_print_failing(struct json *j, const struct status_counts *c,
-                          const struct loaded *l, const struct failing_table *t,
-                          uint32_t most);
+                          const struct failing_table *t, uint32_t most);
 /* On stdout; access, by site, may be NULL. */
-void status_print_text(const struct status_counts *c, const struct loaded *l);
+void status_print_text(const struct status_counts *c);
 void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
                        const uint64_t *access);
 

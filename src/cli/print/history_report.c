@@ -148,7 +148,7 @@ static int add_failing(struct report *r, struct store *s, const struct loaded *l
 	int rc = failing_table_load(&t, s, l, NULL, 0, err);
 
 	if (t.n_pages)
-		status_print_failing(report_json(r), NULL, l, &t, REPORT_SITES_MAX);
+		status_print_failing(report_json(r), NULL, &t, REPORT_SITES_MAX);
 	if (t.n_pages && o->verdict)
 		report_say(r, "%s page%s without an answer when last asked for.",
 		           report_count(t.n_pages, count), t.n_pages == 1 ? " was" : "s were");
@@ -167,9 +167,9 @@ int history_report_add(struct report *r, struct store *s, const struct history_r
 	int rc = sites_open(&here, s, &ro, err);
 
 	if (rc == 0)
-		rc = status_count(s, &counts, err);
+		rc = status_count(s, &counts, NULL, err);
 	if (rc == 0) {
-		status_print_json(report_json(r), &counts, here.loaded);
+		status_print_json(report_json(r), &counts);
 		rc = add_cycles(r, s, &seen, err);
 	}
 	if (rc == 0 && o->verdict)

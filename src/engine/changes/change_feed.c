@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "policy/policy.h"
 
 /* The first number is the version of the cursors. */
 void change_cursor_write(const struct change_cursor *c, char out[CHANGE_CURSOR_SIZE])
@@ -48,7 +47,7 @@ int change_cursor_read(struct change_cursor *ret, struct store *s, const char *t
 	return rc;
 }
 
-static int last_visit(void *arg, const struct store_visit *v, struct err *err)
+static int last_change(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct change_cursor *c = arg;
 
@@ -63,7 +62,7 @@ int change_cursor_end(struct change_cursor *ret, struct store *s, struct err *er
 	int rc = store_cycles(s, STORE_NEWEST, last_cycle, &c.cycle, err);
 
 	if (rc == 0 && c.cycle)
-		rc = store_visits(s, c.cycle, UINT32_MAX, last_visit, &c, err);
+		rc = store_visits_found(s, c.cycle, UINT32_MAX, last_change, &c, err);
 	if (rc == 0)
 		*ret = c;
 	return rc;
@@ -78,12 +77,11 @@ struct feeding {
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct feeding *f = arg;
-	int rc = 0;
+	int rc;
 
 	if (v->cycle == f->cursor->cycle && v->order <= f->cursor->order)
 		return 0;
-	if (v->outcome == OUTCOME_CHANGED || v->outcome == OUTCOME_GONE)
-		rc = f->each(f->arg, v, err);
+	rc = f->each(f->arg, v, err);
 	if (rc == 0)
 		*f->cursor = (struct change_cursor){ v->cycle, v->order };
 	return rc;
@@ -94,7 +92,7 @@ int change_feed(struct store *s, struct change_cursor *c, store_visit_each *each
 {
 	struct feeding f = { c, each, arg };
 	/* cycle 0 is imported history */
-	int rc = store_visits(s, c->cycle ? c->cycle : 1, UINT32_MAX, see_visit, &f, err);
+	int rc = store_visits_found(s, c->cycle ? c->cycle : 1, UINT32_MAX, see_visit, &f, err);
 
 	return rc < 0 ? rc : 0;
 }
@@ -107,8 +105,7 @@ static int see_change(void *arg, const struct store_visit *v, struct err *err)
 	struct ring *r = arg;
 
 	(void)err;
-	if (v->outcome == OUTCOME_CHANGED || v->outcome == OUTCOME_GONE)
-		r->v[r->n++ % r->size] = r->before;
+	r->v[r->n++ % r->size] = r->before;
 	r->before = (struct change_cursor){ v->cycle, v->order };
 	return 0;
 }
@@ -125,7 +122,7 @@ int change_cursor_last(struct change_cursor *ret, struct store *s, uint32_t n, s
 		from = newest > back ? newest - back : 0;
 		*r = (struct ring){ .size = n, .before = { from, UINT32_MAX } };
 		if (rc == 0 && n)
-			rc = store_visits(s, from + 1, UINT32_MAX, see_change, r, err);
+			rc = store_visits_found(s, from + 1, UINT32_MAX, see_change, r, err);
 		back *= 2;
 	} while (rc == 0 && r->n < n && from);
 	if (rc == 0 && r->n)

@@ -24,6 +24,7 @@
 #include "engine/recall/snapshot.h"
 #include "engine/view/cachefile.h"
 #include "engine/view/kept_links.h"
+#include "engine/view/tally.h"
 #include "warc/warc.h"
 #include "warc/warc_write.h"
 
@@ -279,5 +280,7 @@ int check_folder(struct check *c, struct err *err)
 		rc = check_journal(c, err);
 	if (rc == 0)
 		rc = check_cache(c, SNAPSHOT_END, err);
-	return rc < 0 ? rc : check_cache(c, KEPT_LINKS_END, err);
+	if (rc >= 0)
+		rc = check_cache(c, KEPT_LINKS_END, err);
+	return rc < 0 ? rc : check_cache(c, TALLY_END, err);
 }

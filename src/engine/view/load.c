@@ -84,8 +84,3 @@ void loaded_release(struct loaded *l)
 	free(l->weight);
 	*l = (struct loaded){ 0 };
 }
-
-size_t loaded_memory(const struct loaded *l)
-{
-	return pages_memory(&l->pages) + (size_t)l->pages.n * (1 + 4 + 8 + 8 + 4);
-}

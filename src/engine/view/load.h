@@ -22,7 +22,5 @@ struct loaded {
 MUST_CHECK int load_pages(struct loaded *l, struct store *s, const struct pages_opts *opts,
                           struct err *err);
 void loaded_release(struct loaded *l);
-/* Bytes held, URL text excluded. */
-size_t loaded_memory(const struct loaded *l);
 
 #endif

@@ -182,14 +182,6 @@ void pages_release(struct pages *p)
 	*p = (struct pages){ 0 };
 }
 
-size_t pages_memory(const struct pages *p)
-{
-	const struct tree *t = &p->tree;
-
-	return (size_t)p->n * (8 + 4 + 4 + 4 + 4) + (size_t)t->n_dirs * (6 * 4 + 1) +
-	       (size_t)t->n_sites * 4 + p->site_names.pool_cap;
-}
-
 void visits_init(struct visits *v, uint32_t n, int64_t start)
 {
 	v->state = mem_zalloc(n, sizeof *v->state);

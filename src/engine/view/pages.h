@@ -43,8 +43,6 @@ static inline size_t pages_url_size(const struct pages *p, uint32_t i)
 {
 	return (size_t)(p->offset[i + 1] - p->offset[i] - 1);
 }
-/* Bytes held, URL text excluded. */
-size_t pages_memory(const struct pages *p);
 
 /* Per page, changed by visits; one struct for each run. */
 struct visits {

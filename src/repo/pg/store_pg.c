@@ -279,6 +279,7 @@ const struct store_ops store_pg_ops = {
 	.visits_add = pg_visits_add,
 	.visits_forget = pg_visits_forget,
 	.visits = pg_visits,
+	.visits_found = pg_visits_found,
 	.visits_of = pg_visits_of,
 	.past = pg_past,
 	.past_raise = pg_past_raise,

@@ -239,6 +239,8 @@ void pg_visits_flush(struct store_pg *s);
 int pg_visits_add(struct store *, const struct store_visit *, size_t, struct err *);
 int pg_visits_forget(struct store *, const uint32_t *, size_t, struct err *);
 int pg_visits(struct store *, uint32_t, uint32_t, store_visit_each *, void *, struct err *);
+int pg_visits_found(struct store *, uint32_t, uint32_t, store_visit_each *, void *,
+                    struct err *);
 int pg_visits_of(struct store *, const uint32_t *, size_t, uint32_t, uint32_t,
                  store_visit_each *, void *, struct err *);
 int pg_past(struct store *, uint64_t *, struct err *);

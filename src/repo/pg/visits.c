@@ -155,10 +155,9 @@ static int see_visit(struct store_pg *s, struct pg_row *r, void *arg)
 	return r->rc < 0 ? r->rc : w->each(w->arg, &v, w->err);
 }
 
-int pg_visits(struct store *base, uint32_t from, uint32_t to, store_visit_each *each,
-              void *arg, struct err *err)
+static int scan_cycles(struct store_pg *s, enum pg_sql which, uint32_t from, uint32_t to,
+                       store_visit_each *each, void *arg, struct err *err)
 {
-	struct store_pg *s = pg_self(base);
 	struct walking w = { each, arg, err };
 	struct pg_args a = { 0 };
 	int rc;
@@ -166,9 +165,21 @@ int pg_visits(struct store *base, uint32_t from, uint32_t to, store_visit_each *
 	pg_shard_args(s, &a);
 	pg_args_int(&a, from);
 	pg_args_int(&a, to);
-	rc = pg_scan(s, PG_VISIT_SCAN, &a, SCAN_PART, "visits", see_visit, &w, err);
+	rc = pg_scan(s, which, &a, SCAN_PART, "visits", see_visit, &w, err);
 	pg_args_release(&a);
 	return rc;
+}
+
+int pg_visits(struct store *base, uint32_t from, uint32_t to, store_visit_each *each,
+              void *arg, struct err *err)
+{
+	return scan_cycles(pg_self(base), PG_VISIT_SCAN, from, to, each, arg, err);
+}
+
+int pg_visits_found(struct store *base, uint32_t from, uint32_t to, store_visit_each *each,
+                    void *arg, struct err *err)
+{
+	return scan_cycles(pg_self(base), PG_VISIT_FOUND, from, to, each, arg, err);
 }
 
 int pg_visits_of(struct store *base, const uint32_t *pages, size_t n, uint32_t from,

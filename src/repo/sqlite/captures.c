@@ -121,7 +121,10 @@ static int insert_capture(struct store_sqlite *s, const struct store_capture *c,
 	sql_bind_text(q, 26, c->robots);
 	sqlite3_bind_int64(q, 27, (int64_t)id);
 	rc = sql_run(s, q, err);
-	return rc < 0 ? rc : sqlite3_changes(s->db) > 0;
+	if (rc < 0 || !sqlite3_changes(s->db))
+		return rc;
+	sqlite_counts_capture(s, c->time);
+	return 1;
 }
 
 /* The capture of that second, if it ranks lower, is replaced. */
@@ -149,6 +152,7 @@ static int replace_lower(struct store_sqlite *s, struct store_capture *c, struct
 	sqlite3_bind_int64(q, 1, id);
 	if ((rc = sql_run(s, q, err)) == 0)
 		rc = insert_capture(s, c, (uint64_t)id, err);
+	s->more.captures_new -= rc > 0;         /* one for another of the same time */
 	c->id = (uint64_t)id;
 	return rc < 0 ? rc : STORE_REPLACED;
 }
@@ -238,7 +242,7 @@ int sqlite_captures_put(struct store *base, struct store_capture *rows, size_t n
 	}
 	if (!s->in_batch)
 		s->ids.left = 0;
-	return rc < 0 ? rc : 0;
+	return sqlite_counts_alone(s, rc < 0 ? rc : 0, err);
 }
 
 int sqlite_capture_ids(struct store *base, uint32_t n, uint64_t *ret, struct err *err)

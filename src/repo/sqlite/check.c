@@ -209,6 +209,8 @@ int sqlite_check(struct store *base, store_problem_each *each, void *arg, struct
 		rc = check_keys(&c, "bodies", SQL_BODY_SCAN, SQL_BODY_DROP, BODY_SEED);
 	for (size_t i = 0; i < sizeof references / sizeof *references && rc >= 0; i++)
 		rc = check_reference(&c, &references[i]);
+	if (rc >= 0)
+		rc = sqlite_counts_check(c.s, each, arg, err);
 	return rc < 0 ? rc : 0;
 }
 
@@ -309,5 +311,11 @@ int sqlite_bad_row_drop(struct store *base, struct err *err)
 	sqlite3_bind_value(q, 1, s->bad_key);
 	rc = sql_run(s, q, err);
 	sqlite3_finalize(q);
-	return rc;
+	if (rc == 0) {
+		int n = sqlite3_changes(s->db);
+
+		s->more.visits -= strcmp(s->bad_table, "visits") ? 0 : n;
+		s->more.captures_gone += strcmp(s->bad_table, "captures") ? 0 : n;
+	}
+	return sqlite_counts_alone(s, rc, err);
 }

@@ -97,6 +97,12 @@ static const char *const migrations[STORE_SCHEMA] = {
 	"ALTER TABLE pages ADD COLUMN touched INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE pages ADD COLUMN notifier INTEGER NOT NULL DEFAULT 0;"
 	"CREATE INDEX pages_touched ON pages (id) WHERE touched > 0;",
+	"CREATE INDEX pages_aside ON pages (care, state) WHERE state <> 0 OR care <> 0;"
+	/* OUTCOME_CHANGED and OUTCOME_GONE */
+	"CREATE INDEX visits_found ON visits (id) WHERE outcome IN (1, 2);"
+	"CREATE TABLE counts (id INTEGER PRIMARY KEY, captures INTEGER NOT NULL,"
+	" visits INTEGER NOT NULL, first INTEGER, last INTEGER);"
+	COUNTS_FILL,
 };
 
 static int schema_version(struct store_sqlite *s, int *ret, struct err *err)

@@ -198,6 +198,8 @@ static int sqlite_commit(struct store *base, struct err *err)
 	int rc = q ? sqlite_ids_return(s, err) : E_STORE;
 
 	if (rc == 0)
+		rc = sqlite_counts_write(s, err);
+	if (rc == 0)
 		rc = sql_run(s, q, err);
 	if (rc == 0)
 		s->in_batch = false;
@@ -211,32 +213,9 @@ static void sqlite_rollback(struct store *base)
 	if (s->in_batch)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	s->in_batch = false;
+	s->more = (struct counted){ 0 };
 	s->ids.left = s->ids.drawn = 0;
 	s->last_file_id = 0;
-}
-
-static int sqlite_count(struct store *base, struct store_counts *ret, struct err *err)
-{
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_COUNT, err);
-	int rc = q ? sql_step(s, q, err) : E_STORE;
-
-	if (rc < 0)
-		return rc;
-	*ret = (struct store_counts){
-		.pages = (uint64_t)sqlite3_column_int64(q, 0),
-		.captures = (uint64_t)sqlite3_column_int64(q, 1),
-		.visits = (uint64_t)sqlite3_column_int64(q, 2),
-		.cycles = (uint64_t)sqlite3_column_int64(q, 3),
-		.gone = (uint64_t)sqlite3_column_int64(q, 4),
-		.removed = (uint64_t)sqlite3_column_int64(q, 7),
-		.outside = (uint64_t)sqlite3_column_int64(q, 8),
-		.paused = (uint64_t)sqlite3_column_int64(q, 9),
-		.first_capture = sqlite3_column_int64(q, 5),
-		.last_capture = sqlite3_column_int64(q, 6),
-	};
-	sqlite3_reset(q);
-	return 0;
 }
 
 const struct store_ops store_sqlite_ops = {
@@ -277,6 +256,7 @@ const struct store_ops store_sqlite_ops = {
 	.visits_add = sqlite_visits_add,
 	.visits_forget = sqlite_visits_forget,
 	.visits = sqlite_visits,
+	.visits_found = sqlite_visits_found,
 	.visits_of = sqlite_visits_of,
 	.past = sqlite_past,
 	.past_raise = sqlite_past_raise,

@@ -17,6 +17,13 @@ enum sql {
 
 #define SQLITE_WAIT_MS 30000    /* for another writer; no batch of ours is open so long */
 
+/* The row of the table `counts`, as the tables are (counts.c). */
+#define COUNTS_NEVER "9223372036854775807"
+#define COUNTS_FILL \
+	"INSERT OR REPLACE INTO counts (id, captures, visits, first, last) SELECT 1, count(*)," \
+	" (SELECT count(*) FROM visits), coalesce(min(time), " COUNTS_NEVER ")," \
+	" coalesce(max(time), 0) FROM captures;"
+
 struct store_sqlite {
 	struct store base;
 	sqlite3 *db;
@@ -27,6 +34,8 @@ struct store_sqlite {
 	bool past_raised;               /* in it */
 	struct { uint64_t next; uint32_t left, drawn; } ids;    /* of captures, drawn in it */
 	bool frozen, reads_only;        /* a read transaction is open; reads_only: always */
+	/* Rows written since the table `counts` was: counts.c. */
+	struct counted { int64_t captures_new, captures_gone, visits, first, last; } more;
 	uint64_t n_added;               /* pages that were added */
 	uint64_t *filter;               /* Bloom filter of page keys, or NULL; see _filter.c */
 	uint64_t filter_words, filter_keys;
@@ -158,6 +167,8 @@ int sqlite_visits_add(struct store *, const struct store_visit *, size_t n, stru
 int sqlite_visits_forget(struct store *, const uint32_t *pages, size_t n, struct err *);
 int sqlite_visits(struct store *, uint32_t from, uint32_t to, store_visit_each *, void *,
                   struct err *);
+int sqlite_visits_found(struct store *, uint32_t from, uint32_t to, store_visit_each *, void *,
+                        struct err *);
 int sqlite_visits_of(struct store *, const uint32_t *pages, size_t n, uint32_t from,
                      uint32_t to, store_visit_each *, void *, struct err *);
 int sqlite_past(struct store *, uint64_t *, struct err *);
@@ -206,6 +217,16 @@ int sqlite_robots_forget(struct store *, int64_t before, struct err *);
 int sqlite_words_add(struct store *, uint32_t first, const struct text *, size_t n,
                      struct err *);
 int sqlite_words(struct store *, uint32_t from, store_word_each *, void *, struct err *);
+/* A capture of that time was written. */
+void sqlite_counts_capture(struct store_sqlite *s, int64_t time);
+/* Bring the table up to date, at the end of a batch; or of a call outside of one, which
+ * returns what this does. */
+int sqlite_counts_write(struct store_sqlite *s, struct err *err);
+int sqlite_counts_alone(struct store_sqlite *s, int rc, struct err *err);
+/* Look for the first and last time of a capture, if they are not known. */
+int sqlite_counts_times(struct store_sqlite *s, struct err *err);
+int sqlite_counts_check(struct store_sqlite *s, store_problem_each *, void *, struct err *);
+int sqlite_count(struct store *, struct store_counts *, struct err *);
 int sqlite_backup(struct store *, const char *, store_backup_each *, void *, struct err *);
 int sqlite_check(struct store *, store_problem_each *, void *, struct err *);
 int sqlite_bad_row(struct store *, const char *, struct buf *, struct err *);

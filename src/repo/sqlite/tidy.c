@@ -25,8 +25,10 @@ int sqlite_captures_drop(struct store *base, const uint64_t *ids, size_t n, stru
 			return E_STORE;
 		sqlite3_bind_int64(q, 1, (int64_t)ids[i]);
 		rc = sql_run(s, q, err);
+		s->more.captures_gone += rc == 0 ? sqlite3_changes(s->db) : 0;
 	}
-	return rc < 0 ? rc : sqlite_past_raise(base, err);
+	rc = rc < 0 ? rc : sqlite_past_raise(base, err);
+	return sqlite_counts_alone(s, rc, err);
 }
 
 int sqlite_captures_move(struct store *base, const struct store_moved *rows, size_t n,
@@ -145,6 +147,8 @@ int sqlite_tidy(struct store *base, bool whole, struct err *err)
 	sqlite3_stmt *q = sql_get(s, SQL_BODY_TIDY, err);
 	int rc = q ? sql_run(s, q, err) : E_STORE;
 
+	if (rc == 0)
+		rc = sqlite_counts_times(s, err);
 	if (rc < 0 || !whole)
 		return rc;
 	sqlite3_limit(s->db, SQLITE_LIMIT_ATTACHED, 1);         /* VACUUM attaches its copy */

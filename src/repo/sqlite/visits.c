@@ -52,6 +52,7 @@ static int add_visit(struct store_sqlite *s, const struct store_visit *v, struct
 	sqlite3_bind_int64(q, 15, v->extra);
 	sqlite3_bind_int64(q, 16, v->place);
 	rc = sql_run(s, q, err);
+	s->more.visits += rc == 0;
 	return rc < 0 ? rc : note_past(s, v->cycle, err);
 }
 
@@ -62,7 +63,7 @@ int sqlite_visits_add(struct store *base, const struct store_visit *rows, size_t
 
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = add_visit(self(base), &rows[i], err);
-	return rc;
+	return sqlite_counts_alone(self(base), rc, err);
 }
 
 int sqlite_visits_forget(struct store *base, const uint32_t *pages, size_t n, struct err *err)
@@ -77,8 +78,10 @@ int sqlite_visits_forget(struct store *base, const uint32_t *pages, size_t n, st
 			return E_STORE;
 		sqlite3_bind_int64(q, 1, pages[i]);
 		rc = sql_run(s, q, err);
+		s->more.visits -= rc == 0 ? sqlite3_changes(s->db) : 0;
 	}
-	return rc < 0 || !n ? rc : note_past(s, 0, err);
+	rc = rc < 0 || !n ? rc : note_past(s, 0, err);
+	return sqlite_counts_alone(s, rc, err);
 }
 
 static uint8_t read_goal(struct sql_row *r, int column)
@@ -148,17 +151,28 @@ static int scan(struct store_sqlite *s, sqlite3_stmt *q, store_visit_each *each,
 	return rc;
 }
 
-int sqlite_visits(struct store *base, uint32_t from, uint32_t to, store_visit_each *each,
-                  void *arg, struct err *err)
+static int scan_cycles(struct store_sqlite *s, enum sql which, uint32_t from, uint32_t to,
+                       store_visit_each *each, void *arg, struct err *err)
 {
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_VISIT_SCAN, err);
+	sqlite3_stmt *q = sql_get(s, which, err);
 
 	if (!q)
 		return E_STORE;
 	sqlite3_bind_int64(q, 1, sqlite_first_id(from));
 	sqlite3_bind_int64(q, 2, sqlite_first_id(to));
 	return scan(s, q, each, arg, err);
+}
+
+int sqlite_visits(struct store *base, uint32_t from, uint32_t to, store_visit_each *each,
+                  void *arg, struct err *err)
+{
+	return scan_cycles(self(base), SQL_VISIT_SCAN, from, to, each, arg, err);
+}
+
+int sqlite_visits_found(struct store *base, uint32_t from, uint32_t to, store_visit_each *each,
+                        void *arg, struct err *err)
+{
+	return scan_cycles(self(base), SQL_VISIT_FOUND, from, to, each, arg, err);
 }
 
 int sqlite_visits_of(struct store *base, const uint32_t *pages, size_t n, uint32_t from,

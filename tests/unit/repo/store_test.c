@@ -462,7 +462,8 @@ static void test_an_old_database_is_brought_up(void **state)
 		unlink(path);
 		assert_int_equal(store_open(&s, path, STORE_CREATE, &err), 0);
 		store_close(s);
-		execute("DROP INDEX pages_touched; ALTER TABLE pages DROP COLUMN touched;"
+		execute("DROP INDEX pages_aside; DROP INDEX visits_found; DROP TABLE counts;"
+		        "DROP INDEX pages_touched; ALTER TABLE pages DROP COLUMN touched;"
 		        "ALTER TABLE pages DROP COLUMN notifier;"
 		        "ALTER TABLE pages DROP COLUMN given; ALTER TABLE pages DROP COLUMN care;"
 		        "ALTER TABLE pages DROP COLUMN fails_gone;"

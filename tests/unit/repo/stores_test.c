@@ -481,6 +481,7 @@ static void read_all(void)
 		DO(d, store_captures_since(d->s, n_captures ? d->ids[n_captures / 2] : 0, rows_capture, &d->rows, 
 		                           &err));
 		DO(d, store_visits(d->s, 0, UINT32_MAX, rows_visit, &d->rows, &err));
+		DO(d, store_visits_found(d->s, 0, UINT32_MAX, rows_visit, &d->rows, &err));
 		DO(d, store_robots(d->s, NULL, 0, rows_robots, &d->rows, &err));
 		DO(d, store_count(d->s, &c, &err));
 		buf_printf(&d->rows.out, "count %llu %llu %llu %llu %llu %llu %llu %llu %lld %lld\n",

@@ -42,22 +42,20 @@ static const struct option_spec status_options[] = {
 
 static int status_totals(struct cli *cli, struct store *s, bool checked, struct err *err)
 {
-	struct pages_opts po = { 0 };
+	struct progress progress = { 0 };
 	struct status_counts c;
-	struct loaded l = { 0 };
-	int rc;
+	int rc = status_count(s, &c, &progress, err);
 
-	if ((rc = status_count(s, &c, err)) == 0 && (rc = load_pages(&l, s, &po, err)) == 0) {
+	if (rc == 0) {
 		struct json j;
 
 		c.checked = checked;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
-			status_print_json(&j, &c, &l);
+			status_print_json(&j, &c);
 		else
-			status_print_text(&c, &l);
+			status_print_text(&c);
 	}
-	loaded_release(&l);
 	return rc;
 }
 
@@ -74,7 +72,7 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 	int rc = resume(&r, s, &ro, err);
 
 	if (rc == 0)
-		rc = status_count(s, &c, err);
+		rc = status_count(s, &c, &progress, err);
 	if (rc == 0)
 		rc = failing_table_load(&t, s, &r.has.loaded, &r, o->now ? o->now : clock_now(), err);
 	if (rc == 0) {
@@ -83,7 +81,7 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 		c.checked = o->check;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
-			status_print_failing(&j, &c, &r.has.loaded, &t, UINT32_MAX);
+			status_print_failing(&j, &c, &t, UINT32_MAX);
 		else
 			failing_print_text(&t);
 	}
@@ -106,7 +104,7 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	int rc = sites_open(&x, s, &ro, err);
 
 	if (rc == 0)
-		rc = status_count(s, &counts, err);
+		rc = status_count(s, &counts, &progress, err);
 	if (rc == 0)
 		rc = sites_status(x.loaded, x.says, s, o->every, o->now ? o->now : clock_now(),
 		                  &rows, err);
