@@ -123,6 +123,7 @@ struct evidence_state {
 	struct heap heap;               /* of leaves */
 	float *key;                     /* by slot: what the page there adds to its place */
 	uint32_t *n_pool;               /* by leaf: pages in the pool, the first of its slots */
+	uint32_t *mended, n_mends;      /* by leaf: the mend in which all its pages were scored */
 	bool queue_ready;
 	uint64_t seed;                  /* of the chance between equals */
 	float floor;
@@ -199,7 +200,7 @@ void evidence_doubt(struct evidence_state *s, const struct evidence_opts *o, uin
 /* All sums as they were, to the bit: asking teaches nothing. */
 void evidence_settle(struct evidence_state *s);
 /* All rates top-down, and all places. */
-void evidence_rates(struct evidence_state *s);
+void evidence_rates(struct evidence_state *s, const struct view *v);
 /* The place of one leaf as of now. */
 float evidence_place(const struct evidence_state *s, uint32_t leaf);
 
@@ -239,8 +240,8 @@ static inline uint32_t evidence_rank(float score)
 float evidence_unrank(uint32_t rank);
 /* The pages with the best `keep` of n ranks, in no order; equals by chance, 0 does not
  * count.  Returns how many there are; *ret_floor: the best of the others, or 0. */
-size_t evidence_best(const uint32_t *rank, uint32_t n, size_t keep, uint64_t seed,
-                     uint32_t *ret_best, uint32_t *ret_floor);
+size_t evidence_best(const struct view *v, const uint32_t *rank, uint32_t n, size_t keep,
+                     uint64_t seed, uint32_t *ret_best, uint32_t *ret_floor);
 /* What decides between pages of the same score: the larger one comes first. */
 uint64_t evidence_chance(uint64_t seed, uint32_t page);
 

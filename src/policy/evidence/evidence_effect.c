@@ -11,6 +11,7 @@
 
 #include "graph/graph.h"
 #include "policy/evidence/evidence.h"
+#include "policy/sweep.h"
 
 #define MANY_TESTS 16           /* from this share of the pages on most have one near */
 
@@ -75,53 +76,81 @@ void evidence_forget_effects(struct evidence_state *s, uint32_t n_pages)
 	}
 }
 
-/* The pages with a neighbour of which something is known, reached by `to` from there. */
-static uint8_t *mark_known(const struct graph *to, uint32_t n_pages,
-                           const struct effect *effect)
+/* What is known of pages is passed on to those that are linked with them. */
+struct spreading {
+	const struct graph *to, *from;  /* links there; the same, turned round */
+	const struct effect *effect;
+	uint8_t *known;                 /* pages with a neighbour that is known; NULL: all may be */
+	float *value, *ret;
+};
+
+/* Threads may mark the same page: they write the same. */
+static void mark_known(void *arg, unsigned block, size_t first, size_t end)
 {
-	uint8_t *known = mem_zalloc(n_pages, 1);
+	const struct spreading *s = arg;
 
-	for (uint32_t i = 0; i < n_pages; i++) {
+	(void)block;
+	for (size_t i = first; i < end; i++) {
 		uint64_t n;
-		const uint32_t *near = graph_links(to, i, &n);
+		const uint32_t *near = graph_links(s->to, (uint32_t)i, &n);
 
-		for (uint64_t k = 0; effect[i].var > 0 && k < n; k++)
-			known[near[k]] = 1;
+		for (uint64_t k = 0; s->effect[i].var > 0 && k < n; k++)
+			__atomic_store_n(&s->known[near[k]], 1, __ATOMIC_RELAXED);
 	}
-	return known;
 }
 
-/* The values of the neighbours by `from` of each page, over the root of their number.
- * known: the pages that have one, or NULL: all may. */
-static void spread(const struct graph *from, uint32_t n_pages, const struct effect *effect,
-                   uint8_t *known, float *ret)
+static void find_values(void *arg, unsigned block, size_t first, size_t end)
 {
-	float *value = mem_array(n_pages, sizeof *value);
+	const struct spreading *s = arg;
 
-	for (uint32_t i = 0; i < n_pages; i++)
-		value[i] = effect_value(effect[i]);
-	for (uint32_t i = 0; i < n_pages; i++) {
+	(void)block;
+	for (size_t i = first; i < end; i++)
+		s->value[i] = effect_value(s->effect[i]);
+}
+
+/* The values of the neighbours of each page, over the root of their number. */
+static void sum_values(void *arg, unsigned block, size_t first, size_t end)
+{
+	const struct spreading *s = arg;
+
+	(void)block;
+	for (size_t i = first; i < end; i++) {
 		uint64_t n = 0;
-		const uint32_t *near = known && !known[i] ? NULL : graph_links(from, i, &n);
+		const uint32_t *near = s->known && !s->known[i] ? NULL :
+		                       graph_links(s->from, (uint32_t)i, &n);
 		float sum = 0;
 
 		for (uint64_t k = 0; k < n; k++)
-			sum += value[near[k]];
-		ret[i] = n ? sum / sqrtf((float)n) : 0;
+			sum += s->value[near[k]];
+		s->ret[i] = n ? sum / sqrtf((float)n) : 0;
 	}
-	free(value);
-	free(known);
+}
+
+static void spread(const struct view *v, struct spreading s, bool few)
+{
+	size_t n = v->n_pages;
+	unsigned blocks = sweep_blocks(n);
+
+	s.value = mem_array(n, sizeof *s.value);
+	s.known = few ? mem_zalloc(n, 1) : NULL;
+	if (few)
+		sweep(v, n, blocks, mark_known, &s);
+	sweep(v, n, blocks, find_values, &s);
+	sweep(v, n, blocks, sum_values, &s);
+	free(s.value);
+	free(s.known);
 }
 
 void evidence_spread_links(struct evidence_state *s, const struct view *v)
 {
-	uint32_t n = v->n_pages;
-	bool few = s->n_tests < n / MANY_TESTS;
+	bool few = s->n_tests < v->n_pages / MANY_TESTS;
 
 	if (!s->out)
 		return;
-	spread(v->links_in, n, s->out, few ? mark_known(v->links, n, s->out) : NULL, s->cocited);
-	spread(v->links, n, s->in, few ? mark_known(v->links_in, n, s->in) : NULL, s->cociting);
+	spread(v, (struct spreading){ .to = v->links, .from = v->links_in, .effect = s->out,
+	                              .ret = s->cocited }, few);
+	spread(v, (struct spreading){ .to = v->links_in, .from = v->links, .effect = s->in,
+	                              .ret = s->cociting }, few);
 }
 
 float evidence_words_value(const struct evidence_state *s, uint32_t name)

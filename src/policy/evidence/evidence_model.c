@@ -24,6 +24,7 @@
 #include <math.h>
 
 #include "policy/evidence/evidence.h"
+#include "policy/sweep.h"
 
 #define RATE_MIN 0.001f
 #define REFIT 1.15
@@ -133,19 +134,28 @@ static float place_of(const struct evidence_state *s, const struct evidence_leaf
 	return sum;
 }
 
-void evidence_rates(struct evidence_state *s)
+static void set_places(void *arg, unsigned block, size_t from, size_t to)
 {
+	struct evidence_state *s = arg;
 	const struct evidence_world *w = &s->world;
 	uint32_t host = UINT32_MAX;
 	float site = 0;
 
-	for (uint32_t i = 0; i < w->n_nodes; i++)
-		s->rate[i] = rate_at(s, i, s->rate[w->parent[i]], 0, 0);
-	for (uint32_t i = 0; i < w->n_leaves; i++) {
+	(void)block;
+	for (size_t i = from; i < to; i++) {
 		if (w->leaf[i].host != host)
 			site = logit(s->rate[host = w->leaf[i].host]);
 		s->place[i] = place_of(s, &w->leaf[i], logit(s->rate[w->leaf[i].node]), site);
 	}
+}
+
+void evidence_rates(struct evidence_state *s, const struct view *v)
+{
+	const struct evidence_world *w = &s->world;
+
+	for (uint32_t i = 0; i < w->n_nodes; i++)
+		s->rate[i] = rate_at(s, i, s->rate[w->parent[i]], 0, 0);
+	sweep(v, w->n_leaves, sweep_blocks(w->n_leaves), set_places, s);
 }
 
 static uint32_t node_of(const struct evidence_state *s, uint32_t page)

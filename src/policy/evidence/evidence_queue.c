@@ -17,13 +17,14 @@
  *
  * Cost.  O(pages + nodes) for a scoring of all, of which a whole recovery has about
  * 20 log(pages / 20), at worst 100 log(...); O(AROUND) at worst for a test.  12 bytes a
- * page, 24 a leaf, and 4 a page while all are scored.
+ * page, 28 a leaf, and 4 a page while all are scored.
  */
 #include <math.h>
 
 #include "base/math/rng.h"
 #include "graph/graph.h"
 #include "policy/evidence/evidence.h"
+#include "policy/sweep.h"
 
 #define AROUND 256              /* pages scored anew around a test */
 #define LINKED 64
@@ -39,6 +40,7 @@ void evidence_queue_init(struct evidence_state *s, uint32_t n_pages)
 	heap_init(&s->heap, s->world.n_leaves);
 	s->key = mem_array(n_pages, sizeof *s->key);
 	s->n_pool = mem_zalloc(s->world.n_leaves, sizeof *s->n_pool);
+	s->mended = mem_zalloc(s->world.n_leaves, sizeof *s->mended);
 }
 
 void evidence_queue_release(struct evidence_state *s)
@@ -46,6 +48,7 @@ void evidence_queue_release(struct evidence_state *s)
 	heap_release(&s->heap);
 	free(s->key);
 	free(s->n_pool);
+	free(s->mended);
 	free(s->dirty_node.v);
 	free(s->dirty_leaf.v);
 	free(s->dirty_page.v);
@@ -135,6 +138,14 @@ static void sift_down(struct evidence_state *s, uint32_t first, uint32_t n, uint
 	}
 }
 
+static void make_heap(struct evidence_state *s, uint32_t leaf)
+{
+	uint32_t n = s->n_pool[leaf];
+
+	for (uint32_t i = n / 2; i-- > 0;)
+		sift_down(s, s->world.leaf[leaf].first, n, i);
+}
+
 /* The leaf in the heap of leaves, by its best page. */
 static void rank_leaf(struct evidence_state *s, uint32_t leaf)
 {
@@ -174,18 +185,60 @@ static void drop_top(struct evidence_state *s, uint32_t leaf)
 	rank_leaf(s, leaf);
 }
 
+struct ranking { struct evidence_state *s; const struct view *v; uint32_t *ret; };
+
+static void set_names(void *arg, unsigned block, size_t from, size_t to)
+{
+	const struct ranking *r = arg;
+
+	(void)block;
+	for (size_t i = from; i < to; i++)
+		evidence_name_value(r->s, (uint32_t)i);
+}
+
+static void set_ranks(void *arg, unsigned block, size_t from, size_t to)
+{
+	const struct ranking *r = arg;
+	const struct evidence_state *s = r->s;
+	const struct evidence_world *w = &s->world;
+
+	(void)block;
+	for (size_t i = from; i < to; i++) {
+		float own = s->base[i] + s->named[w->name_of[i]].value;
+
+		r->ret[i] = view_open(r->v, (uint32_t)i) ?
+		            evidence_rank(s->place[w->leaf_of[i]] + own) : 0;
+	}
+}
+
 /* The ranks of the scores of all open pages, 0 of the others. */
 static void rank_all(struct evidence_state *s, const struct view *v, uint32_t *ret)
 {
+	struct ranking r = { s, v, ret };
+
+	evidence_rates(s, v);
+	sweep(v, s->world.n_names, sweep_blocks(s->world.n_names), set_names, &r);
+	sweep(v, v->n_pages, sweep_blocks(v->n_pages), set_ranks, &r);
+}
+
+/* The same as add_page() for each, and their leaves are ranked; the pool is empty. */
+static void add_pages(struct evidence_state *s, uint32_t *pages, size_t n)
+{
 	const struct evidence_world *w = &s->world;
+	size_t n_leaves = 0;
 
-	evidence_rates(s);
-	for (uint32_t i = 0; i < w->n_names; i++)
-		evidence_name_value(s, i);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		float own = s->base[i] + s->named[w->name_of[i]].value;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t page = pages[i], leaf = w->leaf_of[page];
+		uint32_t to = w->leaf[leaf].first + s->n_pool[leaf]++;
 
-		ret[i] = view_open(v, i) ? evidence_rank(s->place[w->leaf_of[i]] + own) : 0;
+		exchange(s, w->slot[page], to);
+		s->key[to] = evidence_own(s, page);
+		if (s->n_pool[leaf] == 1)
+			pages[n_leaves++] = leaf;       /* its page is done with */
+	}
+	for (size_t i = 0; i < n_leaves; i++) {
+		make_heap(s, pages[i]);
+		rank_leaf(s, pages[i]);
 	}
 }
 
@@ -210,15 +263,10 @@ static void fill(struct evidence_state *s, const struct view *v)
 	if (keep > v->n_pages)
 		keep = v->n_pages;
 	best = mem_array(keep, sizeof *best);
-	keep = evidence_best(rank, v->n_pages, keep, s->seed, best, &floor);
+	keep = evidence_best(v, rank, v->n_pages, keep, s->seed, best, &floor);
 	s->floor = floor ? evidence_unrank(floor) : -INFINITY;
 	free(rank);
-	for (size_t i = 0; i < keep; i++) {
-		uint32_t leaf = s->world.leaf_of[best[i]];
-
-		add_page(s, leaf, best[i], evidence_own(s, best[i]));
-		rank_leaf(s, leaf);
-	}
+	add_pages(s, best, keep);
 	free(best);
 	s->dirty_node.n = s->dirty_leaf.n = s->dirty_page.n = 0;
 	s->full_at = s->n_tests;
@@ -242,8 +290,7 @@ static void score_leaf(struct evidence_state *s, const struct view *v, uint32_t 
 			exchange(s, first + pool++, first + i);
 	}
 	s->n_pool[leaf] = pool;
-	for (uint32_t i = pool / 2; i-- > 0;)
-		sift_down(s, first, pool, i);
+	make_heap(s, leaf);
 	rank_leaf(s, leaf);
 }
 
@@ -268,6 +315,7 @@ static int by_number(const void *pa, const void *pb)
 static void mend(struct evidence_state *s, const struct view *v)
 {
 	const struct evidence_world *w = &s->world;
+	uint32_t now = ++s->n_mends;
 
 	if (s->dirty_node.n)
 		qsort(s->dirty_node.v, s->dirty_node.n, sizeof *s->dirty_node.v, by_number);
@@ -276,15 +324,22 @@ static void mend(struct evidence_state *s, const struct view *v)
 
 		if (i && node == s->dirty_node.v[i - 1])
 			continue;
-		for (uint32_t k = w->leaf_first[node]; k < w->leaf_end[node]; k++)
+		for (uint32_t k = w->leaf_first[node]; k < w->leaf_end[node]; k++) {
 			score_leaf(s, v, k);
+			s->mended[k] = now;
+		}
 	}
 	for (size_t i = 0; i < s->dirty_leaf.n; i++) {
-		s->place[s->dirty_leaf.v[i]] = evidence_place(s, s->dirty_leaf.v[i]);
-		rank_leaf(s, s->dirty_leaf.v[i]);
+		uint32_t leaf = s->dirty_leaf.v[i];
+
+		if (s->mended[leaf] == now)
+			continue;
+		s->place[leaf] = evidence_place(s, leaf);
+		rank_leaf(s, leaf);
 	}
 	for (size_t i = 0; i < s->dirty_page.n; i++)
-		score_page(s, v, s->dirty_page.v[i]);
+		if (s->mended[w->leaf_of[s->dirty_page.v[i]]] != now)
+			score_page(s, v, s->dirty_page.v[i]);
 	s->dirty_node.n = s->dirty_leaf.n = s->dirty_page.n = 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "graph/graph.h"
 #include "policy/evidence/evidence.h"
+#include "policy/sweep.h"
 
 #define DEGREES 256             /* links in or out with an entry in a table */
 #define DEPTHS (UINT8_MAX + 1)
@@ -110,20 +111,25 @@ static float degree_term(const struct evidence_state *s, const float *table, int
 	return degree < DEGREES ? table[degree] : term(s, k, raw(k, degree));
 }
 
-void evidence_set_base(struct evidence_state *s, const struct view *v)
+struct basing { struct evidence_state *s; const struct view *v; struct terms t; };
+
+static void set_bases(void *arg, unsigned block, size_t from, size_t to)
 {
+	const struct basing *b = arg;
+	const struct terms *t = &b->t;
+	struct evidence_state *s = b->s;
 	const struct evidence_static *x = s->world.statics;
 	const double *link = s->weight + EVIDENCE_LINK;
-	struct terms t;
 
-	terms_init(&t, s);
-	for (uint32_t i = 0; i < v->n_pages; i++) {
-		float sum = t.flags[x[i].flags] + t.depth[x[i].depth] + t.length[x[i].length] +
+	(void)block;
+	for (size_t i = from; i < to; i++) {
+		uint32_t page = (uint32_t)i;
+		float sum = t->flags[x[i].flags] + t->depth[x[i].depth] + t->length[x[i].length] +
 		            term(s, STATIC_RANK, (double)x[i].rank);
 
 		if (s->out) {
-			sum += degree_term(s, t.in, STATIC_IN, graph_degree(v->links_in, i)) +
-			       degree_term(s, t.out, STATIC_OUT, graph_degree(v->links, i)) +
+			sum += degree_term(s, t->in, STATIC_IN, graph_degree(b->v->links_in, page)) +
+			       degree_term(s, t->out, STATIC_OUT, graph_degree(b->v->links, page)) +
 			       (float)link[LINK_COCITED] * s->cocited[i] +
 			       (float)link[LINK_COCITING] * s->cociting[i];
 			if (s->out[i].var > 0)
@@ -133,5 +139,13 @@ void evidence_set_base(struct evidence_state *s, const struct view *v)
 		}
 		s->base[i] = sum;
 	}
-	free(t.length);
+}
+
+void evidence_set_base(struct evidence_state *s, const struct view *v)
+{
+	struct basing b = { .s = s, .v = v };
+
+	terms_init(&b.t, s);
+	sweep(v, v->n_pages, sweep_blocks(v->n_pages), set_bases, &b);
+	free(b.t.length);
 }

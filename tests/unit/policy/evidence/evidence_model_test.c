@@ -212,7 +212,7 @@ static void model_is_the_naive_one(void **state)
 	n.s = s;
 	n.w = &s->world;
 	sum_up(&n);
-	evidence_rates(s);
+	evidence_rates(s, &stage.e.view);
 	for (uint32_t i = 0; i < n.w->n_nodes; i++) {
 		near_to("alive", (double)s->alive[i], n.alive[i]);
 		near_to("tested", (double)s->tested[i], n.tested[i]);

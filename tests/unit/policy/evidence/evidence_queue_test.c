@@ -13,10 +13,13 @@
 
 #include "base/math/rng.h"
 #include "policy/evidence/evidence.h"
+#include "policy/sweep.h"
 #include "../../../lib/stage.h"
 
 #define SEEDS 20
 #define SLACK 3e-4              /* scores this close are equal: SAME, NOISE, rounding */
+
+static const struct view two_threads = { .threads = 2 };
 
 static double unit(uint64_t seed, uint32_t i)
 {
@@ -43,7 +46,7 @@ static void ranks_keep_the_order(void **state)
  * better than one inside, those of rank 0 never. */
 static void best_by_counting(void **state)
 {
-	enum { N = 5000 };
+	enum { N = SWEEP_FEW + 1000 };
 	static uint32_t rank[N], best[N];
 	static uint8_t in[N];
 
@@ -60,7 +63,7 @@ static void best_by_counting(void **state)
 			          evidence_rank((float)(seed % 5 ? x : x + 4));
 			open += rank[i] > 0;
 		}
-		n = evidence_best(rank, N, keep, seed, best, &below);
+		n = evidence_best(&two_threads, rank, N, keep, seed, best, &below);
 		assert_int_equal(n, keep < open ? keep : open);
 		memset(in, 0, sizeof in);
 		for (size_t i = 0; i < n; i++) {
@@ -85,7 +88,7 @@ static void ties_are_fair(void **state)
 	for (int i = 0; i < N; i++)
 		rank[i] = evidence_rank(1.5f);
 	for (uint64_t seed = 1; seed <= TIMES; seed++) {
-		assert_int_equal(evidence_best(rank, N, KEEP, seed, best, &below), KEEP);
+		assert_int_equal(evidence_best(&two_threads, rank, N, KEEP, seed, best, &below), KEEP);
 		for (int i = 0; i < KEEP; i++)
 			count[best[i]]++;
 	}
