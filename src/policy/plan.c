@@ -6,6 +6,10 @@
 
 #include "base/math/rng.h"
 
+#define SORT_MANY 4096          /* offers, from which on a radix sort is faster */
+#define DIGIT_BITS 8
+#define DIGIT_MASK 0xffu
+
 void plan_begin(struct plan *p, const struct view *v, uint8_t *state)
 {
 	p->n_taken = p->n_best = 0;
@@ -115,15 +119,63 @@ static int compare_offers(const void *pa, const void *pb, void *po)
 	return better(b, a, o->seed, o->cycle) ? 1 : 0;
 }
 
+/* The sign apart, floats are in the order of their bits; here the largest comes first, and
+ * the two zeros are one. */
+static uint32_t rank_of(float score)
+{
+	union { float f; uint32_t u; } x = { score + 0.f };
+
+	return x.u & 0x80000000u ? x.u : ~x.u & 0x7fffffffu;
+}
+
+/* One pass of a radix sort: by DIGIT_BITS of the rank, others in the order they had. */
+static void sort_pass(const struct offer *v, size_t n, int shift, struct offer *ret)
+{
+	size_t at[1 << DIGIT_BITS] = { 0 }, sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at[rank_of(v[i].score) >> shift & DIGIT_MASK]++;
+	for (size_t d = 0; d <= DIGIT_MASK; d++) {
+		size_t count = at[d];
+
+		at[d] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < n; i++)
+		ret[at[rank_of(v[i].score) >> shift & DIGIT_MASK]++] = v[i];
+}
+
+/* In descending order of scores, equal ones in any order. */
+static void sort_scores(struct offer *v, size_t n)
+{
+	struct offer *other = mem_array(n, sizeof *other);
+
+	for (int shift = 0; shift < 32; shift += 2 * DIGIT_BITS) {
+		sort_pass(v, n, shift, other);
+		sort_pass(other, n, shift + DIGIT_BITS, v);
+	}
+	free(other);
+}
+
 void offers_select(struct offer *v, size_t n, size_t k, uint64_t seed, uint64_t cycle)
 {
 	struct order o = { seed, cycle };
+	size_t from = 0;
 
 	if (k > n)
 		k = n;
 	select_best(v, n, k, seed, cycle);
-	if (k > 1)
-		qsort_r(v, k, sizeof *v, compare_offers, &o);
+	if (k > SORT_MANY)
+		sort_scores(v, k);
+	while (from < k) {              /* equal scores; few offers are sorted at once */
+		size_t to = k > SORT_MANY ? from + 1 : k;
+
+		while (to < k && v[to].score == v[from].score)
+			to++;
+		if (to - from > 1)
+			qsort_r(v + from, to - from, sizeof *v, compare_offers, &o);
+		from = to;
+	}
 }
 
 /* Halve the buffer: proposals beyond the limit could not be taken. */

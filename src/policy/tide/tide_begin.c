@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "policy/sweep.h"
+
 #define COUNCIL_FEW 4.0         /* longest unvisited in two weeks, if not more than ... */
 #define COUNCIL_LEARN 20.0      /* of them that are wanted at first */
 #define COUNCIL_SMALL 0.1       /* of the budget */
@@ -101,30 +103,43 @@ static void fade_yield(struct tide_yield *y, float keep)
 	y->age *= keep;
 }
 
-/* Cycles for which a page has not been visited, at most. */
-static uint32_t oldest_age(const struct view *v)
-{
-	uint32_t most = 0;
+/* Open pages, and the cycles for which one of them has not been visited, at most. */
+struct census { uint32_t open, oldest; };
+struct counting { const struct view *v; struct census of[SWEEP_BLOCKS]; };
 
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		if (view_open(v, i) && view_age(v, i) > most)
-			most = view_age(v, i);
-	return most;
+static void count_open(void *arg, unsigned block, size_t from, size_t to)
+{
+	struct counting *k = arg;
+	struct census c = { 0 };
+
+	for (size_t i = from; i < to; i++)
+		if (view_open(k->v, (uint32_t)i)) {
+			uint32_t age = view_age(k->v, (uint32_t)i);
+
+			c.open++;
+			c.oldest = age > c.oldest ? age : c.oldest;
+		}
+	k->of[block] = c;
 }
 
-static uint32_t open_pages(const struct view *v)
+static struct census count_pages(const struct view *v)
 {
-	uint32_t n = 0;
+	struct counting k = { .v = v };
+	unsigned n = sweep_blocks(v->n_pages);
+	struct census all = { 0 };
 
-	for (uint32_t i = 0; i < v->n_pages; i++)
-		n += view_open(v, i);
-	return n;
+	sweep(v, v->n_pages, n, count_open, &k);
+	for (unsigned i = 0; i < n; i++) {
+		all.open += k.of[i].open;
+		all.oldest = k.of[i].oldest > all.oldest ? k.of[i].oldest : all.oldest;
+	}
+	return all;
 }
 
 /* What a download of the usual page is worth where all are visited by turns. */
-static float price_by_turns(const struct tide_state *s, const struct view *v)
+static float price_by_turns(const struct tide_state *s, const struct view *v, uint32_t open)
 {
-	double turn = (double)open_pages(v) / fmax(v->budget, 1) * (double)s->age_unit;
+	double turn = (double)open / fmax(v->budget, 1) * (double)s->age_unit;
 	float known = 1000, rate = (float)s->model.usual;
 
 	return tide_worth_of_truth(-expm1f(-rate * (float)turn),
@@ -132,10 +147,11 @@ static float price_by_turns(const struct tide_state *s, const struct view *v)
 }
 
 /* Worth below which pages wait.  Shards compare their scores and must not differ in it: none. */
-static float reserve_of(const struct tide_state *s, const struct view *v, double part)
+static float reserve_of(const struct tide_state *s, const struct view *v, double part,
+                        uint32_t open)
 {
 	return v->aim == AIM_FRESHNESS && v->n_shards <= 1 && part > 0 ?
-	       (float)part * price_by_turns(s, v) : 0;
+	       (float)part * price_by_turns(s, v, open) : 0;
 }
 
 double tide_shards_of(const struct view *v)
@@ -147,6 +163,7 @@ void tide_begin(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
+	struct census pages;
 	double width, few;
 	float memory, keep;
 
@@ -171,7 +188,8 @@ void tide_begin(struct policy *p, const struct view *v)
 	if (v->cycle_seconds <= 0)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
-	s->reserve = reserve_of(s, v, o->reserve);
+	pages = count_pages(v);
+	s->reserve = reserve_of(s, v, o->reserve, pages.open);
 	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
 	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
@@ -183,7 +201,7 @@ void tide_begin(struct policy *p, const struct view *v)
 	           tide_shards_of(v) * (double)s->oldest.visits) / tide_shards_of(v);
 	s->oldest_share = o->nocouncil ? 0 :
 	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget),
-	                               (double)oldest_age(v) * (double)s->age_unit, tide_shards_of(v));
+	                               (double)pages.oldest * (double)s->age_unit, tide_shards_of(v));
 	/* a fraction of a page is owed from cycle to cycle */
 	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
 	/* a visit that tells of one cycle teaches nothing about the others */
