@@ -77,8 +77,9 @@ is written 40
 [ "$(wc -l < visits.jsonl)" = 40 ] || fail "visits: $(wc -l < visits.jsonl)"
 expect 0 $f -C r export cdxj
 [ "$(wc -l < out)" -ge 40 ] && LC_ALL=C sort -c out || fail "cdxj: $(wc -l < out)"
-expect 2 $f -C r export atom
 expect 0 $f -C r export atom --shard 0
+expect 0 $f -C r export atom --limit 7 -o all.atom
+[ "$(grep -c '<entry>' all.atom)" = 7 ] && grep '^<updated>' all.atom | tail -n +2 | LC_ALL=C sort -rc || fail "atom: $(cat all.atom)"
 expect 0 $f -C r export wacz -o x.wacz
 expect 0 $f -C r export wacz -o one.wacz --shard "$(sql "select min(shard) from captures")"
 full=$(sql "select count(distinct shard) from captures")
@@ -95,7 +96,7 @@ grep -q pg_basebackup err || fail "backup: $(cat err)"
 expect 2 $f copy r sqlite:other.db
 grep -q "fleet of 4 shards" err || fail "copy: $(cat err)"
 expect 2 $f -C r ask
-grep -q 'let each crawler ask' err || fail "ask: $(cat err)"
+grep -q 'let crawlers ask' err || fail "ask: $(cat err)"
 expect 0 $f -C r export warc -o archive
 ls archive/shard-*/*.warc.gz > /dev/null || fail "warc: $(find archive)"
 expect 0 $f -C r export changed --after begin

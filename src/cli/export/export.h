@@ -25,7 +25,8 @@ struct exporting {
 	struct store *store;            /* open for reading */
 	const char *to;                 /* -o, or NULL */
 	bool extended;                  /* cdxj */
-	int64_t limit;                  /* atom: entries */
+	int64_t limit;                  /* atom: entries, */
+	struct atom *atom;              /* and what there are so far */
 	int compress;                   /* warc */
 	struct tagged tagged;           /* pages: which, */
 	struct moved_list moved;        /* and where they moved */
@@ -43,6 +44,9 @@ MUST_CHECK int export_each(struct exporting *e, export_kind_run *run, bool sorte
 /* Changes behind a cursor, each as a line, and the next cursor as the last line. */
 MUST_CHECK int export_feed(struct exporting *e, const char *cursor, struct err *err);
 export_kind_run export_pages, export_visits, export_changed, export_atom;
+/* The feed is of all shards: it is written when each has told its newest entries. */
+export_kind_run export_atom_end;
+void export_atom_release(struct exporting *e);
 export_kind_run export_index, export_archive, export_folder, export_package;
 
 #endif

@@ -59,10 +59,9 @@ static int by_time(const void *pa, const void *pb)
 	return a->page < b->page ? -1 : a->page > b->page;
 }
 
-static int print_entry(struct exporting *e, struct change_lines *lines,
+static int print_entry(struct exporting *e, FILE *out, struct change_lines *lines,
                        const struct store_visit *v, struct err *err)
 {
-	FILE *out = e->out;
 	struct store_capture c = { 0 };
 	struct store_page page;
 	struct buf summary;
@@ -94,23 +93,69 @@ static int print_entry(struct exporting *e, struct change_lines *lines,
 	fputs("</entry>\n", out);
 	buf_release(&summary);
 	free(url);
-	e->n_written++;
 	return rc < 0 ? rc : 0;
+}
+
+/* ---- entries, of one store or shard after shard ---- */
+
+struct atom_entry { int64_t time; char *text; };
+struct atom { VEC(struct atom_entry) entries; };        /* the newest first */
+
+static int newest_first(const void *pa, const void *pb)
+{
+	const struct atom_entry *a = pa, *b = pb;
+
+	return a->time != b->time ? (a->time > b->time ? -1 : 1) : strcmp(a->text, b->text);
+}
+
+static int add_entry(struct exporting *e, struct change_lines *lines, const struct store_visit *v,
+                     struct err *err)
+{
+	struct atom_entry entry = { .time = v->time };
+	size_t size = 0;
+	FILE *out = open_memstream(&entry.text, &size);
+	int rc = out ? print_entry(e, out, lines, v, err) : err_errno(err, E_FAIL, "no memory");
+
+	if (out && fclose(out) && rc == 0)
+		rc = err_errno(err, E_FAIL, "no memory");
+	if (rc == 0)
+		vec_push(&e->atom->entries, entry);
+	else
+		free(entry.text);
+	return rc;
 }
 
 int export_atom(struct exporting *e, struct err *err)
 {
-	FILE *out = e->out;
 	struct changes c = { 0 };
 	struct change_lines lines;
-	char time[21], *folder = realpath(e->cli->common.repository, NULL);
-	const char *name = folder ? folder : e->cli->common.repository;
 	int rc = changes_load(&c, e->store, e->since, e->from, e->to_cycle, err);
 
+	if (!e->atom)
+		e->atom = mem_zalloc(1, sizeof *e->atom);
 	if (c.rows.n)
 		qsort(c.rows.v, c.rows.n, sizeof *c.rows.v, by_time);
-	when_iso(c.rows.n ? c.rows.v[0].time : clock_now(), time);
 	change_lines_init(&lines, e->store, e->cli->common.repository);
+	for (size_t i = 0; i < c.rows.n && (int64_t)i < e->limit && rc == 0; i++)
+		rc = add_entry(e, &lines, &c.rows.v[i], err);
+	change_lines_release(&lines);
+	changes_release(&c);
+	if (e->atom->entries.n)
+		qsort(e->atom->entries.v, e->atom->entries.n, sizeof *e->atom->entries.v, newest_first);
+	while ((int64_t)e->atom->entries.n > e->limit)
+		free(e->atom->entries.v[--e->atom->entries.n].text);
+	return rc;
+}
+
+int export_atom_end(struct exporting *e, struct err *err)
+{
+	struct atom *a = e->atom;
+	FILE *out = e->out;
+	char time[21], *folder = realpath(e->cli->common.repository, NULL);
+	const char *name = folder ? folder : e->cli->common.repository;
+
+	(void)err;
+	when_iso(a->entries.n ? a->entries.v[0].time : clock_now(), time);
 	fputs("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
 	      "<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<title>Changes in ", out);
 	print_xml(out, name, strlen(name));
@@ -119,11 +164,20 @@ int export_atom(struct exporting *e, struct err *err)
 	print_xml(out, name, strlen(name));
 	fprintf(out, "</id>\n<updated>%s</updated>\n<author><name>freshet</name></author>\n"
 	        "<generator version=\"" FRESHET_VERSION "\">freshet</generator>\n", time);
-	for (size_t i = 0; i < c.rows.n && (int64_t)i < e->limit && rc == 0; i++)
-		rc = print_entry(e, &lines, &c.rows.v[i], err);
+	for (size_t i = 0; i < a->entries.n; i++)
+		fputs(a->entries.v[i].text, out);
 	fputs("</feed>\n", out);
-	change_lines_release(&lines);
-	changes_release(&c);
+	e->n_written = a->entries.n;
 	free(folder);
-	return rc;
+	return 0;
+}
+
+void export_atom_release(struct exporting *e)
+{
+	for (size_t i = 0; e->atom && i < e->atom->entries.n; i++)
+		free(e->atom->entries.v[i].text);
+	if (e->atom)
+		vec_release(&e->atom->entries);
+	free(e->atom);
+	e->atom = NULL;
 }

@@ -40,7 +40,7 @@ struct export_kind {
 	const char *name;
 	export_kind_run *run;
 	bool own_output;                /* it opens its output itself */
-	bool of_shard;                  /* it makes one document: of one shard of a fleet */
+	export_kind_run *end;           /* when all shards have run; or NULL */
 	bool sorted;                    /* its lines are */
 	bool since, extended, limit, tag, compress; /* options that it takes */
 };
@@ -49,7 +49,7 @@ static const struct export_kind kinds[] = {
 	{ .name = "pages", .run = export_pages, .tag = true },
 	{ .name = "changed", .run = export_changed, .since = true },
 	{ .name = "visits", .run = export_visits, .since = true },
-	{ .name = "atom", .run = export_atom, .since = true, .limit = true, .of_shard = true },
+	{ .name = "atom", .run = export_atom, .end = export_atom_end, .since = true, .limit = true },
 	{ .name = "cdxj", .run = export_index, .extended = true, .sorted = true },
 	{ .name = "warc", .run = export_archive, .own_output = true,
 	  .compress = true },
@@ -139,9 +139,9 @@ static int check_options(const struct cli *cli, const struct export_opts *o,
 		return err_set(err, E_USAGE, "export %s: --compress goes with warc", kind->name);
 	if (o->tag && !kind->tag)
 		return err_set(err, E_USAGE, "export %s: --tag goes with pages", kind->name);
-	if (shards_any(cli) && cli->shard < 0 && (kind->of_shard || (kind->sorted && o->extended)))
-		return err_set(err, E_USAGE, "export %s%s: of a fleet, one shard at a time: say which with "
-		               "--shard K", kind->name, o->extended ? " --extended" : "");
+	if (shards_any(cli) && cli->shard < 0 && kind->sorted && o->extended)
+		return err_set(err, E_USAGE, "export %s --extended: of a fleet, one shard at a time: say which "
+		               "with --shard K", kind->name);
 	return 0;
 }
 
@@ -192,6 +192,9 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		rc = o->after ? export_feed(&e, strcmp(o->after, "begin") ? o->after : NULL, err) :
 		     shards_any(cli) && cli->shard < 0 ? export_each(&e, export_store, kind->sorted, err) :
 		     export_store(&e, err);
+		if (rc == 0 && kind->end)
+			rc = kind->end(&e, err);
+		export_atom_release(&e);
 		if (rc == 0 && out)
 			rc = output_close(out, err);
 		else

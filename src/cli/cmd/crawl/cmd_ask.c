@@ -210,8 +210,8 @@ static int end_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 const struct command command_ask = {
 	.name = "ask",
 	.on_fleet = FLEET_ONE,
-	.fleet_instead = "let each crawler ask a shard of its own; `freshet tell` finds the shard of a "
-	                 "page by itself",
+	.fleet_instead = "or let crawlers ask `freshet serve --take N`, which leases pages of all shards "
+	                 "under the fleet's budget",
 	.arguments = "",
 	.summary = "pages for another crawler to fetch now, as leases",
 	.description =
