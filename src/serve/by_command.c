@@ -7,12 +7,14 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/io/output.h"
 #include "cli/frame/repository.h"
 #include "cli/frame/running.h"
 #include "repo/place.h"
+#include "serve/fleet/fleet.h"
 #include "serve/serve_inner.h"
 
 #define WORDS_MAX (URI_PARAMS_MAX + 3)
@@ -121,14 +123,16 @@ bool call_number(struct call *c, const char *key, int64_t def, int64_t min, int6
 	return true;
 }
 
+/* Over a fleet: its first shard, to read what is of the whole service. */
 int serve_store(const struct serve *s, enum store_mode mode, struct store **ret,
                 struct err *err)
 {
 	char path[PLACE_SIZE];
-	int rc = s->opts.store ? 0 : place_find(s->opts.folder, path, err);
+	int rc = s->opts.store || s->fleet ? 0 : place_find(s->opts.folder, path, err);
 
 	if (rc >= 0)
-		rc = store_open(ret, s->opts.store ? s->opts.store : path, mode, err);
+		rc = s->fleet ? serve_fleet_store(s->fleet, 0, ret, err) :
+		     store_open(ret, s->opts.store ? s->opts.store : path, mode, err);
 	if (rc == 0)
 		store_cache(*ret, CACHE);
 	return rc;
@@ -145,29 +149,75 @@ struct store *call_store(struct call *c, enum store_mode mode)
 	return rc < 0 ? NULL : s;
 }
 
-bool call_page(struct call *c, struct store *s, struct store_page *ret, const char **ret_url)
+/* The number of a page, if the name is one: over a fleet SHARD.NUMBER. */
+static bool page_number(const struct serve *s, const char *name, int32_t *ret_shard,
+                        uint64_t *ret)
+{
+	char *end;
+	unsigned long long v;
+
+	*ret_shard = 0;
+	if (*name < '0' || *name > '9')
+		return false;
+	v = strtoull(name, &end, 10);
+	if (s->fleet && *end == '.' && end[1] >= '0' && end[1] <= '9' && v < FLEET_SHARDS_MAX) {
+		*ret_shard = (int32_t)v;
+		v = strtoull(end + 1, &end, 10);
+	} else if (s->fleet) {
+		return false;
+	}
+	*ret = v;
+	return !*end;
+}
+
+/* The store that has the page: over a fleet that of its shard. */
+static int page_store(struct call *c, int32_t shard, bool by_url, struct store **ret,
+                      struct err *err)
+{
+	struct serve_fleet *f = c->serve->fleet;
+	int rc = 0;
+
+	if (!f)
+		return serve_store(c->serve, STORE_READ, ret, err);
+	if (by_url)
+		rc = serve_fleet_find(f, c->args[0], &shard, err);
+	if (rc == 0 && shard < 0)
+		rc = err_set(err, E_FAIL, "%.200s: is neither a URL nor SHARD.NUMBER of a page", c->args[0]);
+	return rc < 0 ? rc : serve_fleet_store(f, shard, ret, err);
+}
+
+static int find_page(struct call *c, struct store **s, struct store_page *ret, struct err *err)
 {
 	const char *name = c->args[0];
-	struct err err = { 0 };
-	char *end;
-	unsigned long long number = strtoull(name, &end, 10);
-	int rc;
+	uint64_t number = 0;
+	int32_t shard;
+	bool numbered = page_number(c->serve, name, &shard, &number);
+	int rc = page_store(c, shard, !numbered, s, err);
 
-	if (*name >= '0' && *name <= '9' && !*end) {
-		rc = number < STORE_NONE ? store_page_get(s, (uint32_t)number, ret, &err) : 0;
-		if (rc == 0)
-			http_problem(c->answer, 404, "page %s: there is no such page", name);
-	} else {
-		rc = repository_page(s, name, ret, &err);
-		if (rc == E_USAGE)
-			http_problem(c->answer, 404, "%s", err.text);
-		rc = rc == 0 ? 1 : rc == E_USAGE ? 0 : rc;
-	}
 	if (rc < 0)
-		answer_error(c, rc, &err);
-	if (rc > 0)
+		return rc;
+	if (!numbered) {
+		rc = repository_page(*s, name, ret, err);
+		return rc == E_USAGE ? E_FAIL : rc;
+	}
+	rc = number < STORE_NONE ? store_page_get(*s, (uint32_t)number, ret, err) : 0;
+	return rc > 0 ? 0 : rc < 0 ? rc :
+	       err_set(err, E_FAIL, "page %.60s: there is no such page", name);
+}
+
+struct store *call_page(struct call *c, struct store_page *ret, const char **ret_url)
+{
+	struct store *s = NULL;
+	struct err err = { 0 };
+	int rc = find_page(c, &s, ret, &err);
+
+	if (rc == 0) {
 		*ret_url = arena_strndup(&c->request->keep, ret->url.s, ret->url.size);
-	return rc > 0;
+		return s;
+	}
+	store_close(s);
+	answer_error(c, rc, &err);
+	return NULL;
 }
 
 /* ---- routes ---- */
@@ -208,6 +258,40 @@ static size_t options_of(struct call *c, const char *options[WORDS_MAX])
 	return n;
 }
 
+/* Commands that go shard after shard print a document for each, in a line of its own: they become
+ * the members of one. */
+static void join_documents(struct buf *body)
+{
+	const char *end = body->size ? memchr(body->data, '\n', body->size) : NULL;
+	struct text rest = { body->data, body->size };
+	struct buf whole;
+	struct json j;
+
+	if (!end || (size_t)(end - body->data) + 1 == body->size)
+		return;
+	buf_init(&whole, BUF_NO_LIMIT);
+	json_to_buf(&j, &whole);
+	cli_json_schema(&j, "shards");
+	json_key(&j, "shards");
+	json_array(&j);
+	while (rest.size) {
+		end = memchr(rest.s, '\n', rest.size);
+		size_t size = end ? (size_t)(end - rest.s) : rest.size;
+		char *one = mem_strndup(rest.s, size);
+
+		if (size)
+			json_raw(&j, one);
+		free(one);
+		size += end != NULL;
+		rest = (struct text){ rest.s + size, rest.size - size };
+	}
+	json_end_array(&j);
+	cli_json_end(&j);
+	buf_clear(body);
+	buf_add(body, whole.data, whole.size);
+	buf_release(&whole);
+}
+
 static bool run_command(struct call *c, const char *argument, bool json)
 {
 	const char *words[WORDS_MAX];
@@ -224,6 +308,8 @@ static bool run_command(struct call *c, const char *argument, bool json)
 	rc = command_answer(c->serve, c->route->command, words, n, &c->answer->body, &err);
 	if (rc < 0)
 		answer_error(c, rc, &err);
+	else if (json && c->serve->fleet)
+		join_documents(&c->answer->body);
 	return rc == 0;
 }
 
@@ -235,11 +321,11 @@ void route_command(struct call *c)
 
 void route_page_command(struct call *c)
 {
-	struct store *s = call_store(c, STORE_READ);
 	struct store_page page;
 	const char *url;
+	struct store *s = call_page(c, &page, &url);
 
-	if (s && call_page(c, s, &page, &url) && run_command(c, url, true))
+	if (s && run_command(c, url, true))
 		answer_json(c);
 	store_close(s);
 }
@@ -248,11 +334,11 @@ void route_page_command(struct call *c)
  * as a file, and runs nothing. */
 void route_content(struct call *c)
 {
-	struct store *s = call_store(c, STORE_READ);
 	struct store_page page;
 	const char *url;
+	struct store *s = call_page(c, &page, &url);
 
-	if (s && call_page(c, s, &page, &url) && run_command(c, url, false)) {
+	if (s && run_command(c, url, false)) {
 		if (uri_param(&c->request->uri, "download")) {
 			c->answer->type = "application/octet-stream";
 			http_answer_header(c->answer, "Content-Disposition",

@@ -247,12 +247,11 @@ void route_page_touched(struct call *c)
 
 void route_page_remove(struct call *c)
 {
-	struct store *s = call_store(c, STORE_READ);
 	const char *words[3] = { "--json", "--", NULL };
 	struct store_page page;
-	bool found = s && call_page(c, s, &page, &words[2]);
+	struct store *s = call_page(c, &page, &words[2]);
 
 	store_close(s);
-	if (found)
+	if (s)
 		answer_words(c, "remove", words, 3);
 }

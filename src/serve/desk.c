@@ -8,6 +8,7 @@
 #include "cli/print/ask_print.h"
 #include "serve/http/body.h"
 #include "serve/job/jobs.h"
+#include "serve/fleet/fleet.h"
 
 #define HOSTS_MAX 1000                  /* that a lease may name */
 
@@ -40,17 +41,23 @@ int desk_open(struct desk **ret, struct serve *s, struct err *err)
 	d->opts = s->opts.client;
 	pthread_mutex_init(&d->lock, NULL);
 	pthread_mutex_init(&d->shown, NULL);
+	*ret = d;
+	if (s->fleet) {
+		d->warm = true;         /* engines come with the shards */
+		return 0;
+	}
 	if ((rc = serve_store(s, STORE_EXISTING, &d->store, err)) < 0) {
-		free(d);
+		desk_close(d);
+		*ret = NULL;
 		return rc;
 	}
 	store_cache(d->store, (uint64_t)s->opts.cache);
 	client_open(&d->client, d->store, &d->opts);
 	if ((rc = desk_threads_start(d, err)) < 0) {
 		desk_close(d);
+		*ret = NULL;
 		return rc;
 	}
-	*ret = d;
 	return 0;
 }
 
@@ -74,8 +81,12 @@ void desk_renew(struct desk *d, const struct client_opts *opts)
 {
 	pthread_mutex_lock(&d->lock);
 	d->opts = *opts;
-	client_close(d->client);
-	client_open(&d->client, d->store, &d->opts);
+	if (d->serve->fleet) {          /* a part keeps what it began with */
+		parts_renew(serve_fleet_parts(d->serve->fleet), opts);
+	} else {
+		client_close(d->client);
+		client_open(&d->client, d->store, &d->opts);
+	}
 	pthread_mutex_unlock(&d->lock);
 }
 
@@ -125,6 +136,21 @@ static void print_asked(struct call *c, const struct client_asked *r)
 	cli_json_end(&c->j);
 }
 
+void desk_note_asked(struct desk *d, const char *client, const struct client_asked *r,
+                     double seconds)
+{
+	pthread_mutex_lock(&d->shown);
+	if (r) {
+		desk_note_client(d, client)->leased += r->n;
+		d->counts.leased += r->n;
+		d->cycle = r->cycle;
+		d->begun = r->cycle.number != 0;
+	}
+	d->counts.asks++;
+	d->counts.seconds_ask += seconds;
+	pthread_mutex_unlock(&d->shown);
+}
+
 /* A cycle is being opened: nobody waits for the lock that long. */
 static void answer_wait(struct call *c, struct client_asked *r)
 {
@@ -155,6 +181,11 @@ void route_lease(struct call *c)
 		body_free(b);
 		return;
 	}
+	if (c->serve->fleet) {
+		desk_parts_lease(c, &a);
+		body_free(b);
+		return;
+	}
 	if (jobs_running(c->serve->jobs, JOB_CYCLE)) {
 		http_problem(c->answer, 409, "a cycle of our own fetcher runs: ask when it is over, or stop "
 		             "it (DELETE /v1/cycles/current)");
@@ -170,16 +201,7 @@ void route_lease(struct call *c)
 	rc = client_ask(d->client, &a, &r, &err);
 	if (rc == 0)
 		print_asked(c, &r);
-	pthread_mutex_lock(&d->shown);
-	if (rc == 0) {
-		desk_note_client(d, a.name)->leased += r.n;
-		d->counts.leased += r.n;
-		d->cycle = r.cycle;
-		d->begun = r.cycle.number != 0;
-	}
-	d->counts.asks++;
-	d->counts.seconds_ask += desk_seconds() - began;
-	pthread_mutex_unlock(&d->shown);
+	desk_note_asked(d, a.name, rc == 0 ? &r : NULL, desk_seconds() - began);
 	desk_leave(d);
 	body_free(b);
 	if (rc == E_USAGE)
@@ -198,6 +220,11 @@ void route_lease_end(struct call *c)
 	struct err err = { 0 };
 	int rc;
 
+	if (c->serve->fleet) {
+		http_problem(c->answer, 409, "the cycle is that of the fleet: it ends when all shards have "
+		             "done their part, or the next is due");
+		return;
+	}
 	pthread_mutex_lock(&d->lock);
 	rc = client_end(d->client, (int64_t)time(NULL), &row, &err);
 	pthread_mutex_lock(&d->shown);

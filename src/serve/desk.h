@@ -5,6 +5,9 @@
  * One struct client for all of them, one call at a time; the policy thinks in a thread beside
  * them (client.h, "Ahead").  What the store has is what counts:
  * a service that is killed and started again knows who has what, and what was told.
+ *
+ * Over a fleet the desk has neither store nor client of its own: each shard that the service holds
+ * is a part, which has both (fleet/parts.h).
  */
 #ifndef SERVE_DESK_H
 #define SERVE_DESK_H
@@ -34,9 +37,13 @@ void desk_print(struct desk *d, struct json *j);
 struct desk_counts { uint64_t leased, told, refused, asks, tells; double seconds_ask, seconds_tell; };
 void desk_counts(struct desk *d, struct desk_counts *ret);
 
+/* A lease was answered: r NULL: not well. */
+void desk_note_asked(struct desk *d, const char *client, const struct client_asked *r,
+                     double seconds);
+
 route_run route_lease, route_tell, route_lease_end;
 
-/* ---- for desk.c (lease), desk_tell.c and desk_threads.c only ---- */
+/* ---- for desk.c (lease), desk_tell.c, desk_threads.c and desk_parts.c only ---- */
 
 struct desk_client { char *name; int64_t seen; uint64_t leased, told; };
 
@@ -72,5 +79,46 @@ void desk_threads_stop(struct desk *d);
 bool desk_opens_cycle(struct desk *d);
 /* The end of a call: unlock, and wake who has something to prepare. */
 void desk_leave(struct desk *d);
+
+/* A request to tell. */
+struct tell_line { uint32_t number; struct text text; };
+
+struct telling {
+	struct call *call;
+	struct desk *desk;
+	const char *key;                /* of the state, or NULL */
+	char digest[65];                /* of the body */
+	VEC(struct told) told;          /* lines that say something, */
+	VEC(struct tell_line) line;     /* where they stand, */
+	VEC(struct buf) texts;          /* and what their texts point to */
+	uint32_t n_lines;
+	struct tell_stats stats;        /* what came of all of it */
+	uint64_t mailed;                /* lines that went into inboxes */
+	struct buf refused;             /* elements of a list, as JSON */
+};
+
+/* The lines for one store: all are kept, or none, and with them the key. */
+struct tell_batch {
+	struct telling *telling;
+	struct store *store;
+	struct client *client;
+	VEC(struct told) told;
+	VEC(uint32_t) line;
+	struct tell_stats stats;
+	struct buf refused;
+	struct json j;
+};
+
+void tell_batch_begin(struct tell_batch *b, struct telling *t);
+void tell_batch_end(struct tell_batch *b);
+void tell_refuse(struct tell_batch *b, uint32_t line, const char *why);
+/* Was this request heard before, by the key in b->store?  1: what came of it then is in the batch. */
+MUST_CHECK int tell_batch_heard(struct tell_batch *b, struct err *err);
+/* With the lock of the client.  If the key came with another body before, the answer is there. */
+MUST_CHECK int tell_batch_run(struct tell_batch *b, int64_t now, struct err *err);
+
+/* desk_parts.c: lines of all shards; lease pages of those that are held. */
+MUST_CHECK int desk_parts_tell(struct telling *t, struct err *err);
+void desk_parts_lease(struct call *c, const struct client_asking *a);
 
 #endif

@@ -12,6 +12,7 @@
 #include "serve/control.h"
 #include "serve/desk.h"
 #include "serve/feed.h"
+#include "serve/fleet/fleet.h"
 
 #define LOOK_EVERY 0.5                  /* seconds */
 
@@ -30,6 +31,7 @@ struct hub {
 	bool stop;
 	struct store *store;            /* of the thread */
 	uint64_t others;                /* store_others() when it was looked at last */
+	VEC(int64_t) batches;           /* over a fleet: the commits of each shard so far */
 	struct listener *listeners;
 	unsigned n_listeners;
 	struct buf now;                 /* the document as it was sent last */
@@ -167,19 +169,13 @@ static void send_now(struct hub *h)
 	buf_release(&text);
 }
 
-/* Each listener has its own place in the changes; those at the end are many, and share. */
-static void send_changes(struct hub *h)
+/* Each listener has its own place in the changes; those at the end are many, and share.  True: there
+ * is more for some. */
+static bool send_changes_of(struct hub *h, size_t shard, struct store *s)
 {
 	struct err err;
-	uint64_t others = 0;
-	bool all = false;
+	bool more = false;
 
-	if (store_others(h->store, &others, &err) == 0) {
-		all = !others || others != h->others;
-		h->others = others;
-	}
-	if (!all)
-		return;
 	pthread_mutex_lock(&h->lock);
 	for (struct listener **at = &h->listeners; *at;) {
 		struct listener *l = *at;
@@ -187,17 +183,63 @@ static void send_changes(struct hub *h)
 		bool ok;
 
 		buf_init(&text, HTTP_STREAM_MAX / 4);
-		ok = feed_events(l->feed, h->store, &text, &err) >= 0 &&
+		ok = shard < feed_shards(l->feed) && feed_events(l->feed, shard, s, &text, &err) >= 0 &&
 		     (!text.size || http_stream_add(l->stream, text.data, text.size));
 		buf_release(&text);
-		if (feed_has_more(l->feed))
-			h->others = 0;          /* look again */
+		more |= feed_has_more(l->feed);
 		if (ok)
 			at = &l->next;
 		else
 			drop(h, at);
 	}
 	pthread_mutex_unlock(&h->lock);
+	return more;
+}
+
+/* Shards that were written to since. */
+static void send_changes_of_fleet(struct hub *h)
+{
+	struct serve_fleet *fleet = h->serve->fleet;
+	struct fleet_shard *list = NULL;
+	struct err err;
+	size_t n = 0;
+
+	if (!hub_listeners(h) || serve_fleet_shards(fleet, &list, &n, &err) < 0)
+		return;
+	if (!h->others || h->batches.n != n) {
+		h->batches.n = 0;
+		for (size_t i = 0; i < n; i++)
+			vec_push(&h->batches, -1);
+		h->others = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct store *s = NULL;
+
+		if (h->batches.v[i] == list[i].batch ||
+		    serve_fleet_store(fleet, list[i].shard, &s, &err) < 0)
+			continue;
+		h->batches.v[i] = send_changes_of(h, i, s) ? -1 : list[i].batch;
+		store_close(s);
+	}
+	free(list);
+}
+
+static void send_changes(struct hub *h)
+{
+	struct err err;
+	uint64_t others = 0;
+	bool all = false;
+
+	if (h->serve->fleet) {
+		send_changes_of_fleet(h);
+		return;
+	}
+	if (store_others(h->store, &others, &err) == 0) {
+		all = !others || others != h->others;
+		h->others = others;
+	}
+	if (all && send_changes_of(h, 0, h->store))
+		h->others = 0;          /* look again */
 }
 
 static void begin_due(struct hub *h)
@@ -252,7 +294,7 @@ static void *work(void *arg)
 int hub_start(struct hub **ret, struct serve *s, struct err *err)
 {
 	struct hub *h = mem_zalloc(1, sizeof *h);
-	int rc = serve_store(s, STORE_EXISTING, &h->store, err);
+	int rc = s->fleet ? 0 : serve_store(s, STORE_EXISTING, &h->store, err);
 
 	if (rc < 0) {
 		free(h);
@@ -282,6 +324,7 @@ void hub_stop(struct hub *h)
 		drop(h, &h->listeners);
 	store_close(h->store);
 	buf_release(&h->now);
+	vec_release(&h->batches);
 	pthread_cond_destroy(&h->more);
 	pthread_mutex_destroy(&h->lock);
 	free(h);

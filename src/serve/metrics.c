@@ -6,11 +6,13 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/when.h"
 #include "serve/desk.h"
+#include "serve/fleet/fleet.h"
 #include "serve/hub.h"
 #include "serve/job/jobs.h"
 
@@ -109,6 +111,40 @@ static int print_repository(struct serve *s, struct buf *b, struct err *err)
 	return rc;
 }
 
+/* Of the whole fleet; what only its shards know is left out. */
+static int print_fleet(struct serve *s, struct buf *b, struct err *err)
+{
+	struct fleet_shard *list = NULL;
+	struct fleet_cycle c = { 0 };
+	int64_t pages = 0, inbox = 0;
+	size_t n = 0, held = 0;
+	int rc = serve_fleet_shards(s->fleet, &list, &n, err);
+
+	if (rc == 0)
+		rc = serve_fleet_cycle(s->fleet, &c, &(size_t){ 0 }, err);
+	for (size_t i = 0; i < n; i++) {
+		pages += list[i].pages;
+		inbox += list[i].inbox;
+		held += list[i].held;
+	}
+	free(list);
+	if (rc < 0)
+		return rc;
+	one(b, "freshet_pages", "gauge", "Pages that were ever put under care.", (double)pages);
+	one(b, "freshet_shards", "gauge", "Shards of the fleet.", (double)n);
+	one(b, "freshet_shards_held", "gauge", "Shards that a worker or a service holds.", (double)held);
+	one(b, "freshet_shards_here", "gauge", "Shards whose pages this service leases.", (double)parts_count(serve_fleet_parts(s->fleet)));
+	one(b, "freshet_inbox_entries", "gauge", "Entries that wait in the inboxes of shards.", (double)inbox);
+	one(b, "freshet_cycle", "gauge", "Number of the newest cycle.", c.number);
+	one(b, "freshet_cycle_open", "gauge", "Whether the newest cycle is open.", c.number && c.done < n);
+	one(b, "freshet_cycle_start_timestamp_seconds", "gauge", "When the newest cycle began.", (double)c.opened);
+	one(b, "freshet_cycle_budget_requests", "gauge", "Requests of the newest cycle's budget.", c.budget);
+	one(b, "freshet_cycle_spent_requests", "gauge", "Requests that the newest cycle has spent.", (double)c.downloads);
+	one(b, "freshet_cycle_changed_pages", "gauge", "Pages that the newest cycle found changed.", (double)c.changed);
+	one(b, "freshet_cycle_failed_pages", "gauge", "Pages of the newest cycle that could not be had.", (double)c.failed);
+	return 0;
+}
+
 static void print_process(struct serve *s, struct buf *b)
 {
 	struct rusage u = { 0 };
@@ -136,7 +172,7 @@ void route_metrics(struct call *c)
 	print_process(c->serve, b);
 	print_requests(c->serve, b);
 	print_desk(c->serve, b);
-	rc = print_repository(c->serve, b, &err);
+	rc = c->serve->fleet ? print_fleet(c->serve, b, &err) : print_repository(c->serve, b, &err);
 	if (rc < 0) {
 		answer_error(c, rc, &err);
 		return;

@@ -2,11 +2,14 @@
 /* pages.c - pages in a list, from a cursor; the visits of one. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/when.h"
 #include "cli/export/changes.h"
 #include "cli/frame/command.h"
 #include "policy/policy.h"
+#include "serve/fleet/fleet.h"
 #include "serve/serve_inner.h"
 #include "web/url/url.h"
 
@@ -19,6 +22,7 @@ struct listing {
 	int64_t changed_since, limit, scanned;
 	bool failing;
 	int64_t n;
+	int32_t shard;                  /* of a fleet; -1: of none */
 	uint32_t next;                  /* page to go on from; STORE_NONE: there is no more */
 	struct buf text;
 };
@@ -49,6 +53,18 @@ static bool is_wanted(struct listing *l, const struct store_page *p)
 	return true;
 }
 
+/* A page as {page} names it. */
+static void print_number(struct listing *l, const char *key, uint32_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof text, "%d.%u", l->shard, number);
+	if (l->shard >= 0)
+		json_kstr(l->j, key, text);
+	else
+		json_kint(l->j, key, number);
+}
+
 static int see_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct listing *l = arg;
@@ -62,11 +78,73 @@ static int see_page(void *arg, const struct store_page *p, struct err *err)
 		return 0;
 	l->n++;
 	json_object(l->j);
-	json_kint(l->j, "page", p->number);
+	print_number(l, "page", p->number);
 	page_print_json(l->j, p);
 	json_kint(l->j, "fails", p->fails);
 	json_end_object(l->j);
 	return 0;
+}
+
+/* Shard after shard, from this one on. */
+static int list_fleet(struct listing *l, struct serve_fleet *f, uint32_t from, struct err *err)
+{
+	struct fleet_shard *list = NULL;
+	int32_t first = l->shard;
+	size_t n = 0;
+	int rc = serve_fleet_shards(f, &list, &n, err);
+
+	for (size_t i = 0; i < n && rc == 0 && l->next == STORE_NONE; i++) {
+		struct store *s = NULL;
+
+		if (list[i].shard < first)
+			continue;
+		l->shard = list[i].shard;
+		rc = serve_fleet_store(f, l->shard, &s, err);
+		if (rc == 0)
+			rc = store_pages(s, l->shard == first ? from : 0, see_page, l, err);
+		rc = rc > 0 ? 0 : rc;
+		store_close(s);
+	}
+	free(list);
+	return rc;
+}
+
+static int list_pages(struct call *c, struct listing *l, uint32_t from, struct err *err)
+{
+	struct store *s = NULL;
+	int rc;
+
+	if (c->serve->fleet)
+		return list_fleet(l, c->serve->fleet, from, err);
+	rc = serve_store(c->serve, STORE_READ, &s, err);
+	if (rc == 0)
+		rc = store_pages(s, from, see_page, l, err);
+	store_close(s);
+	return rc;
+}
+
+/* Over a fleet SHARD.NUMBER.  False: the answer is there. */
+static bool read_cursor(struct call *c, struct listing *l, uint32_t *ret)
+{
+	const char *text = uri_param(&c->request->uri, "cursor");
+	unsigned shard = 0, number = 0;
+	int64_t from;
+	int end = 0;
+
+	l->shard = -1;
+	if (!c->serve->fleet) {
+		if (!call_number(c, "cursor", 0, 0, STORE_NONE - 1, &from))
+			return false;
+		*ret = (uint32_t)from;
+		return true;
+	}
+	if (text && (sscanf(text, "%5u.%9u%n", &shard, &number, &end) != 2 || text[end])) {
+		http_problem(c->answer, 400, "cursor: `next` of the answer before, please");
+		return false;
+	}
+	l->shard = (int32_t)shard;
+	*ret = number;
+	return true;
 }
 
 void route_pages(struct call *c)
@@ -77,34 +155,30 @@ void route_pages(struct call *c)
 	                     .state = uri_param(u, "state"), .changed_since = INT64_MIN,
 	                     .next = STORE_NONE };
 	struct err err = { 0 };
-	struct store *s;
-	int64_t from;
+	uint32_t from;
 	int rc;
 
-	if (!call_number(c, "limit", 100, 1, LIMIT_MAX, &l.limit) ||
-	    !call_number(c, "cursor", 0, 0, STORE_NONE - 1, &from))
+	if (!call_number(c, "limit", 100, 1, LIMIT_MAX, &l.limit) || !read_cursor(c, &l, &from))
 		return;
 	if (since && !when_parse(since, strlen(since), &l.changed_since)) {
 		http_problem(c->answer, 400, "changed_since: a time as 2026-01-31, please");
 		return;
 	}
 	l.failing = l.state && !strcmp(l.state, "failing");
-	if (!(s = call_store(c, STORE_READ)))
-		return;
 	buf_init(&l.text, BUF_NO_LIMIT);
 	cli_json_schema(&c->j, "pages");
 	json_key(&c->j, "pages");
 	json_array(&c->j);
-	rc = store_pages(s, (uint32_t)from, see_page, &l, &err);
+	rc = list_pages(c, &l, from, &err);
 	json_end_array(&c->j);
 	json_key(&c->j, "next");
 	if (l.next == STORE_NONE) {
 		json_null(&c->j);
 	} else {
-		char next[16];
+		char next[32];
 
-		snprintf(next, sizeof next, "%u", l.next);
-		json_str(&c->j, next);
+		snprintf(next, sizeof next, "%d.%u", l.shard, l.next);
+		json_str(&c->j, l.shard >= 0 ? next : strchr(next, '.') + 1);
 	}
 	cli_json_end(&c->j);
 	if (rc < 0)
@@ -112,7 +186,6 @@ void route_pages(struct call *c)
 	else
 		answer_json(c);
 	buf_release(&l.text);
-	store_close(s);
 }
 
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
@@ -133,16 +206,19 @@ static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 
 void route_history(struct call *c)
 {
-	struct store *s = call_store(c, STORE_READ);
 	struct err err = { 0 };
 	struct store_page page;
 	const char *url;
+	struct store *s = call_page(c, &page, &url);
 	int rc;
 
-	if (s && call_page(c, s, &page, &url)) {
+	if (s) {
 		cli_json_schema(&c->j, "history");
 		json_kstr(&c->j, "url", url);
-		json_kint(&c->j, "page", page.number);
+		if (c->serve->fleet)
+			json_kstr(&c->j, "page", c->args[0]);
+		else
+			json_kint(&c->j, "page", page.number);
 		json_key(&c->j, "visits");
 		json_array(&c->j);
 		rc = store_visits_of(s, &page.number, 1, 0, UINT32_MAX, see_visit, &c->j, &err);

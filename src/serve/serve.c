@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "serve/access.h"
 #include "serve/desk.h"
+#include "serve/fleet/fleet.h"
 #include "serve/guard.h"
 #include "serve/hub.h"
 #include "serve/job/jobs.h"
@@ -86,6 +87,28 @@ static void admit(void *arg, struct http_request *r, struct http_answer *a)
 	r->route = c;
 }
 
+/* Is this nothing that a service over a fleet does?  Then the answer is there. */
+static bool fleet_refuses(struct call *c)
+{
+	static const struct { const char *path, *method, *why; } no[] = {
+		{ "/v1/webhooks", NULL, "webhooks are of one shard (`freshet serve --shard K`); /v1/changes has "
+		  "the changes of all shards, with one cursor" },
+		{ "/v1/cycles", "POST", "the cycles of a fleet are begun by its workers (`freshet work`), when "
+		  "they are due" },
+		{ "/v1/cycles/current", "DELETE", "the cycles of a fleet end by themselves; stop its workers" },
+		{ "/v1/replays", "POST", "histories of a fleet are replayed elsewhere: `freshet export cdxj`, "
+		  "`freshet replay --shards`" },
+	};
+
+	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+		if (!strncmp(c->route->path, no[i].path, strlen(no[i].path)) &&
+		    (!no[i].method || !strcmp(c->route->method, no[i].method))) {
+			http_problem(c->answer, 409, "%s", no[i].why);
+			return true;
+		}
+	return false;
+}
+
 static void handle(void *arg, struct http_request *r, struct http_answer *a)
 {
 	struct call *c = (struct call *)(uintptr_t)r->route;
@@ -93,7 +116,8 @@ static void handle(void *arg, struct http_request *r, struct http_answer *a)
 	(void)arg;
 	c->answer = a;
 	json_to_buf(&c->j, &a->body);
-	c->route->run(c);
+	if (!c->serve->fleet || !fleet_refuses(c))
+		c->route->run(c);
 	if (!a->status)
 		http_problem(a, 500, "the answer was forgotten");
 }
@@ -254,12 +278,15 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 
 	mallopt(M_ARENA_MAX, ARENAS);
 	rc = take_listener(&s, &listener, err);
+	if (rc == 0 && opts->fleet.url)
+		rc = serve_fleet_open(&s.fleet, &opts->fleet, &opts->client, opts->stop, err);
 	if (rc == 0)
 		rc = access_new(&s.access, &s, err);
 	if (rc == 0)
 		rc = check_safety(&s, err);
 	if (rc < 0) {
 		access_free(s.access);
+		serve_fleet_close(s.fleet);
 		return rc;
 	}
 	s.guard = guard_new((double)opts->rate);
@@ -267,10 +294,12 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 	rc = desk_open(&s.desk, &s, err);
 	if (rc == 0)
 		rc = hub_start(&s.hub, &s, err);
-	if (rc == 0)
+	if (rc == 0 && !s.fleet)
 		rc = webhooks_start(&s.webhooks, &s, err);
 	if (rc == 0)
 		rc = start(&s, listener, err);
+	if (rc == 0 && s.fleet)
+		serve_fleet_start(s.fleet);
 	if (rc == 0) {
 		opts->ready(opts->arg, s.url);
 		systemd_notify("READY=1");
@@ -281,6 +310,8 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 		nanosleep(&t, NULL);
 	}
 	systemd_notify("STOPPING=1");
+	if (s.fleet && rc == 0)
+		rc = serve_fleet_stop(s.fleet, err);
 	jobs_stop(s.jobs, JOB_CYCLE, 0);
 	hub_stop(s.hub);
 	http_stop(s.http);
@@ -289,5 +320,6 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 	desk_close(s.desk);
 	guard_free(s.guard);
 	access_free(s.access);
+	serve_fleet_close(s.fleet);
 	return rc;
 }

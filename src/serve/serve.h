@@ -16,12 +16,14 @@
 #include "base/err.h"
 #include "base/option/option.h"
 #include "engine/client/client.h"
+#include "serve/fleet/fleet.h"
 
 struct gate;
 
 struct serve_opts {
 	const char *folder, *store;     /* store may be NULL; of a fleet: with shard and fence */
 	int32_t shard;                  /* of a fleet: the one that is served, under its lease; -1 */
+	struct serve_fleet_opts fleet;  /* if all shards are served */
 	const char *listen;             /* ADDRESS:PORT */
 	const char *tls_cert, *tls_key; /* files, or NULL */
 	struct option_list names;       /* of this host, as clients may call it */
@@ -35,7 +37,7 @@ struct serve_opts {
 	int64_t every;                  /* seconds between cycles of our own; 0: none */
 	struct option_list cycle_words; /* options of these, as `freshet cycle` takes them */
 	const char *program;            /* the path of this program */
-	const volatile sig_atomic_t *stop;
+	volatile sig_atomic_t *stop;
 	/* Read the settings of cycles again, into `client`. */
 	int (*renew)(void *arg, struct client_opts *client, struct err *err);
 	void (*ready)(void *arg, const char *url);      /* it answers now */

@@ -28,7 +28,8 @@ struct serve {
 	struct desk *desk;
 	struct jobs *jobs;
 	struct hub *hub;
-	struct webhooks *webhooks;
+	struct webhooks *webhooks;      /* NULL over a fleet */
+	struct serve_fleet *fleet;      /* all its shards; NULL: there is one store */
 };
 
 /* serve.c: settings have changed; what is to be done about twice a second. */
@@ -81,9 +82,10 @@ void answer_error(struct call *c, int rc, const struct err *err);
 void answer_json(struct call *c);
 /* Open the repository for this request; on failure the answer is there.  To be closed. */
 struct store *call_store(struct call *c, enum store_mode mode);
-/* The page that {page} names, a number or a URL.  False: the answer is there.  The texts of
- * the page are gone with the next get; url lives as long as the request. */
-bool call_page(struct call *c, struct store *s, struct store_page *ret, const char **ret_url);
+/* The page that {page} names, a number or a URL, and the store that has it, to be closed.  NULL: the
+ * answer is there.  The texts of the page are gone with the next get; url lives as long as the
+ * request. */
+struct store *call_page(struct call *c, struct store_page *ret, const char **ret_url);
 /* A parameter as a number; false: the answer is there. */
 bool call_number(struct call *c, const char *key, int64_t def, int64_t min, int64_t max,
                  int64_t *ret);

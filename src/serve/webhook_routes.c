@@ -22,7 +22,7 @@ static void print_time(struct json *j, const char *key, int64_t t)
 	json_kstr(j, key, t ? text : NULL);
 }
 
-static void print_hook(struct json *j, const struct hook *h, const struct progress *p)
+static void print_hook(struct json *j, const struct hook *h, const struct hook_progress *p)
 {
 	double left = p->due - serve_uptime();
 	char id[17];
@@ -89,21 +89,25 @@ static bool check_url(struct call *c, const char *url, struct buf *ret)
 static int keep_new(struct webhooks *w, struct hook *h, const char *since, struct err *err)
 {
 	struct feed *f;
+	struct buf at;
 	int rc = hook_draw(h, err);
 
 	if (rc == 0 && w->hooks.v.n == HOOKS_MAX)
 		rc = err_set(err, E_BUSY, "there are %d webhooks already: remove one first", HOOKS_MAX);
 	if (rc == 0)
-		rc = feed_new(&f, w->store, since, 0, err);
+		rc = feed_new(&f, (struct feed_from){ .store = w->store }, since, 0, err);
 	if (rc < 0)
 		return rc;
-	change_cursor_write(feed_at(f), h->cursor);
+	buf_init(&at, BUF_NO_LIMIT);
+	feed_cursor(f, &at);
+	snprintf(h->cursor, sizeof h->cursor, "%s", buf_text(&at));
+	buf_release(&at);
 	feed_free(f);
 	rc = hook_put(h, w->store, false, err);
 	if (rc < 0)
 		return rc;
 	vec_push(&w->hooks.v, *h);
-	vec_push(&w->progress, ((struct progress){ .look = true }));
+	vec_push(&w->progress, ((struct hook_progress){ .look = true }));
 	return 0;
 }
 

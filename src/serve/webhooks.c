@@ -42,7 +42,7 @@ void webhooks_forget(struct webhooks *w, size_t i)
 static void note_failure(struct webhooks *w, size_t i, const char *why)
 {
 	struct hook *h = &w->hooks.v.v[i];
-	struct progress *p = &w->progress.v[i];
+	struct hook_progress *p = &w->progress.v[i];
 	struct err err = { 0 };
 
 	h->fails++;
@@ -59,7 +59,7 @@ static void note_failure(struct webhooks *w, size_t i, const char *why)
 static void note_success(struct webhooks *w, size_t i)
 {
 	struct hook *h = &w->hooks.v.v[i];
-	struct progress *p = &w->progress.v[i];
+	struct hook_progress *p = &w->progress.v[i];
 	struct hook moved = *h;
 	struct err err = { 0 };
 	int rc;
@@ -97,13 +97,15 @@ static void settle(struct webhooks *w, const struct post_result *r)
 }
 
 /* The changes behind the cursor, as the body of a request. */
-static int print_batch(struct webhooks *w, const struct hook *h, struct progress *p,
+static int print_batch(struct webhooks *w, const struct hook *h, struct hook_progress *p,
                        struct buf *out, struct err *err)
 {
 	struct feed *f;
 	struct json j;
 	char id[17];
-	int rc = feed_new(&f, w->store, *h->cursor ? h->cursor : NULL, 0, err);
+	struct feed_from from = { .store = w->store };
+	struct buf next;
+	int rc = feed_new(&f, from, *h->cursor ? h->cursor : NULL, 0, err);
 
 	if (rc < 0)
 		return rc;
@@ -114,9 +116,12 @@ static int print_batch(struct webhooks *w, const struct hook *h, struct progress
 	json_kstr(&j, "since", *h->cursor ? h->cursor : NULL);
 	json_key(&j, "changes");
 	json_array(&j);
-	rc = feed_list(f, w->store, WEBHOOK_BATCH, &j, &p->n, err);
+	rc = feed_list(f, from, WEBHOOK_BATCH, &j, &p->n, err);
 	json_end_array(&j);
-	change_cursor_write(feed_at(f), p->next);
+	buf_init(&next, BUF_NO_LIMIT);
+	feed_cursor(f, &next);
+	snprintf(p->next, sizeof p->next, "%s", buf_text(&next));
+	buf_release(&next);
 	json_kstr(&j, "next", p->next);
 	json_kbool(&j, "more", feed_has_more(f));
 	cli_json_end(&j);
@@ -127,7 +132,7 @@ static int print_batch(struct webhooks *w, const struct hook *h, struct progress
 static void deliver(struct webhooks *w, size_t i)
 {
 	const struct hook *h = &w->hooks.v.v[i];
-	struct progress *p = &w->progress.v[i];
+	struct hook_progress *p = &w->progress.v[i];
 	int64_t now = (int64_t)time(NULL);
 	char headers[300], signature[65];
 	struct err err = { 0 };
@@ -163,7 +168,7 @@ static double begin_due(struct webhooks *w)
 	if (others)
 		w->others = others;
 	for (size_t i = 0; i < w->hooks.v.n; i++) {
-		struct progress *p = &w->progress.v[i];
+		struct hook_progress *p = &w->progress.v[i];
 
 		if (p->sending || !p->look || hook_is_stopped(&w->hooks.v.v[i]))
 			continue;
@@ -214,7 +219,7 @@ int webhooks_start(struct webhooks **ret, struct serve *s, struct err *err)
 	}
 	w->serve = s;
 	for (size_t i = 0; i < w->hooks.v.n; i++)
-		vec_push(&w->progress, ((struct progress){ .look = true }));
+		vec_push(&w->progress, ((struct hook_progress){ .look = true }));
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_create(&w->thread, NULL, work, w);
 	*ret = w;

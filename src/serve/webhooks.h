@@ -27,7 +27,7 @@ route_run route_webhooks, route_webhook_add, route_webhook_again, route_webhook_
 /* ---- for webhooks.c and webhook_routes.c only ---- */
 
 /* How a webhook gets on, beside what is kept of it; in the same order. */
-struct progress {
+struct hook_progress {
 	bool look;                      /* there may be changes behind its cursor */
 	bool sending;
 	char next[CHANGE_CURSOR_SIZE];  /* behind the batch that is under way */
@@ -44,7 +44,7 @@ struct webhooks {
 	struct store *store;
 	uint64_t others;                /* store_others() when it was looked at last */
 	struct hooks hooks;
-	VEC(struct progress) progress;
+	VEC(struct hook_progress) progress;
 	struct post *post;
 };
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plain only.
 # A service on one shard of a fleet: it holds the lease, writes under the fence, applies the inbox, and ends
-# when the lease is lost.
+# when the lease is lost.  A service over all shards: it reads all of them, writes through inboxes, and leases
+# pages of the shards that it claims, under the budget of the fleet.
 . "$SRC/tests/lib/e2e.sh"
 [ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; remove=pg_remove; }
 schema=fleetserve_$$_$RANDOM
@@ -18,10 +19,10 @@ for h in $(seq 8); do for p in 1 2 3; do echo "http://h$h.example/p$p"; done; do
 expect 0 $f -C r import urls
 k=$(sql "select shard from pages where url = 'http://h1.example/p1'")
 
-# which shard must be said, and cycles are the workers'
-expect 2 $f -C r serve
-grep -q 'fleet of 4 shards' err || fail "$(cat err)"
+# cycles are the workers'
 expect 2 $f -C r serve --shard "$k" --every 1h
+expect 2 $f -C r serve --budget 5
+expect 2 $f -C r serve --shard "$k" --take 2
 
 start_service r --shard "$k"
 [ "$(sql "select until > clock_timestamp() and worker like '%serve%' from fleet_shards where shard = $k")" = t ] || fail "no lease"
@@ -56,3 +57,137 @@ rc=0; wait $service || rc=$?
 [ $rc = 5 ] || fail "serve ended with $rc: $(cat served.err)"
 [ "$(sql "select count(*) from cycles where shard = $k")" = "$before" ] || fail "a cycle was opened under an old fence"
 service=
+
+# ---- all shards: 24 pages and one that was added, 3 of each host, in 4 shards ----
+sql "update fleet_shards set until = clock_timestamp()"        # the lease that was lost is over
+get() { curl -s -g "$api$1"; }
+start_service r
+n=$(sql "select count(*) from pages")
+# pages: every one once, over the cursor; by SHARD.NUMBER and by URL
+cat > walk.py <<'PY'
+import json, sys, urllib.request
+api, cursor, seen = sys.argv[1], None, []
+while True:
+    d = json.load(urllib.request.urlopen(api + "/v1/pages?limit=7" + ("&cursor=" + cursor if cursor else "")))
+    seen += [(p["page"], p["url"]) for p in d["pages"]]
+    cursor = d["next"]
+    if not cursor: break
+for page, url in seen:
+    h = json.load(urllib.request.urlopen(api + "/v1/pages/" + page + "/history"))
+    assert h["url"] == url, (page, url, h)
+print("\n".join(sorted(u for _, u in seen)))
+PY
+python3 walk.py "$api" > got || fail "pages"
+sql "select url from pages" | LC_ALL=C sort | cmp -s - got || fail "pages: $(cat got)"
+get /v1/pages/http%3A%2F%2Fh5.example%2Fp2 > out
+grep -q 'http://h5.example/p2' out || fail "$(cat out)"
+[ "$(curl -s -o out -w '%{http_code}' "$api/v1/pages/7")" = 404 ] || fail "a number without its shard"
+get /metrics > out
+grep -q "^freshet_pages $n\$" out && grep -q '^freshet_shards 4$' out || fail "$(cat out)"
+get /v1/status > out; python3 -c 'import json; assert json.load(open("out"))["schema"]' || fail "status: $(cat out)"
+get /v1/sites > out
+python3 -c '
+import json
+d = json.load(open("out"))
+assert d["schema"] == "freshet.shards/1" and len(d["shards"]) == 4, d
+assert sum(len(s["by_site"]) for s in d["shards"]) == 8, d' || fail "sites: $(cat out)"
+# changes of all shards, with one cursor
+get '/v1/changes?limit=2' > out
+python3 -c '
+import json, sys, urllib.request
+d, n = json.load(open("out")), 0
+while True:
+    n += len(d["changes"])
+    if not d["more"]: break
+    d = json.load(urllib.request.urlopen(sys.argv[1] + "/v1/changes?limit=2&since=" + d["next"]))
+print(n)' "$api" > got
+[ "$(cat got)" = "$(wc -l < expected)" ] || fail "changes: $(cat got)"
+# nothing is leased, and what a fleet does not do is said
+[ "$(curl -s -o out -w '%{http_code}' "$api/v1/lease" -d '{}')" = 409 ] && grep -q -- --take out || fail "$(cat out)"
+for p in webhooks cycles replays; do
+	[ "$(curl -s -o out -w '%{http_code}' "$api/v1/$p" -d '{}')" = 409 ] || fail "$p: $(cat out)"
+done
+# writes find their shards
+curl -s "$api/v1/pages" -d '{"urls":["http://h2.example/late","http://h7.example/late"]}' > out
+[ "$(sql "select count(*) from pages where url like '%/late'")" = 2 ] || fail "added: $(cat out)"
+curl -s -X DELETE "$api/v1/pages/http%3A%2F%2Fh2.example%2Flate" > out
+[ "$(sql "select care from pages where url = 'http://h2.example/late'")" != 0 ] || fail "removed: $(cat out)"
+stop_service
+
+# ---- leases: two shards at a time, one budget of 17 of 26 pages; each page once, none beyond the budget ----
+expect 0 $f -C r set budget 17
+expect 0 $f -C r set delay 0
+start_service r --take 2
+cat > client.py <<'PY'
+import collections, json, sys, time, urllib.request
+api, leased, told, keys = sys.argv[1], [], 0, 0
+def post(path, data, **headers):
+    return json.load(urllib.request.urlopen(urllib.request.Request(api + path, data.encode(), headers)))
+end = time.time() + 120
+while time.time() < end:
+    d = post("/v1/lease", json.dumps({"count": 4, "client": "a"}))
+    if d["done"]: break
+    if not d["offers"]:
+        time.sleep(0.2)
+        continue
+    leased += [(o["lease"], o["url"]) for o in d["offers"]]
+    lines = "\n".join(json.dumps({"lease": o["lease"], "outcome": "changed"}) for o in d["offers"])
+    keys += 1
+    answers = [post("/v1/tell?client=a", lines, **{"Idempotency-Key": "%s-%d" % (sys.argv[2], keys)}) for _ in range(2)]
+    assert answers[0] == answers[1], answers        # sent twice, it counts once
+    told += answers[0]["told"]
+else:
+    sys.exit("not done: %s" % d)
+time.sleep(1)                                           # the parts are over, and it is known all the same
+assert post("/v1/tell?client=a", lines, **{"Idempotency-Key": "%s-%d" % (sys.argv[2], keys)}) == answers[0]
+assert len(leased) == told == 17, (len(leased), told)
+assert len({u for _, u in leased}) == 17, leased
+shards = {l.split(".")[0] for l, _ in leased}
+print("%d shards" % len(shards))
+PY
+python3 client.py "$api" one > got || fail "client: $(cat got served.err)"
+[ "$(sql "select sum(downloads), sum(granted) from fleet_grants where cycle = (select max(number) from fleet_cycles)")" = '17|17' ] || fail "ledger: $(sql 'select * from fleet_grants')"
+[ "$(sql "select budget, granted from fleet_cycles order by number desc limit 1")" = '17|17' ] || fail "cycle"
+# an outcome without a lease, of a page of any shard: at once, or by the inbox
+echo '{"url":"http://h3.example/p1","outcome":"same"}' | curl -s "$api/v1/tell" --data-binary @- > out
+for i in $(seq 200); do [ "$(sql "select count(*) from fleet_inbox")" = 0 ] && break; sleep 0.1; done
+python3 -c 'import json; d = json.load(open("out")); assert d["told"] + d["inbox"] == 1, d' || fail "$(cat out)"
+stop_service
+[ "$(sql "select count(*) from fleet_shards where until > clock_timestamp()")" = 0 ] || fail "leases were not given back"
+
+# ---- killed in the middle of a cycle: the next start knows who has what, and the budget holds ----
+next_cycle() { sql "update fleet_cycles set slot = slot - every"; }
+cat > some.py <<'PY'
+import json, sys, time, urllib.request
+api, want, end = sys.argv[1], int(sys.argv[2]), time.time() + 60
+def lease(n):
+    return json.load(urllib.request.urlopen(urllib.request.Request(api + "/v1/lease", json.dumps({"count": n, "client": "a"}).encode())))["offers"]
+seen = {}
+while len(seen) < want and time.time() < end:
+    for o in lease(want):
+        seen[o["lease"]] = o["url"]
+    time.sleep(0.1)
+assert len(seen) == want, seen
+print("\n".join("%s %s" % x for x in sorted(seen.items())))
+PY
+next_cycle
+start_service r --take 4
+python3 some.py "$api" 2 > had || fail "lease: $(cat had served.err)"
+kill -9 $service; wait $service 2> /dev/null || :
+sql "update fleet_shards set until = clock_timestamp()"
+start_service r --take 4
+python3 some.py "$api" 2 > again || fail "again: $(cat again served.err)"
+cmp -s had again || fail "another set of leases: $(cat had again)"
+python3 client.py "$api" two > got || fail "client: $(cat got served.err)"
+[ "$(sql "select sum(downloads), sum(granted) from fleet_grants where cycle = (select max(number) from fleet_cycles)")" = '17|17' ] || fail "ledger after a kill"
+
+# ---- a part that a service began ends when a worker has its shard ----
+next_cycle
+for i in $(seq 100); do [ "$(sql "select count(*) from fleet_cycles")" = 3 ] && break; sleep 0.1; done
+python3 some.py "$api" 2 > had || fail "lease: $(cat had served.err)"
+stop_service
+service=
+[ "$(sql "select count(*) from cycles where open and clients")" -gt 0 ] || fail "no part is open"
+expect 0 $f -C r work --cycles 1 --take 4
+[ "$(sql "select count(*) from cycles where open")" = 0 ] || fail "a part is still open: $(cat err)"
+[ "$(sql "select count(*) from leases where state = 0")" = 0 ] || fail "pages are still out"

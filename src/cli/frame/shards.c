@@ -94,7 +94,7 @@ void shards_release(struct cli *cli)
 
 /* ---- which shard ---- */
 
-int32_t shards_of(const struct cli *cli, const char *url)
+int32_t shards_find(const struct fleet_shard *list, size_t n, const char *url)
 {
 	struct buf text, canonical;
 	int32_t shard = -1;
@@ -105,11 +105,15 @@ int32_t shards_of(const struct cli *cli, const char *url)
 		buf_str(&text, "http://");
 	buf_str(&text, url);
 	if (url_canonical(buf_text(&text), text.size, &canonical, NULL) == 0)
-		shard = fleet_shard_of(cli->shards->list, cli->shards->n,
-		                       shard_hash(canonical.data, canonical.size));
+		shard = fleet_shard_of(list, n, shard_hash(canonical.data, canonical.size));
 	buf_release(&text);
 	buf_release(&canonical);
 	return shard;
+}
+
+int32_t shards_of(const struct cli *cli, const char *url)
+{
+	return shards_find(cli->shards->list, cli->shards->n, url);
 }
 
 void shards_where(const struct cli *cli, bool writes, struct buf *ret)

@@ -43,6 +43,7 @@ MUST_CHECK int shards_hold(struct cli *cli, int32_t shard, struct err *err);
 void shards_release(struct cli *cli);
 /* Which shard is a page of?  As a user types it; -1: it is no URL. */
 int32_t shards_of(const struct cli *cli, const char *url);
+int32_t shards_find(const struct fleet_shard *list, size_t n, const char *url);
 /* Append the name of the store that the command is to open. */
 void shards_where(const struct cli *cli, bool writes, struct buf *ret);
 

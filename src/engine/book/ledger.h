@@ -33,7 +33,7 @@
 #include "policy/policy.h"
 
 #define LEDGER_NAME_MAX 100             /* bytes of a client's name */
-#define LEDGER_ID_SIZE 24
+#define LEDGER_ID_SIZE 32               /* with the shard of a fleet before it: serve/parts.h */
 
 /* What the cycle was opened with; kept in the state `clients`. */
 struct ledger_rules {

@@ -87,6 +87,8 @@ int client_commit(struct client *c, struct err *err)
 	int rc = client_rounds_save(c, err);
 
 	if (rc == 0)
+		rc = client_fleet_save(c, err);
+	if (rc == 0)
 		rc = ledger_save(&c->ledger, err);
 	return rc < 0 ? rc : store_commit(c->store, err);
 }
@@ -255,6 +257,13 @@ static int fill(struct wishing *w, bool impatient, enum ask *ret, struct err *er
 
 		*ret = engine_ask(&c->resumed.engine, &a, &lease, &n);
 		impatient = false;
+		if (*ret == ASK_GRANT) {
+			bool more;
+
+			rc = client_fleet_more(c, &more, err);
+			*ret = more ? ASK_OFFERS : *ret;
+			continue;
+		}
 		if (*ret == ASK_OFFERS)
 			rc = lease_out(w, lease, err);
 	}
@@ -295,6 +304,7 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 			map_put(&w.only, site, 1);
 	}
 	rc = fill(&w, impatient, &what, err);
+	c->dry = what == ASK_DONE || (what == ASK_GRANT && c->grants_over);
 	if (rc == 0)
 		rc = show_due(&w, err);
 	if (c->offers.n) {
@@ -302,6 +312,9 @@ static int serve(struct client *c, const struct client_asking *a, struct client_
 		l->waited = 0;
 	} else if (what == ASK_DONE) {
 		ret->answer = CLIENT_DONE;
+	} else if (what == ASK_GRANT) {
+		ret->answer = CLIENT_WAIT;
+		ret->wait = 1;
 	} else if (c->plans || (c->ahead && engine_is_due(e, UINT32_MAX, impatient))) {
 		ret->answer = CLIENT_WAIT;      /* a round is about to come */
 		ret->wait = 1;

@@ -30,6 +30,7 @@
 #define ENGINE_CLIENT_CLIENT_H
 
 #include "engine/book/tell.h"
+#include "policy/shared.h"
 
 #define CLIENT_PATIENCE 30              /* seconds */
 #define CLIENT_WANT_MAX 100000          /* offers of one call */
@@ -47,9 +48,29 @@ struct client_opts {
 	struct progress *progress;      /* of recalling; NULL: it is not shown */
 	uint32_t ahead;                 /* with so many pages the caller prepares cycles and rounds
 	                                 * ahead (client_due()); 0: with no number */
+	const struct client_fleet *fleet;       /* NULL: the store is no shard of a fleet */
 };
 
 struct client;
+struct engine;
+
+/*
+ * A shard of a fleet (engine/fleet/work.h).  Its cycle is a part of the fleet's: client_part()
+ * opens it or goes on with it, client_end() ends it, and the calls of clients do neither.  Its
+ * budget comes in parts: client_ask() asks more() when what was granted is handed out.
+ */
+enum { CLIENT_MORE_LATER, CLIENT_NO_MORE };
+struct client_fleet {
+	uint32_t n_shards;
+	uint32_t expected, granted;     /* requests of this part: what it will be; so far */
+	uint32_t budget, pages;         /* of the whole fleet, for ceilings of sites */
+	struct shared shared;           /* what its shards have learnt, if the cycle begins now */
+	int64_t from;                   /* hosts that others may have asked just now wait a delay */
+	/* *granted is raised to what the shard may have now; out: pages are with clients.
+	 * CLIENT_NO_MORE: that is all in this cycle. */
+	int (*more)(void *arg, struct engine *e, bool out, uint32_t *granted, struct err *err);
+	void *arg;
+};
 
 /* The store stays the caller's, and so do the texts of opts. */
 void client_open(struct client **ret, struct store *s, const struct client_opts *opts);
@@ -108,6 +129,15 @@ MUST_CHECK int client_ask(struct client *c, const struct client_asking *a,
 
 /* Load the engine now, so that the first who asks does not wait for it. */
 MUST_CHECK int client_warm(struct client *c, struct err *err);
+
+/* The part of a shard of a fleet: open it, or go on with it.  fresh: it is a new one, and a cycle
+ * that is still open ends. */
+MUST_CHECK int client_part(struct client *c, bool fresh, int64_t now, struct store_cycle *ret,
+                           struct err *err);
+/* How it stands: what is out and late lapses.  *ret_over: nothing is out, and nothing more will
+ * be handed out. */
+MUST_CHECK int client_part_look(struct client *c, int64_t now, struct store_cycle *ret,
+                                bool *ret_over, struct err *err);
 
 /*
  * Ahead.  To open a cycle or to plan a round takes long where there are many pages.  A service

@@ -18,7 +18,7 @@
 
 /* ---- open and end ---- */
 
-static int lapse_due(struct client *c, int64_t now, struct err *err)
+int client_lapse(struct client *c, int64_t now, struct err *err)
 {
 	struct tell t = { .store = c->store, .now = now, .event = client_event, .arg = c };
 
@@ -31,7 +31,7 @@ static int end_old(struct client *c, const struct client_asking *a, struct clien
 {
 	struct ledger *l = &c->ledger;
 	struct store_cycle *row = &l->last.row;
-	bool due = l->open && l->rules.every > 0 && a->now - row->time >= l->rules.every;
+	bool due = !c->opts.fleet && l->open && l->rules.every > 0 && a->now - row->time >= l->rules.every;
 	int rc = 0;
 
 	if (!l->last.any || !row->open || (l->open && !a->anew && !due))
@@ -42,7 +42,7 @@ static int end_old(struct client *c, const struct client_asking *a, struct clien
 		               row->goal == GOAL_ALIVE ? "live" : "cycle");
 	ret->ended = row->number;
 	client_load_ended(c);
-	if ((rc = client_begin(c, err)) == 0 && (rc = lapse_due(c, a->now, err)) == 0) {
+	if ((rc = client_begin(c, err)) == 0 && (rc = client_lapse(c, a->now, err)) == 0) {
 		rc = l->open ? ledger_end(l, err) : last_cycle_end(c->store, &l->last, err);
 
 		if (rc == 0)
@@ -58,7 +58,8 @@ static int begin_new(struct client *c, const struct client_asking *a, struct cli
 	const struct share *b = &c->opts.budget;
 	struct store_cycle row = {
 		.number = last->any ? last->row.number + 1 : 1, .time = a->now, .seed = c->opts.seed,
-		.policy = { c->opts.policy, strlen(c->opts.policy) }, .owed = last_cycle_owed(last),
+		.policy = { c->opts.policy, strlen(c->opts.policy) },
+		.owed = c->opts.fleet ? 0 : last_cycle_owed(last),
 		.pages = c->resumed.has.loaded.pages.n,
 	};
 	int rc;
@@ -77,7 +78,8 @@ bool client_stands(const struct client *c, const struct client_asking *a)
 	const struct ledger *l = &c->ledger;
 
 	return c->ready && l->open && !a->anew &&
-	       !(l->rules.every > 0 && a->now - l->last.row.time >= l->rules.every);
+	       (c->opts.fleet ||
+	        !(l->rules.every > 0 && a->now - l->last.row.time >= l->rules.every));
 }
 
 int client_open_cycle(struct client *c, const struct client_asking *a, struct client_asked *ret,
@@ -93,7 +95,7 @@ int client_open_cycle(struct client *c, const struct client_asking *a, struct cl
 	}
 	if (rc == 0 && (rc = client_begin(c, err)) == 0) {
 		ret->begun = !c->ledger.open;
-		rc = c->ledger.open ? lapse_due(c, a->now, err) : begin_new(c, a, ret, err);
+		rc = c->ledger.open ? client_lapse(c, a->now, err) : begin_new(c, a, ret, err);
 	}
 	return rc;
 }
@@ -115,7 +117,7 @@ int client_end(struct client *c, int64_t now, struct store_cycle *ret, struct er
 	open = rc == 0 && c->ledger.open;
 	if (open)
 		client_load_ended(c);
-	if (open && (rc = client_begin(c, err)) == 0 && (rc = lapse_due(c, now, err)) == 0 &&
+	if (open && (rc = client_begin(c, err)) == 0 && (rc = client_lapse(c, now, err)) == 0 &&
 	    (rc = ledger_end(&c->ledger, err)) == 0)
 		rc = store_commit(c->store, err);
 	if (rc == 0)

@@ -7,6 +7,7 @@
 
 #include "engine/book/touch.h"
 #include "engine/client/client.h"
+#include "engine/recall/grants.h"
 #include "engine/recall/resume.h"
 #include "repo/site_settings.h"
 #include "web/rules/robots.h"
@@ -42,6 +43,9 @@ struct client {
 	VEC(struct tell_event) events;  /* that the engine has not heard of: the policy thinks */
 	struct client_news { bool begun; uint32_t taken_off, ended; } news;     /* for who asks next */
 	struct touch_offers touched;    /* what the cycle begins with */
+	/* client_fleet.c */
+	size_t grants_kept;
+	bool grants_over, dry;          /* no more is granted; the engine has no more pages */
 };
 
 /* An engine that stands where the ledger stands, or, if no cycle is open, before the next
@@ -63,6 +67,8 @@ bool client_stands(const struct client *c, const struct client_asking *a);
  * are no pages, and so no cycle. */
 MUST_CHECK int client_open_cycle(struct client *c, const struct client_asking *a,
                                  struct client_asked *ret, struct err *err);
+/* What is out and late lapses; in a batch. */
+MUST_CHECK int client_lapse(struct client *c, int64_t now, struct err *err);
 /* A call: take the lock and read what others wrote; the batch; store what it did; give the lock
  * back, and forget everything if rc is an error. */
 MUST_CHECK int client_enter(struct client *c, struct err *err);
@@ -70,6 +76,18 @@ MUST_CHECK int client_leave(struct client *c, int rc);
 MUST_CHECK int client_begin(struct client *c, struct err *err);
 MUST_CHECK int client_commit(struct client *c, struct err *err);
 MUST_CHECK int client_rounds_save(struct client *c, struct err *err);
+
+/* In client_fleet.c, of a shard of a fleet (else they do nothing): the shards that scores count
+ * with; the rules of the engine; what was granted so far, before the cycle begins or goes on and
+ * after; more, now that all is handed out (true: there is); what must be kept. */
+MUST_CHECK int client_fleet_shards(struct client *c, bool goes_on, uint32_t *ret, struct err *err);
+void client_fleet_rules(struct client *c);
+void client_fleet_begin(struct client *c, uint32_t *budget);
+MUST_CHECK int client_fleet_recall(struct client *c, struct grants *g, size_t n_rounds,
+                                   uint32_t *budget, struct err *err);
+void client_fleet_granted(struct client *c);
+MUST_CHECK int client_fleet_more(struct client *c, bool *ret, struct err *err);
+MUST_CHECK int client_fleet_save(struct client *c, struct err *err);
 
 /* What robots.txt says of the offers to this agent: robots, robots_read, crawl_delay. */
 MUST_CHECK int client_robots(struct client *c, const char *agent, int64_t now,

@@ -151,6 +151,8 @@ int64_t client_slot(struct client *c, uint32_t page, int64_t now, bool take)
 
 	if (!(delay > 0))
 		return now;
+	if (c->opts.fleet && at == MAP_NONE && now < c->opts.fleet->from + (int64_t)ceil(delay))
+		now = c->opts.fleet->from + (int64_t)ceil(delay);
 	if (h.n && h.n >= in_second)
 		h = (struct client_host){ h.last + (int64_t)fmax(1, ceil(delay)), 0 };
 	if (h.last < now)
@@ -180,11 +182,15 @@ static int go_on(struct client *c, struct err *err)
 	struct engine *e = &c->resumed.engine;
 	struct ledger *l = &c->ledger;
 	uint32_t cycle = l->last.row.number;
+	uint32_t budget = l->last.row.budget;
+	struct grants grants = { 0 };
 	struct made m = { 0 };
 	int rc = store_visits(c->store, cycle, cycle + 1, see_visit, &m, err);
 
 	if (rc == 0)
 		rc = store_rounds(c->store, cycle, see_round, &m, err);
+	if (rc == 0)
+		rc = client_fleet_recall(c, &grants, m.planned_after.n, &budget, err);
 	if (rc == 0)
 		rc = touch_recall(&c->touched, c->store, cycle, e->view.n_pages, err);
 	if (rc >= 0) {
@@ -193,8 +199,10 @@ static int go_on(struct client *c, struct err *err)
 		merge_leases(&m, l);
 		for (uint32_t i = l->n_pages; i < e->view.n_pages; i++)
 			e->visits.state[i] = 0;
-		engine_continue(e, l->last.row.time, l->last.row.budget, m.events.v, m.events.n,
+		engine_continue(e, l->last.row.time, budget, m.events.v, m.events.n,
 		                m.planned_after.v, m.planned_after.n, true);
+		e->rules.planned_with = NULL;
+		client_fleet_granted(c);
 		give_out_again(c);
 		find_slots(c);
 	}
@@ -202,6 +210,7 @@ static int go_on(struct client *c, struct err *err)
 	vec_release(&m.events);
 	vec_release(&m.order);
 	vec_release(&m.planned_after);
+	grants_release(&grants);
 	return rc;
 }
 
@@ -212,6 +221,7 @@ static int set_rules(struct client *c, const struct ledger_rules *r, struct err 
 	e->retry.share = r->retry_share;
 	e->ceiling.share = r->site_share;
 	e->ceiling.usual = true;
+	client_fleet_rules(c);
 	return guarantee_cycles(r->max_age, r->every, &e->rules.max_age, err);
 }
 
@@ -243,6 +253,8 @@ int client_load(struct client *c, struct err *err)
 		client_unload(c);
 	forget_cycle(c);
 	rc = site_settings_load(&c->sites, c->store, err);
+	if (rc == 0)
+		rc = client_fleet_shards(c, l->open, &ro.n_shards, err);
 	if (rc == 0)
 		rc = resume_again(&c->resumed, c->store, &ro, err);
 	rc = rc < 0 ? rc : 0;
@@ -285,14 +297,17 @@ int client_start(struct client *c, struct err *err)
 	const struct store_cycle *row = &c->ledger.last.row;
 	struct touch_rule rule = { c->opts.notifier_share, row->budget,
 	                           c->resumed.engine.view.n_pages, row->time };
-	int rc = touch_choose(&c->touched, c->store, &rule, err);
+	int rc;
 
+	client_fleet_begin(c, &rule.budget);
+	rc = touch_choose(&c->touched, c->store, &rule, err);
 	if (rc == 0)
 		rc = touch_keep(&c->touched, c->store, row->number, err);
 	if (rc < 0)
 		return rc;
 	reserve(c);
-	engine_begin(&c->resumed.engine, row->time, row->budget);
+	engine_begin(&c->resumed.engine, row->time, rule.budget);
+	client_fleet_granted(c);
 	c->seconds_counted = c->resumed.engine.cycle.plan_seconds;
 	c->rounds_kept = 0;
 	c->whole = true;

@@ -170,7 +170,7 @@ static int run_cycle(struct crawl *c, const struct crawl_made *made, struct err 
 
 	crawl_shared_set(c);
 	if (rep->resumed) {
-		e->rules.planned_with = made->planned_with.n ? made->planned_with.v : NULL;
+		e->rules.planned_with = made->grants.planned_with.n ? made->grants.planned_with.v : NULL;
 		engine_continue(e, rep->cycle.time, c->budget, made->events.v, made->events.n,
 		                made->planned_after.v, made->planned_after.n, c->same_policy);
 		e->rules.planned_with = NULL;

@@ -220,5 +220,5 @@ void crawl_made_release(struct crawl_made *m)
 	vec_release(&m->events);
 	vec_release(&m->place);
 	vec_release(&m->planned_after);
-	vec_release(&m->planned_with);
+	grants_release(&m->grants);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crawl_fleet.c - a cycle of one shard of a fleet: its budget comes in parts, and hosts that
- * were asked just now are known to whoever has the shard next.  See struct crawl_fleet.
+ * were asked just now are known to whoever has the shard next.  See struct crawl_fleet, and
+ * engine/recall/grants.h for what is kept of grants.
  *
- * The state `shards` has how many the fleet had when the cycle began: scores depend on it
- * (view.n_shards).  The state `grants` has what the shard expected of the cycle, what all shards
- * had learnt together when it began (view.shared), and for each
- * round what was granted before it was planned: a cycle that goes on plans the same rounds
- * again (engine_rules.planned_with).  The state `pauses`, written when the shard is given back,
- * has a line for each host: its name and until when it must not be asked, in milliseconds of
- * the fleet's clock.
+ * The state `pauses`, written when the shard is given back, has a line for each host: its name
+ * and until when it must not be asked, in milliseconds of the fleet's clock.
  */
 #include "engine/crawl/crawl_inner.h"
 
@@ -18,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARDS_KEY "shards"
-#define GRANTS_KEY "grants"
 #define PAUSES_KEY "pauses"
 #define PAUSES_SIZE_MAX (16 << 20)
 #define ASK_SECONDS 0.2         /* between two questions for a grant */
@@ -33,94 +27,35 @@ int64_t crawl_now(const struct crawl *c)
 	                                  c->opts->fleet->ahead) : (int64_t)t.tv_sec;
 }
 
-/* A shard that is split while its cycle is open is still planned as one of so many: its
- * rounds were. */
 int crawl_shards_keep(struct crawl *c, uint32_t *ret, struct err *err)
 {
-	char number[16], *text = NULL;
-	int rc;
-
-	*ret = c->opts->n_shards;
-	if (!*ret)
-		return 0;
-	snprintf(number, sizeof number, "%u", *ret);
-	if (!c->report->resumed)
-		return store_state_put(c->store, STORE_OF_SHARD, SHARDS_KEY, number, err);
-	rc = store_state_get(c->store, STORE_OF_SHARD, SHARDS_KEY, &text, err);
-	if (rc >= 0)
-		*ret = rc > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;  /* begun by a version before */
-	free(text);
-	return rc < 0 ? rc : 0;
+	return grants_shards(c->store, c->report->resumed, c->opts->n_shards, ret, err);
 }
 
 /* ---- grants ---- */
 
 int crawl_grants_save(struct crawl *c, struct err *err)
 {
-	const struct cycle *e = &c->resumed->engine.cycle;
-	struct buf text;
+	const struct engine *e = &c->resumed->engine;
 	int rc;
 
-	if (!c->opts->fleet || c->grants_kept == e->planned_with.n + 1)
+	if (!c->opts->fleet || c->grants_kept == e->cycle.planned_with.n + 1)
 		return 0;
-	buf_init(&text, BUF_NO_LIMIT);
-	buf_printf(&text, "%u %u", c->report->cycle.number, c->resumed->engine.view.budget);
-	for (int i = 0; c->resumed->engine.view.shared.any && i < SHARED_SUMS; i++)
-		buf_printf(&text, " %.17g", c->resumed->engine.view.shared.sum[i]);
-	for (size_t i = 0; i < e->planned_with.n; i++)
-		if (!i || e->planned_with.v[i] != e->planned_with.v[i - 1])
-			buf_printf(&text, "\n%zu %u", i + 1, e->planned_with.v[i]);
-	rc = store_state_put(c->store, STORE_OF_SHARD, GRANTS_KEY, buf_text(&text), err);
-	buf_release(&text);
-	c->grants_kept = e->planned_with.n + 1;
+	rc = grants_save(c->store, c->report->cycle.number, e, err);
+	c->grants_kept = e->cycle.planned_with.n + 1;
 	return rc;
-}
-
-/* The sums behind the first two numbers of the line, if they are there. */
-static struct shared read_shared(const char *line)
-{
-	struct shared s = { .any = true };
-	char *end = NULL;
-
-	for (int i = 0; i < 2 + SHARED_SUMS; i++, line = end) {
-		double x = strtod(line, &end);
-
-		if (end == line)
-			return (struct shared){ 0 };
-		if (i >= 2)
-			s.sum[i - 2] = x;
-	}
-	return s;
 }
 
 /* What the cycle that goes on was granted, round by round. */
 int crawl_grants_load(struct crawl *c, struct crawl_made *m, struct err *err)
 {
-	char *text = NULL, *line, *save = NULL;
-	unsigned cycle = 0, expected = 0, round, granted;
-	uint32_t with = 0;
-	int rc = store_state_get(c->store, STORE_OF_SHARD, GRANTS_KEY, &text, err);
+	int rc = grants_load(&m->grants, c->store, c->report->cycle.number, m->planned_after.n, err);
 
-	if (rc <= 0)
-		return rc;
-	line = strtok_r(text, "\n", &save);
-	if (line && sscanf(line, "%u %u", &cycle, &expected) == 2 &&
-	    cycle == c->report->cycle.number) {
-		c->budget = expected ? expected : 1;
-		c->shared = read_shared(line);
-		for (size_t i = 0; i < m->planned_after.n; i++)
-			vec_push(&m->planned_with, 0);
-		line = strtok_r(NULL, "\n", &save);
-		for (size_t i = 0; i < m->planned_with.n; i++) {
-			while (line && sscanf(line, "%u %u", &round, &granted) == 2 && round <= i + 1) {
-				with = granted;
-				line = strtok_r(NULL, "\n", &save);
-			}
-			m->planned_with.v[i] = with;
-		}
+	if (rc > 0) {
+		c->budget = m->grants.expected;
+		c->shared = m->grants.shared;
 	}
-	free(text);
-	return 0;
+	return rc < 0 ? rc : 0;
 }
 
 void crawl_shared_set(struct crawl *c)

@@ -24,6 +24,7 @@
 #include "engine/crawl/crawl.h"
 #include "engine/crawl/time_left.h"
 #include "engine/cycle/cycle.h"
+#include "engine/recall/grants.h"
 #include "engine/recall/resume.h"
 #include "warc/warc_write.h"
 
@@ -194,7 +195,7 @@ struct crawl_made {
 	VEC(struct event) events;       /* its visits and pages dropped, in order, */
 	VEC(uint32_t) place;            /* and the places of the visits in the plan; else 0 */
 	VEC(uint32_t) planned_after;    /* events before each of its rounds */
-	VEC(uint32_t) planned_with;     /* granted before each of them, of a shard of a fleet */
+	struct grants grants;           /* of a shard of a fleet */
 	enum goal goal;
 };
 

@@ -88,28 +88,53 @@ static int make_folder(const char *path, struct err *err)
 	return mkdir(path, 0777) && errno != EEXIST ? err_errno(err, E_IO, "%s", path) : 0;
 }
 
+/* WORKER/shard-K below the folder. */
+static int make_folders(const char *warc_folder, const char *below, char *ret, size_t size,
+                        struct err *err)
+{
+	char *slash;
+	int rc;
+
+	snprintf(ret, size, "%.3800s/%s", warc_folder, below);
+	slash = strrchr(ret, '/');
+	*slash = '\0';
+	rc = make_folder(ret, err);
+	*slash = '/';
+	return rc < 0 ? rc : make_folder(ret, err);
+}
+
+/* A part that a service has begun is not gone on with by a crawl, nor the other way round: it ends,
+ * and what is left of its budget goes back. */
+static int end_other(struct slot *s, struct store *store, struct last_cycle *last,
+                     struct err *err)
+{
+	int rc = store_begin(store, err);
+
+	if (rc == 0)
+		rc = last_cycle_end(store, last, err);
+	if (rc == 0)
+		rc = store_commit(store, err);
+	if (rc < 0)
+		store_rollback(store);
+	return rc < 0 ? rc : write_result(s, &last->row, true, err);
+}
+
 /* The shard's part of the cycle. */
 static int run_part(struct slot *s, struct store *store, const struct last_cycle *last,
                     uint32_t own, struct err *err)
 {
 	const struct work_opts *o = s->work->o;
-	char folder[4096], below[128], *slash;
+	char folder[4096], below[128];
 	struct work_part p = { .store = store, .shard = s->lease.shard, .fleet = &s->crawl,
-	                       .cycle = &s->cycle, .stop = &s->stop, .folder = folder,
-	                       .anew = !own };
+	                       .cycle = &s->cycle, .stop = &s->stop, .anew = !own };
 	struct crawl_report report = { 0 };
 	double now, ahead;
 	int rc = fleet_now(s->work->fleet, &now, &ahead, err);
 
+	p.folder = o->clients ? NULL : folder;
 	snprintf(below, sizeof below, "%s/shard-%d", o->worker, s->lease.shard);
-	snprintf(folder, sizeof folder, "%.3800s/%s", o->warc_folder, below);
-	slash = strrchr(folder, '/');
-	*slash = '\0';
-	if (rc == 0)
-		rc = make_folder(folder, err);
-	*slash = '/';
-	if (rc == 0)
-		rc = make_folder(folder, err);
+	if (rc == 0 && p.folder)
+		rc = make_folders(o->warc_folder, below, folder, sizeof folder, err);
 	if (rc == 0)
 		rc = bids_expect(s, &p.expected, err);
 	if (rc < 0)
@@ -178,6 +203,8 @@ static int work_on(struct slot *s, struct store *store, struct err *err)
 		/* it had ended when the worker before died */
 		rc = last.row.number == own ? write_result(s, &last.row, true, err) :
 		     write_result(s, &(struct store_cycle){ .number = own }, true, err);
+	} else if (rc == 0 && own && last.row.clients != s->work->o->clients) {
+		rc = end_other(s, store, &last, err);
 	} else if (rc == 0) {
 		rc = run_part(s, store, &last, own, err);
 	}

@@ -53,9 +53,10 @@ struct work_opts {
 	const char *warc_folder;
 	uint32_t take;                  /* shards at a time */
 	uint32_t cycles;                /* end when so many are over; 0: never */
+	bool clients;                   /* pages are leased to other crawlers: there are no WARC files */
 	const volatile sig_atomic_t *stop;
 	int (*schedule)(void *arg, struct work_schedule *ret, struct err *err);
-	/* Crawl as the settings of the store and the part say; called by several threads. */
+	/* Crawl, or lease pages, as the settings of the store and the part say; called by several threads. */
 	int (*crawl)(void *arg, const struct work_part *p, struct crawl_report *ret,
 	             struct err *err);
 	void *arg;

@@ -216,7 +216,7 @@ int fleet_shards(struct fleet *l, struct fleet_shard **ret, size_t *ret_n, struc
 		"f.free = '-infinity' THEN 0 ELSE extract(epoch FROM clock_timestamp() - "
 		"f.free)::float8 END, f.cycle, s.pages, coalesce(f.here, -1), n.fence, (SELECT count(*) "
 		"FROM fleet_inbox i WHERE i.shard = f.shard), coalesce(g.granted, 0), "
-		"coalesce(g.downloads, 0), coalesce(f.splitting, -1), f.state FROM fleet_shards f JOIN "
+		"coalesce(g.downloads, 0), coalesce(f.splitting, -1), f.state, s.batch FROM fleet_shards f JOIN "
 		"shards s USING (shard) JOIN fleet_fences n USING (shard) LEFT JOIN fleet_grants g ON "
 		"g.shard = f.shard AND g.cycle = f.cycle ORDER BY f.shard", NULL, &r, err);
 
@@ -236,7 +236,7 @@ int fleet_shards(struct fleet *l, struct fleet_shard **ret, size_t *ret_n, struc
 			.here = fleet_int(r, i, 11), .fence = fleet_int(r, i, 12),
 			.inbox = fleet_int(r, i, 13), .granted = fleet_count(r, i, 14),
 			.downloads = fleet_count(r, i, 15),
-			.splitting = (int32_t)fleet_int(r, i, 16),
+			.splitting = (int32_t)fleet_int(r, i, 16), .batch = fleet_int(r, i, 18),
 		};
 		fleet_text(r, i, 3, s->worker, sizeof s->worker);
 		fleet_text(r, i, 17, s->state, sizeof s->state);

@@ -72,6 +72,7 @@ struct fleet_shard {
 	int64_t pages, here;            /* all; those that are not gone, -1: not known */
 	int64_t fence;                  /* raised by each new lease */
 	int64_t inbox;                  /* entries that wait there */
+	int64_t batch;                  /* raised by each commit to it */
 	uint32_t granted, downloads;    /* in that cycle */
 	int32_t splitting;              /* -1: no */
 	char state[32];                 /* what the worker is at: loading, crawling, waiting */

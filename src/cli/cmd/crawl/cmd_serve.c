@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "cli/frame/crawling.h"
+#include "cli/cmd/crawl/schedule.h"
 #include "cli/cmd/crawl/serve_shard.h"
 #include "cli/frame/shards.h"
 #include "engine/book/touch.h"
@@ -14,7 +15,7 @@ struct serve_cli_opts {
 	const char *listen, *tls_cert, *tls_key;
 	struct option_list names, allow_net;
 	bool behind_proxy;
-	int64_t rate, connections, timeout, cache, ahead, every, max_age, confirmations;
+	int64_t rate, connections, timeout, cache, ahead, every, max_age, confirmations, take;
 	const char *policy;
 	struct share budget, site_share, retry_share, notifier_share;
 	double delay;
@@ -41,6 +42,8 @@ static const struct option_spec serve_options[] = {
 	  .help = "memory for the tables that lease and tell read and write; it fills as they grow" },
 	OPT_INT(serve_cli_opts, ahead, 50000, 1, UINT32_MAX, "with so many pages, cycles are opened and "
 	        "rounds are planned in the background: nobody waits for them"),
+	OPT_INT(serve_cli_opts, take, 0, 0, 1000, "of a fleet: shards that it claims, and whose pages it "
+	        "leases"),
 	SETTING(serve_cli_opts, "policy", policy, OPTION_TEXT, "auto", "SPEC",
 	        "the policy of cycles that are opened by leases: name or name:key=value,..."),
 	SETTING_AIM(serve_cli_opts),
@@ -124,7 +127,7 @@ static int renew(void *arg, struct client_opts *client, struct err *err)
 {
 	struct serving *v = arg;
 	struct store *store;
-	int rc = repository_read(v->cli, &store, err);
+	int rc = repository_read(v->cli, &store, err);          /* of a fleet: any shard has them */
 
 	if (rc < 0)
 		return rc;
@@ -161,6 +164,28 @@ static void cycle_words(struct serving *v, struct option_list *ret)
 	buf_release(&text);
 }
 
+/* Of a fleet: what is said here and cannot be meant. */
+static int check_fleet(const struct cli *cli, const struct serve_cli_opts *o, struct err *err)
+{
+	static const char *const settings[] = { "every", "budget", "policy", "aim" };
+	bool fleet = shards_any(cli), whole = fleet && shards_count(cli) > 1 && cli->common.shard < 0;
+
+	if (o->take && !whole)
+		return err_set(err, E_USAGE, fleet && cli->common.shard >= 0 ?
+		               "--take: claims shards of the whole fleet; leave --shard out" :
+		               "--take: this is no fleet of several shards");
+	for (size_t i = 0; fleet && i < (whole ? 4 : 1); i++)
+		if (cli_given(cli, settings[i]))
+			return err_set(err, E_USAGE, "--%s: the cycles of a fleet are those of its workers (`freshet "
+			               "work`): it is a setting of the fleet (`freshet set`)", settings[i]);
+	return 0;
+}
+
+static int load_schedule(void *arg, struct work_schedule *ret, struct err *err)
+{
+	return schedule_load(arg, ret, err);
+}
+
 static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct serve_cli_opts *o = opts;
@@ -170,20 +195,23 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 	char program[4096];
 	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
 	struct serve_shard *shard = NULL;
-	int rc = 0;
+	struct schedule schedule = { cli, cli->shards ? cli->shards->url : NULL };
+	bool whole = shards_count(cli) > 1 && cli->common.shard < 0;
+	char worker[FLEET_NAME_MAX] = "";
+	int rc = check_fleet(cli, o, err);
 
 	(void)n_args;
 	(void)args;
-	if (shards_any(cli) && cli_given(cli, "every"))
-		rc = err_set(err, E_USAGE, "--every: the cycles of a fleet are those of its workers (`freshet "
-		             "work`)");
+	if (whole)
+		snprintf(worker, sizeof worker, "%.40s-serve-%d", fleet_worker(cli->shards->fleet),
+		         (int)getpid());
 	if (rc == 0)
-		rc = repository_open(cli, &store, err);
+		rc = whole ? repository_read(cli, &store, err) : repository_open(cli, &store, err);
 	program[n > 0 ? n : 0] = '\0';
 	if (rc == 0)
 		rc = repository_settings(cli, store, &v.texts, err);
 	store_close(store);
-	if (rc == 0 && shards_any(cli))
+	if (rc == 0 && shards_any(cli) && !whole)
 		rc = serve_shard_begin(&shard, cli, &stop_asked, err);
 	for (size_t i = 0; rc == 0 && i < o->allow_net.n; i++)
 		rc = crawling_allow(&gate, o->allow_net.v[i], err);
@@ -192,6 +220,8 @@ static int serve_cmd_run(struct cli *cli, void *opts, int n_args, char **args, s
 			.folder = cli->common.repository, .listen = o->listen,
 			.store = shard ? serve_shard_store(shard) : cli->common.store,
 			.shard = shard ? cli->shard : -1,
+			.fleet = { .url = whole ? cli->shards->url : NULL, .worker = worker,
+			           .take = (uint32_t)o->take, .schedule = load_schedule, .arg = &schedule },
 			.tls_cert = o->tls_cert, .tls_key = o->tls_key, .behind_proxy = o->behind_proxy,
 			.no_sandbox = cli->common.no_sandbox,
 			.names = o->names, .gate = &gate, .rate = o->rate, .connections = o->connections,
@@ -232,15 +262,16 @@ const struct command command_serve = {
 		"It listens on loopback unless --listen says otherwise. Any other address wants tokens\n"
 		"(`freshet token`) and TLS, or --behind-proxy. It takes a socket from systemd, tells it when\n"
 		"it is ready, and that it lives (Type=notify, WatchdogSec).\n\n"
-		"Of a fleet it serves one shard (--shard K), holds its lease while it runs, and applies\n"
-		"its inbox; no worker takes that shard meanwhile. Its exit status is that of a busy store\n"
-		"when the lease is lost.",
+		"Of a fleet it reads all shards, and what it writes goes into their inboxes. With --take N\n"
+		"it claims up to N shards, as a worker does, and leases their pages to clients, under the\n"
+		"budget of the fleet. With --shard K it is a service of that shard alone, whose lease it\n"
+		"holds while it runs; its exit status is that of a busy store when the lease is lost.",
 	.examples = "  freshet -C crawl serve\n"
-		"  freshet -C crawl serve --listen 127.0.0.1:9000\n",
+		"  freshet -C crawl serve --listen 127.0.0.1:9000\n"
+		"  freshet serve --store 'postgresql://db.example/crawl?schema=news' --take 4\n",
 	.options = serve_options,
 	.needs = serve_needs,
 	.opts_size = sizeof(struct serve_cli_opts),
-	.on_fleet = FLEET_ONE,
-	.fleet_instead = "a service holds the shard that it serves, and workers the others",
+	.on_fleet = FLEET_SELF,
 	.run = serve_cmd_run,
 };

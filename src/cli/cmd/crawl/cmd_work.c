@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cli/cmd/crawl/cycle_opts.h"
+#include "cli/cmd/crawl/schedule.h"
 #include "cli/frame/running.h"
 #include "cli/frame/shards.h"
 #include "engine/fleet/work.h"
@@ -36,48 +37,11 @@ static const struct option_spec work_options[] = {
 	OPT_END
 };
 
-struct working { struct cli *cli; const struct work_cli_opts *o; const char *url; };
-
-/* Options of `freshet cycle`, as the settings of the fleet say. */
-static int load_options(const struct working *w, struct cli *ret, struct store *s,
-                        struct arena *texts, struct err *err)
-{
-	int n, rc = running_parse(ret, command_find("cycle"), w->cli->line, 0, NULL, &n, err);
-
-	ret->common = w->cli->common;
-	return rc < 0 ? rc : repository_settings(ret, s, texts, err);
-}
+struct working { struct cli *cli; const struct work_cli_opts *o; struct schedule schedule; };
 
 static int load_schedule(void *arg, struct work_schedule *ret, struct err *err)
 {
-	const struct working *w = arg;
-	struct arena texts = { 0 };
-	struct store *s = NULL;
-	struct cli cli = { 0 };
-	struct buf where;
-	int rc;
-
-	buf_init(&where, BUF_NO_LIMIT);
-	fleet_url(w->url, 0, 0, NULL, &where);
-	rc = store_open(&s, buf_text(&where), STORE_READ, err);
-	buf_release(&where);
-	if (rc == 0) {
-		rc = load_options(w, &cli, s, &texts, err);
-		if (rc == 0) {
-			const struct cycle_opts *o = cli.opts;
-
-			ret->every = o->every;
-			ret->budget = o->budget;
-			snprintf(ret->policy, sizeof ret->policy, "%s", o->policy);
-			snprintf(ret->aim, sizeof ret->aim, "%s", aim_name((enum aim)o->aim));
-			if (o->every <= 0)
-				rc = err_set(err, E_USAGE, "the setting every must be longer than 0");
-		}
-		running_release(&cli);
-	}
-	store_close(s);
-	arena_release(&texts);
-	return rc;
+	return schedule_load(&((struct working *)arg)->schedule, ret, err);
 }
 
 /* What the machine says, not the fleet. */
@@ -98,7 +62,7 @@ static int crawl_part(void *arg, const struct work_part *p, struct crawl_report 
 	struct crawling c = { .store = p->store };
 	struct cli cli = { 0 };
 	struct cycle_opts *o;
-	int rc = load_options(w, &cli, p->store, &c.texts, err);
+	int rc = schedule_options(&w->schedule, &cli, p->store, &c.texts, err);
 
 	o = cli.opts;
 	if (rc == 0)
@@ -144,7 +108,8 @@ static int work_cli_run(struct cli *cli, void *opts, int n_args, char **args, st
 	if (!shards_any(cli))
 		return err_set(err, E_USAGE, "work: a fleet needs PostgreSQL: give --store "
 		               "postgresql://host/database; on one machine `freshet run` does the same");
-	w.url = wo.url = cli->shards->url;
+	w.schedule = (struct schedule){ cli, cli->shards->url };
+	wo.url = cli->shards->url;
 	wo.worker = o->worker ? o->worker : fleet_worker(cli->shards->fleet);
 	if (strlen(wo.worker) >= FLEET_NAME_MAX || !*wo.worker || *wo.worker == '.' ||
 	    strspn(wo.worker, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") !=

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* schedule.c - see schedule.h. */
+#include "cli/cmd/crawl/schedule.h"
+
+#include <stdio.h>
+
+#include "cli/cmd/crawl/cycle_opts.h"
+#include "cli/frame/running.h"
+#include "policy/policy.h"
+
+int schedule_options(const struct schedule *s, struct cli *ret, struct store *store,
+                     struct arena *texts, struct err *err)
+{
+	int n, rc = running_parse(ret, command_find("cycle"), s->cli->line, 0, NULL, &n, err);
+
+	ret->common = s->cli->common;
+	return rc < 0 ? rc : repository_settings(ret, store, texts, err);
+}
+
+int schedule_load(const struct schedule *s, struct work_schedule *ret, struct err *err)
+{
+	struct arena texts = { 0 };
+	struct store *store = NULL;
+	struct cli cli = { 0 };
+	struct buf where;
+	int rc;
+
+	buf_init(&where, BUF_NO_LIMIT);
+	fleet_url(s->url, 0, 0, NULL, &where);
+	rc = store_open(&store, buf_text(&where), STORE_READ, err);
+	buf_release(&where);
+	if (rc == 0) {
+		rc = schedule_options(s, &cli, store, &texts, err);
+		if (rc == 0) {
+			const struct cycle_opts *o = cli.opts;
+
+			ret->every = o->every;
+			ret->budget = o->budget;
+			snprintf(ret->policy, sizeof ret->policy, "%s", o->policy);
+			snprintf(ret->aim, sizeof ret->aim, "%s", aim_name((enum aim)o->aim));
+			if (o->every <= 0)
+				rc = err_set(err, E_USAGE, "the setting every must be longer than 0");
+		}
+		running_release(&cli);
+	}
+	store_close(store);
+	arena_release(&texts);
+	return rc;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * desk_parts.c - lease and tell over the shards of a fleet that the service holds (fleet/parts.h).
+ *
+ * Lines of a request to tell are divided by shard: all lines of a shard are kept together or none,
+ * and an Idempotency-Key counts in each.  Outcomes of shards that are not held here go into their
+ * inboxes.  Shards that are held here come first, each in a batch of its own.  If one of them fails, the
+ * request does: sent again, with the same key, it counts once in those that had it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/frame/command.h"
+#include "cli/print/ask_print.h"
+#include "serve/desk.h"
+#include "serve/fleet/fleet.h"
+
+/* ---- lease ---- */
+
+/* The cycle of the fleet, and whether it is over. */
+static int stand(struct serve_fleet *f, const struct parts_asked *p, struct client_asked *ret,
+                 struct err *err)
+{
+	struct fleet_cycle c = { 0 };
+	size_t n = 0;
+	int rc = serve_fleet_cycle(f, &c, &n, err);
+	bool over = c.number && c.done >= n;
+
+	ret->cycle = (struct store_cycle){ .number = c.number, .time = c.opened, .budget = c.budget,
+	                                   .downloads = (uint32_t)c.downloads, .open = !over };
+	ret->offers = p->offers.v;
+	ret->n = p->offers.n;
+	ret->answer = p->offers.n ? CLIENT_OFFERS : over ? CLIENT_DONE : CLIENT_WAIT;
+	ret->wait = p->wait ? p->wait : 1;
+	return rc;
+}
+
+static void lease(struct call *c, const struct client_asking *a)
+{
+	struct serve_fleet *f = c->serve->fleet;
+	struct parts_asked asked = { 0 };
+	struct client_asked r = { 0 };
+	struct err err = { 0 };
+	double began = desk_seconds();
+	int rc = parts_ask(serve_fleet_parts(f), a, &c->request->keep, &asked, &err);
+
+	if (rc == 0)
+		rc = stand(f, &asked, &r, &err);
+	if (rc == 0) {
+		cli_json_schema(&c->j, "ask");
+		ask_print_json(&c->j, &r);
+		cli_json_end(&c->j);
+	}
+	desk_note_asked(c->serve->desk, a->name, rc == 0 ? &r : NULL, desk_seconds() - began);
+	vec_release(&asked.offers);
+	if (rc == E_USAGE)
+		http_problem(c->answer, 409, "%s", err.text);
+	else if (rc < 0)
+		answer_error(c, rc, &err);
+	else
+		answer_json(c);
+}
+
+void desk_parts_lease(struct call *c, const struct client_asking *a)
+{
+	if (!c->serve->opts.fleet.take)
+		http_problem(c->answer, 409, "this service has taken no shards: start it with --take N");
+	else if (a->anew)
+		http_problem(c->answer, 409, "the cycles are those of the fleet: the next one begins when it "
+		             "is due (setting every)");
+	else
+		lease(c, a);
+}
+
+/* ---- tell ---- */
+
+struct dividing {
+	struct telling *t;
+	struct fleet_shard *shards;
+	size_t n_shards;
+	VEC(int32_t) shard;             /* of each line; -1: done with it */
+	struct tell_batch refused;      /* lines that no shard takes */
+};
+
+/* Leases are named SHARD.CYCLE-NUMBER: the shard is taken off.  -1: it is no such name. */
+static int32_t shard_of_lease(struct text *lease)
+{
+	int32_t shard = 0;
+	size_t i = 0;
+
+	for (; i < lease->size && i < 6 && lease->s[i] >= '0' && lease->s[i] <= '9'; i++)
+		shard = shard * 10 + (lease->s[i] - '0');
+	if (!i || i >= lease->size || lease->s[i] != '.')
+		return -1;
+	*lease = (struct text){ lease->s + i + 1, lease->size - i - 1 };
+	return shard;
+}
+
+static void refuse(struct dividing *v, size_t i, const char *why)
+{
+	tell_refuse(&v->refused, v->t->line.v[i].number, why);
+	v->refused.stats.n_bad++;
+	v->shard.v[i] = -1;
+}
+
+static void find_shards(struct dividing *v)
+{
+	for (size_t i = 0; i < v->t->told.n; i++) {
+		struct told *told = &v->t->told.v[i];
+		int32_t shard = told->lease.s ? shard_of_lease(&told->lease) :
+		                fleet_shard_of(v->shards, v->n_shards,
+		                               shard_hash(told->url.s, told->url.size));
+
+		vec_push(&v->shard, shard);
+		if (shard < 0)
+			refuse(v, i, "it names no lease of this fleet: SHARD.CYCLE-NUMBER");
+	}
+}
+
+static bool has_lines(const struct dividing *v, int32_t shard)
+{
+	for (size_t i = 0; i < v->shard.n; i++)
+		if (v->shard.v[i] == shard)
+			return true;
+	return false;
+}
+
+static void done_with(struct dividing *v, int32_t shard)
+{
+	for (size_t i = 0; i < v->shard.n; i++)
+		if (v->shard.v[i] == shard)
+			v->shard.v[i] = -1;
+}
+
+/* The shard is not held here any more.  Was it when the same request came before? */
+static int hear_again(struct dividing *v, int32_t shard, struct err *err)
+{
+	struct tell_batch b;
+	int rc;
+
+	if (!v->t->key)
+		return 0;
+	tell_batch_begin(&b, v->t);
+	rc = serve_fleet_store(v->t->call->serve->fleet, shard, &b.store, err);
+	if (rc == 0 && (rc = tell_batch_heard(&b, err)) > 0)
+		done_with(v, shard);
+	store_close(b.store);
+	tell_batch_end(&b);
+	return rc < 0 ? rc : 0;
+}
+
+/* All lines of a shard that is held here. */
+static int tell_part(struct dividing *v, int32_t shard, struct err *err)
+{
+	struct parts *d = serve_fleet_parts(v->t->call->serve->fleet);
+	struct part *p = part_enter(d, shard);
+	struct tell_batch b;
+	int rc;
+
+	if (!p)
+		return hear_again(v, shard, err);
+	tell_batch_begin(&b, v->t);
+	b.store = part_store(p);
+	b.client = part_client(p);
+	for (size_t i = 0; i < v->shard.n; i++)
+		if (v->shard.v[i] == shard) {
+			vec_push(&b.told, v->t->told.v[i]);
+			vec_push(&b.line, v->t->line.v[i].number);
+		}
+	done_with(v, shard);
+	rc = tell_batch_run(&b, part_now(p), err);
+	part_leave(d, p);
+	tell_batch_end(&b);
+	return rc;
+}
+
+/* The rest is for the inboxes of shards that others hold, or nobody. */
+static int mail(struct dividing *v, struct err *err)
+{
+	struct fleet *f = serve_fleet_ledger(v->t->call->serve->fleet);
+	VEC(struct fleet_entry) entries = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < v->shard.n; i++) {
+		if (v->shard.v[i] < 0)
+			continue;
+		if (v->t->told.v[i].lease.s) {
+			refuse(v, i, "the shard of this lease is not held here any more: its pages have lapsed, or "
+			       "another service has them");
+			continue;
+		}
+		vec_push(&entries, ((struct fleet_entry){ v->shard.v[i], 0, "tell", v->t->line.v[i].text }));
+	}
+	rc = fleet_inbox_put(f, entries.v, entries.n, err);
+	v->t->mailed = rc == 0 ? entries.n : 0;
+	vec_release(&entries);
+	return rc;
+}
+
+int desk_parts_tell(struct telling *t, struct err *err)
+{
+	struct dividing v = { .t = t };
+	int rc = serve_fleet_shards(t->call->serve->fleet, &v.shards, &v.n_shards, err);
+
+	tell_batch_begin(&v.refused, t);
+	if (rc == 0)
+		find_shards(&v);
+	for (size_t i = 0; i < v.n_shards && rc == 0 && !t->call->answer->status; i++)
+		if (has_lines(&v, v.shards[i].shard))
+			rc = tell_part(&v, v.shards[i].shard, err);
+	if (rc == 0 && !t->call->answer->status)
+		rc = mail(&v, err);
+	tell_batch_end(&v.refused);
+	vec_release(&v.shard);
+	free(v.shards);
+	return rc;
+}
