@@ -3,6 +3,7 @@
 #include "engine/replay/experiment.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/thread/pool.h"
 #include "policy/catalogue/catalogue.h"
@@ -109,6 +110,8 @@ struct jobs {
 	struct replay replay;           /* copy of x->replay, with our cycle_done() */
 	uint64_t seed;
 	size_t n_done;
+	unsigned threads;
+	atomic_size_t left;             /* runs that have not ended */
 	pthread_mutex_t lock;
 	void (*done)(void *arg, size_t n, size_t total);
 	void *arg;
@@ -144,6 +147,16 @@ static void run_job(void *arg, size_t i)
 	if (p->runs[k].sites)
 		gather_sites(p, &p->runs[k], x->replay->pages.tree.n_sites);
 	pthread_mutex_unlock(&jobs->lock);
+	atomic_fetch_sub(&jobs->left, 1);
+}
+
+/* Where fewer runs are left than threads, each has several. */
+static unsigned threads_of_a_run(void *arg)
+{
+	struct jobs *jobs = arg;
+	size_t left = atomic_load(&jobs->left);
+
+	return left < jobs->threads ? jobs->threads / (unsigned)left : 1;
 }
 
 static bool cycle_done(void *arg)
@@ -251,7 +264,9 @@ int experiment_run(struct experiment *x, const struct replay *r,
                    unsigned threads, void (*done)(void *arg, size_t n, size_t total),
                    void *arg, struct err *err)
 {
-	struct jobs jobs = { .x = x, .replay = *r, .seed = seed, .done = done, .arg = arg };
+	struct jobs jobs = { .x = x, .replay = *r, .seed = seed, .done = done, .arg = arg,
+	                     .threads = threads ? threads : pool_threads(),
+	                     .left = specs->n * n_seeds };
 
 	*x = (struct experiment){ .replay = r, .n_results = specs->n, .n_seeds = n_seeds,
 	                          .seed = seed };
@@ -260,6 +275,7 @@ int experiment_run(struct experiment *x, const struct replay *r,
 		x->results[i].spec = specs->v[i];
 		x->results[i].runs = mem_zalloc(n_seeds, sizeof *x->results[i].runs);
 	}
+	jobs.replay.opts.threads = threads_of_a_run;
 	jobs.replay.opts.cycle_done = done ? cycle_done : NULL;
 	jobs.replay.opts.done_arg = &jobs;
 	pthread_mutex_init(&jobs.lock, NULL);

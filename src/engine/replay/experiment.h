@@ -3,7 +3,8 @@
  * experiment.h - policies times seeds on one history, side by side.
  *
  * Every (policy, seed) is one job; jobs run on all processors and each writes
- * its own result, so the outcome does not depend on their number.
+ * its own result, so the outcome does not depend on their number.  Where fewer runs are
+ * left than processors, the passes of each are divided among several (policy/sweep.h).
  */
 #ifndef ENGINE_REPLAY_EXPERIMENT_H
 #define ENGINE_REPLAY_EXPERIMENT_H

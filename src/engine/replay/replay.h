@@ -73,7 +73,9 @@ struct replay_opts {
 	void *each_arg;
 	/* The same, for progress; returns true to stop with E_STOP.  Or NULL. */
 	bool (*cycle_done)(void *arg);
-	void *done_arg;
+	/* Threads for the next cycle of one run; or NULL: 1. */
+	unsigned (*threads)(void *arg);
+	void *done_arg;                 /* of both */
 };
 
 struct replay_search;

@@ -139,7 +139,7 @@ static void run_init(struct run *run, const struct replay *r, struct policy *pol
 	if (r->opts.weight != WEIGHT_NONE)
 		v->weight = r->weight;
 	v->cycle_seconds = r->opts.cycle_seconds;
-	v->threads = 1;                 /* runs go side by side */
+	v->threads = 1;                 /* runs go side by side; run_cycles() may raise it */
 	if (!r->opts.join)              /* with it groups are made anew, from other features */
 		v->groups = r->opts.groups;
 	run->engine.rules.max_age = r->max_age;
@@ -205,6 +205,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		double from = engine_seconds();
 		int rc;
 
+		run->engine.view.threads = r->opts.threads ? r->opts.threads(r->opts.done_arg) : 1;
 		m->time = r->start + (int64_t)(c + 1) * r->opts.cycle_seconds;
 		move_clock(run, m->time);
 		measure_time(run, m->time - r->opts.cycle_seconds, m->time);

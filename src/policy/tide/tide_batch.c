@@ -6,7 +6,7 @@
  * anew for every batch from a table of normals by a hash of page and batch.  The best
  * are found without sorting all: a pass counts scores in buckets and collects what lies
  * above the bucket at which enough were counted in the batch before; if that was too
- * little, a second pass knows the right one.  Most pages can never be among the best,
+ * little, a pass over all finds the right one.  Most pages can never be among the best,
  * whatever the noise: once they were all looked at, only those that can are, in a pool
  * to which pages come when they are scored anew; if it runs dry, it is made again.
  * Then they are walked in order, and no directory gives more pages than one plus
@@ -28,6 +28,7 @@
 #define NORMAL_MAX 4.9f
 #define WALK 12                 /* candidates looked at for each page taken */
 #define BUCKETS 65536u
+#define STEP 32u                /* buckets, from score to score: 9 % */
 #define TIE_NOISE 1e-5f
 #define POOL_ROOM 2             /* times as many as a batch looks at, at first */
 #define EXPLORE_OF 16           /* draws for one explored page */
@@ -96,15 +97,16 @@ struct gathering {
 	struct tide_state *s;
 	const struct view *v;
 	const struct scorer *k;
-	uint32_t floor;
+	uint32_t floor, low;            /* buckets below `low` need not be counted */
 };
 
-static void begin_part(struct tide_part *part)
+static void begin_part(struct tide_part *part, bool counts)
 {
-	if (!part->bucket)
+	if (!part->bucket && counts)
 		part->bucket = mem_array(BUCKETS, sizeof *part->bucket);
-	memset(part->bucket, 0, BUCKETS * sizeof *part->bucket);
-	part->best.n = part->winners.n = 0;
+	if (counts)
+		memset(part->bucket, 0, BUCKETS * sizeof *part->bucket);
+	part->best.n = part->winners.n = part->n_open = 0;
 }
 
 /* Run a pass by parts; the counts are then in part 0. */
@@ -113,8 +115,8 @@ static void count(struct gathering *g, size_t n, sweep_pass *pass)
 	unsigned n_parts = sweep_blocks(n) < TIDE_PARTS ? 1 : TIDE_PARTS;
 	struct tide_part *part = g->s->part;
 
-	for (unsigned i = 0; i < n_parts; i++)
-		begin_part(&part[i]);
+	for (unsigned i = 0; i < TIDE_PARTS; i++)
+		begin_part(&part[i], i < n_parts);
 	sweep(g->v, n, n_parts, pass, g);
 	g->s->n_best = 0;
 	for (unsigned i = 0; i < n_parts; i++) {
@@ -129,13 +131,13 @@ static void count(struct gathering *g, size_t n, sweep_pass *pass)
 	}
 }
 
-/* The bucket above which fewer than `want` pages lie. */
-static uint32_t find_floor(const struct tide_state *s, size_t want)
+/* The bucket above which fewer than `want` pages lie, from `low` on. */
+static uint32_t find_floor(const struct tide_state *s, size_t want, uint32_t low)
 {
 	size_t sum = 0;
 	uint32_t b = BUCKETS;
 
-	while (b > 0 && sum < want)
+	while (b > low && sum < want)
 		sum += s->part[0].bucket[--b];
 	return b;
 }
@@ -143,7 +145,7 @@ static uint32_t find_floor(const struct tide_state *s, size_t want)
 static void gather_part(void *arg, unsigned i, size_t from, size_t to)
 {
 	const struct gathering *g = arg;
-	struct tide_part *part = &g->s->part[i];
+	struct tide_part part = g->s->part[i];  /* threads share no line of the cache */
 
 	for (size_t at = from; at < to; at++) {
 		uint32_t page = g->s->pool[at], b;
@@ -151,22 +153,35 @@ static void gather_part(void *arg, unsigned i, size_t from, size_t to)
 
 		if (!view_open(g->v, page))
 			continue;
+		part.n_open++;
 		score = score_of(g->k, page);
 		b = bucket_of(score);
-		part->bucket[b]++;
+		if (b < g->low)
+			continue;
+		part.bucket[b]++;
 		if (b >= g->floor)
-			vec_push(&part->best, ((struct offer){ .page = page, .score = score }));
+			vec_push(&part.best, ((struct offer){ .page = page, .score = score }));
 	}
+	g->s->part[i] = part;
 }
 
-/* Count the scores of the pool, and put its pages from bucket `floor` on into best[]. */
-static size_t gather(struct tide_state *s, const struct view *v, const struct scorer *k,
-                     uint32_t floor)
+static uint32_t step_below(uint32_t bucket)
 {
-	struct gathering g = { s, v, k, floor };
+	return bucket > STEP ? bucket - STEP : 0;
+}
+
+/* Put the pages of the pool from bucket `floor` on into best[], and count those from `low`
+ * on.  How many of the pool are open. */
+static size_t gather(struct tide_state *s, const struct view *v, const struct scorer *k,
+                     uint32_t floor, uint32_t low)
+{
+	struct gathering g = { s, v, k, floor, low };
+	size_t n_open = 0;
 
 	count(&g, s->n_pool, gather_part);
-	return s->n_best;
+	for (int i = 0; i < TIDE_PARTS; i++)
+		n_open += s->part[i].n_open;
+	return n_open;
 }
 
 void tide_pool_put(struct tide_state *s, uint32_t page)
@@ -179,19 +194,22 @@ void tide_pool_put(struct tide_state *s, uint32_t page)
 static void count_all(void *arg, unsigned i, size_t from, size_t to)
 {
 	const struct gathering *g = arg;
+	uint32_t *bucket = g->s->part[i].bucket;
 
 	for (size_t page = from; page < to; page++)
 		if (view_open(g->v, (uint32_t)page))
-			g->s->part[i].bucket[bucket_of(score_of(g->k, (uint32_t)page))]++;
+			bucket[bucket_of(score_of(g->k, (uint32_t)page))]++;
 }
 
 static void find_winners(void *arg, unsigned i, size_t from, size_t to)
 {
 	const struct gathering *g = arg;
+	struct tide_part part = g->s->part[i];
 
 	for (size_t page = from; page < to; page++)
 		if (view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]))
-			vec_push(&g->s->part[i].winners, (uint32_t)page);
+			vec_push(&part.winners, (uint32_t)page);
+	g->s->part[i] = part;
 }
 
 /* Look at all pages: keep those that can be among the `want` best, or come near.  The
@@ -199,13 +217,13 @@ static void find_winners(void *arg, unsigned i, size_t from, size_t to)
 static uint32_t fill_pool(struct tide_state *s, const struct view *v, const struct scorer *k,
                       size_t want)
 {
-	struct gathering g = { s, v, k, 0 };
+	struct gathering g = { s, v, k, 0, 0 };
 	union { uint32_t u; float f; } least;
 	uint32_t floor;
 
 	count(&g, v->n_pages, count_all);
-	floor = find_floor(s, want);
-	least.u = find_floor(s, want * POOL_ROOM) << 15;
+	floor = find_floor(s, want, 0);
+	least.u = find_floor(s, want * POOL_ROOM, 0) << 15;
 	s->pool_least = least.f;
 	s->n_pool = 0;
 	memset(s->pooled, 0, v->n_pages / 8 + 1);
@@ -244,16 +262,24 @@ static void collect(struct policy *p, const struct view *v, size_t want)
 {
 	struct tide_state *s = p->state;
 	struct scorer k = next_scorer(p, v);
+	uint32_t floor = s->floor;
+	size_t n_open;
 
 	s->n_best = 0;
 	if (!want)
 		return;
-	/* the last batch's floor will mostly do; if it was too high, once more */
-	if (gather(s, v, &k, s->floor) < want &&
-	    gather(s, v, &k, find_floor(s, want)) < want && s->pool_least > 0) {
-		gather(s, v, &k, fill_pool(s, v, &k, want));
+	/* the last batch's floor will mostly do */
+	n_open = gather(s, v, &k, floor, step_below(floor));
+	if (s->n_best < want) {
+		if (n_open < want && s->pool_least > 0) {
+			floor = fill_pool(s, v, &k, want);
+		} else {
+			gather(s, v, &k, BUCKETS, 0);
+			floor = find_floor(s, want, 0);
+		}
+		gather(s, v, &k, floor, step_below(floor));
 	}
-	s->floor = find_floor(s, 2 * want);
+	s->floor = find_floor(s, 2 * want, step_below(floor));
 	offers_select(s->best, s->n_best, want, v->seed, v->cycle);
 	if (s->n_best > want)
 		s->n_best = want;

@@ -96,6 +96,19 @@ static void fade_counts(struct tide_state *s, uint32_t n, float keep)
 			counts[k][i] = counts[k][i] * keep > COUNT_LEAST ? counts[k][i] * keep : 0;
 }
 
+struct fading { struct tide_family *family; float keep; };
+
+static void fade_families(void *arg, unsigned block, size_t from, size_t to)
+{
+	const struct fading *k = arg;
+
+	(void)block;
+	for (size_t i = from; i < to; i++) {
+		k->family[i].sum *= k->keep;
+		k->family[i].var *= k->keep;
+	}
+}
+
 static void fade_yield(struct tide_yield *y, float keep)
 {
 	y->hits *= keep;
@@ -175,12 +188,9 @@ void tide_begin(struct policy *p, const struct view *v)
 	s->model.alone = v->observe == OBSERVE_CYCLE;
 	tide_model_begin(&s->model, v->goal == GOAL_ALIVE ? 1 : v->cycle, width);
 	for (int f = 0; f < N_FAMILIES; f++)
-		for (uint32_t i = 0; s->family[f] && i < v->n_family[f]; i++) {
-			struct tide_family *g = &s->family[f][i];
-
-			g->sum *= memory;
-			g->var *= memory;
-		}
+		if (s->family[f])
+			sweep(v, v->n_family[f], sweep_blocks(v->n_family[f]), fade_families,
+			      &(struct fading){ s->family[f], memory });
 	s->fixed_ready = false;
 	s->scored = (struct tide_stamp){ 0 };
 	s->age_unit = (float)fmin(fmax((double)v->cycle_seconds / TIDE_UNIT, WIDTH_LEAST),

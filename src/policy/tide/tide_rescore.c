@@ -29,8 +29,9 @@
 /* What pages of one level share that were last visited in one cycle. */
 struct since { uint32_t made, last; float gap, expected, stale, by_age, unseen; };
 
-/* The future of the page looked at last: most pages of a directory have the same. */
-struct foreseen { struct tide_prices prices; float rests, part; };
+/* The future of the page looked at last: most pages of a directory have the same, and many
+ * the same chance. */
+struct foreseen { struct tide_prices prices; float rests, part, chance, worth; };
 
 struct worker {
 	struct tide_model model;        /* ours, but for the levels */
@@ -82,8 +83,13 @@ static float worth_of(const struct tide_state *s, const struct view *v,
 		last->prices = tide_prices_of(f, s->horizon);
 		last->rests = rests;
 		last->part = part_of(s, tide_price(&last->prices, 1), rests);
+		last->chance = NAN;
 	}
-	return last->part * tide_price(&last->prices, h->chance);
+	if (h->chance != last->chance) {
+		last->chance = h->chance;
+		last->worth = last->part * tide_price(&last->prices, h->chance);
+	}
+	return last->worth;
 }
 
 static void set_since(const struct rescoring *r, struct worker *k, int level, uint32_t last,
