@@ -28,11 +28,11 @@ static void add_nodes(struct tide_model *m, uint32_t dir)
 	}
 }
 
-/* What one visit adds, by column, in the slots from `from` on. */
+/* What one visit adds, in the slots from `from` on. */
 struct lesson {
 	uint32_t from;
 	float part;                     /* of the first of them */
-	float events[TIDE_SLOTS], exposure[TIDE_SLOTS];
+	float events[TIDE_SLOTS], exposure[TIDE_SLOTS];         /* by slot */
 };
 
 static void spread(const struct tide_model *m, const struct tide_level *r, bool hit,
@@ -46,37 +46,50 @@ static void spread(const struct tide_model *m, const struct tide_level *r, bool 
 		double q = part < 1 ? -expm1(part * log1p(-(double)r->hazard[i])) :
 		           (double)r->hazard[i];
 
-		l->events[i] = hit ? (float)(q * survive) : 0;
-		l->exposure[i] = (float)part;
-		sum += l->events[i];
+		l->events[j] = hit ? (float)(q * survive) : 0;
+		l->exposure[j] = (float)part;
+		sum += l->events[j];
 		survive *= 1 - q;
 	}
 	if (!hit)
 		return;
 	for (uint32_t j = l->from; j < m->n_slots; j++) {
-		uint32_t i = m->slot[j].column;
-
-		l->events[i] = (float)(l->events[i] / sum);
-		l->exposure[i] *= (float)(1 - before);
-		before += l->events[i];
+		l->events[j] = (float)(l->events[j] / sum);
+		l->exposure[j] *= (float)(1 - before);
+		before += l->events[j];
 	}
 }
 
-/* Add the lesson to a node's ring, leaving what its parent hears in it. */
+static inline float above_zero(float x)
+{
+	return x > 0 ? x : 0;
+}
+
+/* Add the lesson to a node's ring, leaving what its parent hears in it.  Columns are put side
+ * by side first, so that compilers make vector code of what is slow, the divisions. */
 static void teach(struct tide_ring *r, const struct tide_model *m, struct lesson *l)
 {
-	float k = (float)(1 / m->par.voice);
+	float k = (float)(1 / m->par.voice), events[TIDE_SLOTS], exposure[TIDE_SLOTS];
+	int from = (int)l->from, n = (int)m->n_slots;
 
-	for (uint32_t j = l->from; j < m->n_slots; j++) {
-		uint32_t i = m->slot[j].column;
-		float x = fmaxf(0, r->events[i] + l->events[i]);
-		float y = fmaxf(0, r->exposure[i] + l->exposure[i]);
-		float was = 1 / (1 + r->exposure[i] * k), is = 1 / (1 + y * k);
+	for (int j = from; j < n; j++) {
+		events[j] = r->events[m->slot[j].column];
+		exposure[j] = r->exposure[m->slot[j].column];
+	}
+	#pragma omp simd
+	for (int j = from; j < n; j++) {
+		float x = above_zero(events[j] + l->events[j]);
+		float y = above_zero(exposure[j] + l->exposure[j]);
+		float was = 1 / (1 + exposure[j] * k), is = 1 / (1 + y * k);
 
-		l->events[i] = x * is - r->events[i] * was;
-		l->exposure[i] = y * is - r->exposure[i] * was;
-		r->events[i] = x;
-		r->exposure[i] = y;
+		l->events[j] = x * is - events[j] * was;
+		l->exposure[j] = y * is - exposure[j] * was;
+		events[j] = x;
+		exposure[j] = y;
+	}
+	for (int j = from; j < n; j++) {
+		r->events[m->slot[j].column] = events[j];
+		r->exposure[m->slot[j].column] = exposure[j];
 	}
 }
 
@@ -143,7 +156,7 @@ static double wait_of(double wait, double rate, double gap, double sharp, double
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit)
 {
 	struct tide_root *root = &m->roots[m->root[dir]];
-	struct lesson l = { .from = 0 };
+	struct lesson l;
 	double x = 0, y = 0, all_x = 0, all_y = 0, age = 0, behind = 0, sharp = 0;
 	double ever;
 	uint32_t node;
@@ -158,18 +171,18 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 	spread(m, &m->level[m->depth], hit, &l);
 	m->path = PAGE_NONE;
 	for (uint32_t j = m->n_slots; j-- > l.from;) {
-		uint32_t i = m->slot[j].column;
-		double width = (double)m->slot[j].width;
-		double weight = m->fade[j], exposure = width * (double)l.exposure[i];
+		double width = (double)m->slot[j].width, events = (double)l.events[j];
+		double weight = m->fade[j], exposure = width * (double)l.exposure[j];
 
-		x += weight * (double)l.events[i];
+		x += weight * events;
 		y += weight * exposure;
-		all_x += (double)l.events[i];
+		all_x += events;
 		all_y += exposure;
 		if (hit) {
-			behind += fmin(width, DAY) * (double)l.events[i] *
-			          after_event((double)m->level[m->depth].hazard[i]);
-			sharp += (double)l.events[i] * (double)l.events[i] / width;
+			double q = (double)m->level[m->depth].hazard[m->slot[j].column];
+
+			behind += (width < DAY ? width : DAY) * events * after_event(q);
+			sharp += events * events / width;
 		}
 		age += width;
 	}

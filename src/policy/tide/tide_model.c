@@ -127,7 +127,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 	const struct tide_ring *r = &m->rings.v[node];
 	const struct tide_level *up = above < 0 ? NULL : &m->level[above];
 	struct tide_level *l = &m->level[above + 1];
-	float kb = (float)m->par.k_base, sum = 0, step[TIDE_SLOTS];
+	float kb = (float)m->par.k_base;
 	int n_columns = (int)m->n_columns;
 	float base = up ? up->base : (float)m->base;
 
@@ -156,6 +156,17 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 			                    HAZARD_MIN, HAZARD_MAX);
 		}
 	}
+	m->path = node;
+	m->depth = above + 1;
+	return m->depth;
+}
+
+void tide_level_survive(struct tide_model *m, int level)
+{
+	struct tide_level *l = &m->level[level];
+	float sum = 0, step[TIDE_SLOTS];
+	int n_columns = (int)m->n_columns;
+
 	#pragma omp simd
 	for (int i = 0; i < n_columns; i++)
 		step[i] = log_survive(l->hazard[i]);
@@ -163,9 +174,6 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 		sum += step[m->slot[j].column];
 		l->alive[j] = sum;
 	}
-	m->path = node;
-	m->depth = above + 1;
-	return m->depth;
 }
 
 int tide_model_refresh(struct tide_model *m, uint32_t dir)
@@ -178,6 +186,8 @@ int tide_model_refresh(struct tide_model *m, uint32_t dir)
 			path[n++] = m->node[dir] - 1;
 	while (n)
 		level = tide_level_refresh(m, path[--n], level);
+	if (level >= 0)
+		tide_level_survive(m, level);
 	return level;
 }
 

@@ -117,10 +117,13 @@ void tide_model_release(struct tide_model *m);
 void tide_model_freeze(struct tide_model *m, struct frozen *f);
 /* A new cycle, so many units of time after the last: a new slot, discount. */
 void tide_model_begin(struct tide_model *m, uint32_t cycle, double width);
-/* Make the levels of a directory's path; the deepest that is known, or -1. */
+/* Make the levels of a directory's path; the deepest that is known, or -1.  Only that one
+ * can be asked for survival. */
 int tide_model_refresh(struct tide_model *m, uint32_t dir);
-/* Make one level of a path, the one above (-1: none) being made. */
+/* Make one level of a path, the one above (-1: none) being made; and what is asked for
+ * survival in it. */
 int tide_level_refresh(struct tide_model *m, uint32_t node, int above);
+void tide_level_survive(struct tide_model *m, int level);
 /* Expected log-survival since `last`, at most 0, by a level (or -1): of a copy, and of
  * what a visit would be told (the same, unless only the current cycle counts). */
 float tide_model_survival_of_copy(const struct tide_model *m, int level, uint32_t last);

@@ -177,6 +177,7 @@ static int make_level(struct worker *k, uint32_t dir, int above)
 	if (!k->model.node[dir])
 		return above;
 	above = tide_level_refresh(&k->model, k->model.node[dir] - 1, above);
+	tide_level_survive(&k->model, above);
 	k->made[above] = ++k->n_made;
 	return above;
 }
