@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A first line as the target of a request, the rest as its body: what is accepted has caps that
- * hold, and texts that are texts. */
+/* A first line as the target of a request, as values of its headers and as a time, the rest as its
+ * body: what is accepted has caps that hold, and texts that are texts. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/when.h"
 #include "engine/book/tell.h"
 #include "serve/http/body.h"
+#include "serve/http/head.h"
 #include "serve/http/http.h"
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
@@ -43,6 +45,34 @@ static void check_uri(const char *target)
 	arena_release(&keep);
 }
 
+/* A name is a part of the text, and behind it there is a port or nothing. */
+static void check_head(const char *s)
+{
+	struct arena keep = { 0 };
+	struct text host = head_host(s);
+	const char *cookie = head_cookie(s, "a", &keep);
+	int64_t t;
+
+	if (host.size) {
+		const char *rest = host.s + host.size;
+
+		MUST(host.s >= s && rest <= s + strlen(s));
+		MUST(host.s == s || (host.s == s + 1 && *s == '[' && *rest == ']'));
+		rest += *s == '[';
+		MUST(!*rest || (*rest == ':' && !rest[1 + strspn(rest + 1, "0123456789")]));
+	}
+	if (cookie)
+		MUST(!strchr(cookie, ';') && strstr(s, cookie) && strstr(s, "a="));
+	if (when_parse(s, strlen(s), &t)) {
+		char iso[21];
+		int64_t again;
+
+		when_iso(t, iso);
+		MUST(when_parse(iso, strlen(iso), &again) && again == t);
+	}
+	arena_release(&keep);
+}
+
 static void check_body(const char *s, size_t size)
 {
 	struct http_request r = { .keep = { 0 } };
@@ -70,6 +100,8 @@ static void check_body(const char *s, size_t size)
 			for (size_t i = 0; i < n; i++)
 				check_text(texts[i]);
 		}
+		if (body_amount(b, &a, "count", &r.keep, &text) && text)
+			check_text(text);
 		if (!body_flag(b, &a, "new", &on))
 			MUST(a.status == 400);
 		body_free(b);
@@ -99,6 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *target = mem_strndup((const char *)data, first);
 
 	check_uri(target);
+	check_head(target);
 	if (end) {
 		check_body((const char *)end + 1, size - first - 1);
 		check_line((const char *)end + 1, size - first - 1);

@@ -90,7 +90,7 @@ void route_cycle_start(struct call *c)
 	bool anew;
 	int rc;
 
-	if (b && body_text(b, c->answer, "budget", &budget) &&
+	if (b && body_amount(b, c->answer, "budget", &c->request->keep, &budget) &&
 	    body_text(b, c->answer, "policy", &policy) && body_flag(b, c->answer, "new", &anew)) {
 		rc = control_begin_cycle(c->serve, budget, policy, anew, &err);
 		if (rc < 0) {

@@ -291,7 +291,13 @@ void route_changes(struct call *c)
 		return;
 	}
 	if (!call_number(c, "limit", 100, 1, FEED_LIMIT_MAX, &limit) ||
-	    !call_number(c, "last", 0, 1, CHANGE_LAST_MAX, &last) || !open_from(c, &from))
+	    !call_number(c, "last", 0, 1, CHANGE_LAST_MAX, &last))
+		return;
+	if (last && uri_param(&c->request->uri, "since")) {
+		http_problem(c->answer, 400, "one of since and last, please");
+		return;
+	}
+	if (!open_from(c, &from))
 		return;
 	rc = feed_new(&f, from, since(c, live ? "now" : NULL), last, &err);
 	if (rc < 0)

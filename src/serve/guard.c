@@ -6,15 +6,7 @@
 #include <strings.h>
 
 #include "base/map.h"
-
-/* The name in "name:port" or "[::1]:port". */
-static struct text host_name(const char *host)
-{
-	size_t size = *host == '[' ? strcspn(host, "]") : strcspn(host, ":");
-
-	return *host == '[' && host[size] == ']' ? (struct text){ host + 1, size - 1 } :
-	       (struct text){ host, size };
-}
+#include "serve/http/head.h"
 
 static bool is_name(struct text t, const char *name)
 {
@@ -24,7 +16,7 @@ static bool is_name(struct text t, const char *name)
 bool guard_host(const struct serve *s, const struct http_request *r, struct http_answer *a)
 {
 	const char *host = http_header(r, "Host");
-	struct text name = host_name(host ? host : "");
+	struct text name = head_host(host ? host : "");
 	bool ok = is_name(name, s->address) ||
 	          (s->loopback && (is_name(name, "localhost") || is_name(name, "127.0.0.1") ||
 	                           is_name(name, "::1")));

@@ -338,6 +338,12 @@ void hub_listen(struct call *c, bool changes_only, struct feed *feed)
 	struct listener *l = NULL;
 	struct buf event;
 
+	c->answer->status = 200;
+	c->answer->type = "text/event-stream";
+	if (!strcmp(c->request->method, "HEAD")) {      /* it would hear nothing */
+		feed_free(feed);
+		return;
+	}
 	buf_init(&event, BUF_NO_LIMIT);
 	pthread_mutex_lock(&h->lock);
 	if (!h->stop && h->n_listeners < HUB_LISTENERS_MAX) {
@@ -360,8 +366,5 @@ void hub_listen(struct call *c, bool changes_only, struct feed *feed)
 	if (!l) {
 		feed_free(feed);
 		http_problem(c->answer, 503, "more than %d listen already", HUB_LISTENERS_MAX);
-		return;
 	}
-	c->answer->status = 200;
-	c->answer->type = "text/event-stream";
 }

@@ -14,6 +14,7 @@
 #include "web/url/url.h"
 
 #define LIMIT_MAX 1000          /* pages of one answer */
+#define FAILING "failing"       /* a state of this list: here, but its last visits failed */
 #define SCAN_MAX 200000         /* rows that one answer looks at */
 
 struct listing {
@@ -35,6 +36,19 @@ static bool has_word(struct text url, const char *q)
 		if (!strncasecmp(url.s + i, q, size))
 			return true;
 	return false;
+}
+
+static bool is_state(const char *name)
+{
+	static const unsigned cares[] = { CARE_REMOVED, CARE_SCOPE, CARE_PAUSED, CARE_SITE };
+
+	for (unsigned i = STORE_PAGE_HERE; i <= STORE_PAGE_LEFT; i++)
+		if (!strcmp(name, store_state_name(i)))
+			return true;
+	for (size_t i = 0; i < sizeof cares / sizeof *cares; i++)
+		if (!strcmp(name, store_care_name(cares[i])))
+			return true;
+	return !strcmp(name, FAILING);
 }
 
 static bool is_wanted(struct listing *l, const struct store_page *p)
@@ -164,7 +178,12 @@ void route_pages(struct call *c)
 		http_problem(c->answer, 400, "changed_since: a time as 2026-01-31, please");
 		return;
 	}
-	l.failing = l.state && !strcmp(l.state, "failing");
+	if (l.state && !is_state(l.state)) {
+		http_problem(c->answer, 400, "state: here, gone, left, failing, paused, site-paused, removed "
+		             "or out-of-scope, please");
+		return;
+	}
+	l.failing = l.state && !strcmp(l.state, FAILING);
 	buf_init(&l.text, BUF_NO_LIMIT);
 	cli_json_schema(&c->j, "pages");
 	json_key(&c->j, "pages");

@@ -33,7 +33,7 @@ void route_replay_start(struct call *c)
 	for (size_t i = 0; i < n_policies; i++)
 		words[n++] = control_option(keep, "policy", policies[i]);
 	for (int i = 0; i < 3; i++) {
-		if (!body_text(b, c->answer, keys[i], &texts[i])) {
+		if (!body_amount(b, c->answer, keys[i], keep, &texts[i])) {
 			body_free(b);
 			return;
 		}

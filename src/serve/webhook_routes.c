@@ -79,8 +79,8 @@ static bool check_url(struct call *c, const char *url, struct buf *ret)
 	if (gate_literal(host, &address))
 		why = gate_refuses(c->serve->opts.gate, (struct sockaddr *)&address);
 	if (why)
-		http_problem(c->answer, 400, "url: %s is an address of a %s; the setting allow-net opens "
-		             "networks of your own", host, why);
+		http_problem(c->answer, 400, "url: %s is refused: %s; the setting allow-net opens networks "
+		             "of your own", host, why);
 	else if (gate_refuses_port(parts.port))
 		http_problem(c->answer, 400, "url: port %u is not for HTTP", parts.port);
 	return !c->answer->status;

@@ -65,7 +65,8 @@ from attack import *
 # DNS rebinding: a name that is not ours
 is_(421, ask("GET", "/v1/status", Host="evil.example"), "rebinding")
 is_(421, ask("GET", "/", Host="evil.example:%s" % port), "rebinding")
-is_(200, ask("GET", "/v1/settings", Host="localhost:%s" % port), "our own name")
+for name in ("localhost:%s@evil.example" % port, "localhost:x", "localhost.", "[::1", "[::1]x", ".localhost", "localhost, evil.example", ""): is_(421, ask("GET", "/v1/settings", Host=name), name)
+for name in ("localhost:%s" % port, "LOCALHOST", "127.0.0.1", "[::1]:%s" % port): is_(200, ask("GET", "/v1/settings", Host=name), name)
 # pages of other sites
 for h in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
     is_(403, ask("POST", "/v1/lease", "{}", **h), h)
@@ -88,6 +89,13 @@ for head, body in ((b"Content-Length : 5\r\n", b"hello"), (b" Content-Length: 5\
     # whatever a proxy took for the body must never be a request of its own
     got = raw_all(base + head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
     assert set(re.findall(rb"HTTP/1.1 (\d+)", got)) <= {b"400", b"413"}, (head, body, got)
+# a line that goes on with a blank, where it would matter; chunks in HTTP/1.0
+for head, body in ((b"Transfer-Encoding:\r\n chunked\r\n", b"0\r\n\r\n"), (b"Content-Length:\r\n 5\r\n", b"hello"), (b"Content-Length: 1\r\n 5\r\n", b"hello"), (b"X: y\r\n Content-Length: 5\r\n", b"hello"),
+                   (b"X: y\r\nTransfer-Encoding:\r\n\tchunked\r\n", b"0\r\n\r\n")):
+    got = raw_all(base + head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
+    assert set(re.findall(rb"HTTP/1.1 (\d+)", got)) <= {b"400"}, (head, got)
+got = raw_all(b"POST /v1/tell HTTP/1.0\r\nHost: %s\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % (at.encode(), at.encode()))
+assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"400"], got
 # a body that is coded
 for coding in ("gzip", "deflate", "br", "gzip, identity"): is_(415, ask("POST", "/v1/lease", "{}", Content_Encoding=coding), coding)
 is_(200, ask("POST", "/v1/lease", '{"count":1,"client":"x"}', Content_Encoding="identity"), "as it is")
@@ -99,7 +107,7 @@ for key in ("ca-file", "cookies", "credentials", "ca_file"):
 for path in ("/etc/passwd", "/no/such/file"):
     is_(400, ask("PUT", "/v1/settings", json.dumps({"key": "include", "value": "@" + path})), path)
 # paths and parameters
-for path in ("/v1/../etc/passwd", "/v1/pages/%00", "/v1/pages/%ff", "/v1/%2e%2e/x", "//v1/status", "/v1/pages?q=%", "/assets/..%2f..%2fetc%2fpasswd", "/v1/settings?store=x", "/v1/plan?include=@/etc/passwd"):
+for path in ("/v1/../etc/passwd", "/v1/pages/%00", "/v1/pages/%ff", "/v1/%2e%2e/x", "//v1/status", "/v1/pages?q=%", "/assets/..%2f..%2fetc%2fpasswd", "/v1/settings?store=x", "/v1/plan?include=@/etc/passwd", "/v1/pages?state=nonsense", "/v1/changes?since=now&last=3"):
     got = ask("GET", path)
     assert got[0] in (400, 404), (path, got)
 # huge
@@ -115,6 +123,8 @@ for body in ("[]", "{", '{"count":1,"count":2}', '{"count":"x"}', '{"count":0}',
 evil = '<script>alert(1)</script>"\'&\u202e'
 s, text, h = ask("GET", "/v1/pages/" + urllib.parse.quote(evil, safe=""))
 assert s == 404 and h["Content-Type"] == "application/problem+json" and h["X-Content-Type-Options"] == "nosniff"
+# who asks for the head of a stream takes no place
+for i in range(205): is_(200, ask("HEAD", "/v1/events"), "HEAD")
 # listeners without end: 200 may, the others are told so, and who only asks is heard
 listeners = []
 for i in range(205):

@@ -71,6 +71,64 @@ start_service crawl
 python3 refused.py "$api" "$f" $service || fail "refused.py: $(cat served.err)"
 stop_service
 
+# ---- a name server that says another address each time ----
+cat >names.c <<'C'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **ret)
+{
+	int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+	char address[64] = "";
+	FILE *f;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+	if (node && !strcmp(node, "moves.example") && (f = fopen(getenv("ANSWER"), "r"))) {
+		if (fgets(address, sizeof address, f))
+			node = address;
+		fclose(f);
+	}
+	return real(node, service, hints, ret);
+}
+C
+${CC:-cc} -shared -fPIC -o names.so names.c -ldl || fail "the library"
+cat >moves.py <<'PY'
+from lib import *
+came = {"127.0.0.2": [], "127.0.0.3": []}
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        came[self.server.server_address[0]].append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *a): pass
+def answer(address):
+    open("answer.new", "w").write(address)
+    os.rename("answer.new", "answer")
+ours = http.server.ThreadingHTTPServer(("127.0.0.2", 0), Receiver)
+theirs = http.server.ThreadingHTTPServer(("127.0.0.3", ours.server_port), Receiver)
+for s in (ours, theirs): threading.Thread(target=s.serve_forever, daemon=True).start()
+answer("127.0.0.2")
+h = ok("POST", "/v1/webhooks", {"url": "http://moves.example:%d/" % ours.server_port, "tries": 1})
+crawl(1)
+wait(lambda: hook(h["id"])["delivered"] == 1)
+answer("127.0.0.3")
+crawl(1)
+wait(lambda: hook(h["id"])["state"] == "stopped")
+assert "127.0.0.3: loopback" in hook(h["id"])["why"], hook(h["id"])
+answer("127.0.0.2")
+ok("POST", "/v1/webhooks/" + h["id"])
+wait(lambda: hook(h["id"])["delivered"] == 2)
+assert len(came["127.0.0.2"]) == 2 and not came["127.0.0.3"], came
+ok("DELETE", "/v1/webhooks/" + h["id"])
+PY
+export ANSWER=$TMP/answer
+LD_PRELOAD=$TMP/names.so ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0 start_service crawl --allow-net 127.0.0.2/32
+python3 moves.py "$api" "$f" $service || fail "moves.py: $(cat served.err)"
+stop_service
+
 # ---- receivers that fail, hang, redirect, lie, and one that is well ----
 cat >receivers.py <<'PY'
 from lib import *

@@ -114,6 +114,7 @@ static void set_up(struct sending *s, const char *url, const char *body, size_t 
 	curl_easy_setopt(e, CURLOPT_PROXY, "");
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(e, CURLOPT_FORBID_REUSE, 1L);
+	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, 0L);     /* a receiver may move */
 	curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT, (long)POST_CONNECT_SECONDS);
 	curl_easy_setopt(e, CURLOPT_TIMEOUT, (long)POST_SECONDS);
 	curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);

@@ -106,6 +106,13 @@ bool body_text(const struct body *b, struct http_answer *a, const char *key, con
 	return !v || *ret;
 }
 
+bool body_amount(const struct body *b, struct http_answer *a, const char *key,
+                 struct arena *keep, const char **ret)
+{
+	return json_is_number(member(b, key)) ? body_number(b, a, key, keep, ret) :
+	       body_text(b, a, key, ret);
+}
+
 bool body_flag(const struct body *b, struct http_answer *a, const char *key, bool *ret)
 {
 	const json_t *v = member(b, key);

@@ -20,6 +20,9 @@ bool body_int(const struct body *b, struct http_answer *a, const char *key, int6
 /* A number as text, in `keep`; NULL if it is not there. */
 bool body_number(const struct body *b, struct http_answer *a, const char *key,
                  struct arena *keep, const char **ret);
+/* A number or a text, as text; NULL if it is not there. */
+bool body_amount(const struct body *b, struct http_answer *a, const char *key,
+                 struct arena *keep, const char **ret);
 /* NULL if it is not there.  Lives as long as the body. */
 bool body_text(const struct body *b, struct http_answer *a, const char *key, const char **ret);
 bool body_flag(const struct body *b, struct http_answer *a, const char *key, bool *ret);

@@ -55,11 +55,11 @@ static void refuse_done(struct exchange *x)
 }
 
 /* The head is read. */
-static enum MHD_Result begin(struct exchange *x)
+static enum MHD_Result begin(struct exchange *x, const char *version)
 {
 	struct http *h = x->http;
 	struct http_request *r = &x->request;
-	const char *why = request_ambiguous(r), *length = http_header(r, "Content-Length");
+	const char *why = request_ambiguous(r, version), *length = http_header(r, "Content-Length");
 	const char *coding = http_header(r, "Content-Encoding");
 
 	request_find_peer(r);
@@ -96,7 +96,6 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *c, const ch
 	struct http_request *r = &x->request;
 
 	(void)url;
-	(void)version;
 	(void)http;
 	if (!r->connection) {
 		const union MHD_ConnectionInfo *info =
@@ -105,7 +104,7 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *c, const ch
 		x->conn = info ? info->socket_context : NULL;
 		r->connection = c;
 		r->method = arena_strndup(&r->keep, method, strlen(method));
-		return begin(x);
+		return begin(x, version);
 	}
 	if (x->queued)
 		return MHD_YES;

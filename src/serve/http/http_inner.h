@@ -54,7 +54,7 @@ struct http {
 double http_clock(void);                /* seconds, never goes back */
 
 /* What two servers in a row could read differently is refused (request smuggling); NULL: nothing. */
-const char *request_ambiguous(const struct http_request *r);
+const char *request_ambiguous(const struct http_request *r, const char *version);
 void request_find_peer(struct http_request *r);
 
 void lanes_start(struct http *h);

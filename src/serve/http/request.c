@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+#include "serve/http/head.h"
 #include "serve/http/http_inner.h"
 
 const char *http_header(const struct http_request *r, const char *name)
@@ -35,19 +36,18 @@ unsigned http_header_count(const struct http_request *r, const char *name)
 
 const char *http_cookie(struct http_request *r, const char *name)
 {
-	const char *s = http_header(r, "Cookie");
+	const char *cookies = http_header(r, "Cookie");
+
+	return cookies ? head_cookie(cookies, name, &r->keep) : NULL;
+}
+
+/* libmicrohttpd (0.9.75) adds a line that goes on with a blank to the name of its header: of
+ * "Content-Length:", " 5" it makes "Content-Length5", and a proxy may make a length. */
+static bool goes_on(const char *key, const char *name)
+{
 	size_t size = strlen(name);
 
-	while (s && *s) {
-		size_t len;
-
-		s += strspn(s, " ;");
-		len = strcspn(s, ";");
-		if (len > size && !strncmp(s, name, size) && s[size] == '=')
-			return arena_strndup(&r->keep, s + size + 1, len - size - 1);
-		s += len;
-	}
-	return NULL;
+	return !strncasecmp(key, name, size) && key[size];
 }
 
 /* A name with a blank before its colon is none to us, and may be one to a proxy. */
@@ -59,11 +59,12 @@ static enum MHD_Result check_name(void *arg, enum MHD_ValueKind kind, const char
 
 	(void)kind;
 	(void)value;
-	*(bool *)arg &= *key && !key[strspn(key, token)];
+	*(bool *)arg &= *key && !key[strspn(key, token)] && !goes_on(key, "Content-Length") &&
+	                !goes_on(key, "Transfer-Encoding");
 	return MHD_YES;
 }
 
-const char *request_ambiguous(const struct http_request *r)
+const char *request_ambiguous(const struct http_request *r, const char *version)
 {
 	const char *coding = http_header(r, "Transfer-Encoding");
 	const char *length = http_header(r, "Content-Length");
@@ -77,6 +78,8 @@ const char *request_ambiguous(const struct http_request *r)
 		return "Content-Length: a number, please";
 	if (lengths > 1 || http_header_count(r, "Transfer-Encoding") > 1 || (lengths && coding))
 		return "the length of the body is said twice";
+	if (coding && strcmp(version, "HTTP/1.1"))      /* an older proxy knows no chunks */
+		return "Transfer-Encoding is not for HTTP/1.0";
 	if (coding && strcasecmp(coding, "chunked"))
 		return "Transfer-Encoding: only chunked is understood";
 	if (http_header_count(r, "Host") != 1)

@@ -103,7 +103,7 @@ function troubleCard(d) {
 		box.append(empty("None: every page answered at its last visit."));
 	else
 		box.append(el("ul", { class: "rows" }, ...f.sites.slice(0, SITES_SHOWN).map(s =>
-			el("li", {}, siteLink(s.site), el("span", { class: "soft" }, show(s.failing) + " of " + show(s.pages) + " pages fail, mostly by " + causeText(s.cause) + ", since " + day(s.since).slice(0, 10))))),
+			el("li", {}, siteLink(s.site), el("span", { class: "soft" }, show(s.failing) + " of " + show(s.pages) + " pages fail, mostly by " + causeText(s.cause) + ", since ", el("span", { class: "unbroken" }, day(s.since).slice(0, 10)))))),
 			el("p", { class: "links" }, el("a", { href: "#/pages?state=failing" }, show(f.n_pages) + " failing pages")));
 	return box;
 }

@@ -137,7 +137,7 @@ function sideBySide(items) {
 function differences(d) {
 	const seen = [["bytes", d.bytes], ["text", d.text], ["tags", d.tags]].filter(([, x]) => x).map(([name]) => name);
 	const lines = d.items.length ? sideBySide(d.items) : empty(seen.length ? "Nothing that a reader would see: it differs by " + seen.join(" and ") + " only." : "The two are the same.");
-	return [el("p", { class: "note" }, seen.length ? "They differ by " + seen.join(", ") + "." : ""),
+	return [el("p", { class: "note" }, seen.length ? "What differs: " + seen.join(", ") + "." : ""),
 		el("div", { class: "sides heads" }, el("h3", {}, day(d.from)), el("h3", {}, day(d.to))), lines];
 }
 

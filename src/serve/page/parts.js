@@ -27,10 +27,20 @@ function clip(text, most = NAME_MAX) {
 	return all.length > most ? all.slice(0, most - end - 1).join("") + "\u2026" + all.slice(-end).join("") : text;
 }
 
+/* A long URL is broken behind a slash, if there is one. */
+function breakable(text) {
+	return text.split(/(?<=\/)(?!\/)/).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+}
+
+/* `freshet run` within a text is a command. */
+function withCode(text) {
+	return text.split("`").map((part, i) => i % 2 ? el("code", {}, part) : part);
+}
+
 /* A name of a site, page or policy, as text of its own direction. */
 function named(text, most) {
 	const shown = plain(text), short = clip(shown, most);
-	return el("bdi", short === shown ? {} : { title: clip(shown, 2000) }, short);
+	return el("bdi", short === shown ? {} : { title: clip(shown, 2000) }, ...breakable(short));
 }
 
 function shortUrl(url) {

@@ -10,8 +10,11 @@ const GROUPS = [
 /* What may be written, in words. */
 const HINTS = {
 	DURATION: "a duration, as 30m, 12h or 1d", "N|N%": "a number, or a share as 5%", N: "a number", SPEC: "a name, or name:key=value,...",
-	HOW: "bytes, text, tags or near:BITS", "URL|MAIL": "a URL, or mailto: and an address", CIDR: "networks, as 10.0.0.0/8", RULE: "a host, a prefix, a glob or regex:",
+	HOW: "bytes, text, tags or near:BITS", "URL|MAIL": "a URL, or mailto: and an address", CIDR: "networks, as 10.0.0.0/8", FILE: "a file of the server; only `freshet set` sets it", RULE: "a host, a prefix, a glob or regex:",
 };
+
+/* It names a file of the server: `freshet set` sets it, on the server itself. */
+const isFile = s => s.values === "FILE";
 
 /* "a|b|c" is a choice; the rest is text. */
 function settingInput(s, value, id) {
@@ -21,7 +24,7 @@ function settingInput(s, value, id) {
 		for (const c of choices)
 			select.append(el("option", { value: c }, names[c] || c));
 		if (!choices.includes(value || s.default))
-			select.prepend(el("option", { value: "" }, ""));
+			select.prepend(el("option", { value: "" }, "not set"));
 		select.value = value || s.default || "";
 		return select;
 	}
@@ -39,7 +42,7 @@ function settingRow(s, value) {
 		isSet.replaceChildren(...(known(now1) ? [badge(["set", "c0"])] : []));
 		back.disabled = !known(now1);
 	};
-	const hint = (HINTS[s.values] || "") + (s.values === "N" && known(s.max) ? " from " + show(s.min) + " to " + show(s.max) : "");
+	const mine = may("admin") && !isFile(s), hint = (HINTS[s.values] || "") + (s.values === "N" && known(s.max) ? " from " + show(s.min) + " to " + show(s.max) : "");
 	const about = [hint, known(s.default) ? "default " + s.default : ""].filter(t => t).join("; ");
 	const sentence = s.help.charAt(0).toUpperCase() + s.help.slice(1) + (/[.!?]$/.test(s.help) ? "" : ".");
 	const save = async wanted => {
@@ -63,11 +66,11 @@ function settingRow(s, value) {
 	});
 	back.setAttribute("aria-label", "Default for " + s.name);
 	mark();
-	if (!may("admin"))
+	if (!mine)
 		input.disabled = true;
-	row.append(el("div", { class: "about" }, el("label", { for: id }, s.name), isSet, el("p", { class: "note" }, sentence),
-			about ? el("p", { class: "soft" }, about.charAt(0).toUpperCase() + about.slice(1)) : null),
-		el("div", { class: "line" }, input, ...(may("admin") ? [el("button", { type: "submit", "aria-label": "Save " + s.name }, "Save"), back] : [])), said);
+	row.append(el("div", { class: "about" }, el("label", { for: id }, s.name), isSet, el("p", { class: "note" }, ...withCode(sentence)),
+			about ? el("p", { class: "soft" }, ...withCode(about.charAt(0).toUpperCase() + about.slice(1))) : null),
+		el("div", { class: "line" }, input, ...(mine ? [el("button", { type: "submit", "aria-label": "Save " + s.name }, "Save"), back] : [])), said);
 	return row;
 }
 
