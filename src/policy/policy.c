@@ -108,6 +108,12 @@ const char *policy_chosen(const struct policy *p)
 	return p->ops->chosen ? p->ops->chosen(p) : p->spec;
 }
 
+void policy_hold(struct policy *p, const char *chosen)
+{
+	if (p->ops->hold)
+		p->ops->hold(p, chosen);
+}
+
 static const struct { const char *name, *text; } reasons[] = {
 #define REASON(code, number, name, text) [number] = { name, text },
 #include "base/reasons.def"

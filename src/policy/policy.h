@@ -97,6 +97,8 @@ struct policy_ops {
 	const char *(*explain)(const struct policy *);
 	/* The spec of the policy that it delegates to. */
 	const char *(*chosen)(const struct policy *);
+	/* From the next begin() on delegate to that one, whatever the budget. */
+	void (*hold)(struct policy *, const char *chosen);
 	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
 	/* Called between begin() and end(): add the score of every page that it would ask for
@@ -151,6 +153,8 @@ const char *policy_explain(const struct policy *p);
 /* The spec of the policy that does the work: its own, or that of the one it delegates to.
  * */
 const char *policy_chosen(const struct policy *p);
+/* Let it keep to what policy_chosen() has named; others do anyway. */
+void policy_hold(struct policy *p, const char *chosen);
 
 /* The policy's memory of one page: page_size bytes, zero at first. */
 static inline void *policy_page(struct policy *p, uint32_t page)

@@ -23,6 +23,28 @@ static int begin_with(struct planning *p, struct err *err)
 	return rc;
 }
 
+static int see_newest(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct store_cycle *newest = arg;
+
+	(void)err;
+	newest->number = c->number;
+	newest->open = c->open;
+	return 0;
+}
+
+/* Caches are those of a cycle that begins now.  While one is open, there is none. */
+static int allow_caches(struct resume_opts *ro, struct store *s, struct err *err)
+{
+	struct store_cycle newest = { 0 };
+	int rc = store_cycles(s, STORE_NEWEST, see_newest, &newest, err);
+
+	ro->snapshot = newest.number && !newest.open && ro->goal == GOAL_CHANGED;
+	if (ro->snapshot)
+		ro->before_cycle = newest.number + 1;
+	return rc;
+}
+
 int planning_open(struct planning *p, struct store *s, const struct planning_opts *opts,
                   struct err *err)
 {
@@ -30,7 +52,9 @@ int planning_open(struct planning *p, struct store *s, const struct planning_opt
 
 	p->opts = *opts;
 	p->store = s;
-	rc = resume(&p->r, s, &opts->resume, err);
+	rc = opts->resume.snapshot ? allow_caches(&p->opts.resume, s, err) : 0;
+	if (rc == 0)
+		rc = resume(&p->r, s, &p->opts.resume, err);
 	if (rc < 0)
 		return rc;
 	rc = guarantee_cycles(opts->max_age, opts->resume.cycle_seconds,
@@ -72,19 +96,20 @@ static void find_page(struct explanation *x, const struct engine *e)
 	}
 }
 
-/* A plan of every page.  With all of the budget auto would choose another policy, so it is
- * made by the one that was chosen. */
+/* A plan of every page.  With all of the budget auto would choose another policy, so it keeps
+ * to the one that it chose. */
 static int plan_all(struct planning *p, struct err *err)
 {
 	struct resume_opts ro = p->opts.resume;
 	uint32_t max_age = p->r.engine.rules.max_age;
+	const char *chosen = copy_text(&p->texts, policy_chosen(p->r.policy));
 	int rc;
 
-	ro.policy = copy_text(&p->texts, policy_chosen(p->r.policy));
 	resume_release(&p->r);
 	rc = resume(&p->r, p->store, &ro, err);
 	if (rc < 0)
 		return rc;
+	policy_hold(p->r.policy, chosen);
 	p->r.engine.rules.max_age = max_age;
 	p->r.engine.retry.share = (struct share){ 100, true };
 	return dry_cycle(&p->r, p->opts.now, p->r.has.loaded.n_here, err);

@@ -13,19 +13,43 @@
 #define SAMPLES 64              /* pages that tell whether the file is of this store */
 
 /* What the file is about. */
-struct about { uint64_t key; struct tally n; uint32_t zero; };
+struct about { uint64_t key; uint32_t n_pages, zero; };
+
+/* Hashes of what was counted before, ascending, and of what is new. */
+struct hashes { VEC(uint64_t) kept; struct map fresh; };
 
 struct counting {
 	struct tally n;
-	struct map sites, dirs;         /* by hash */
+	struct hashes sites, dirs;
 	struct buf name, last;          /* last: the URL before */
 	struct url_dirs last_dirs;
 	struct progress *progress;
 };
 
-static void add(struct map *m, const char *s, size_t size)
+static int ascending(const void *pa, const void *pb)
 {
-	map_intern(m, hash_bytes(s, size, 1), 0, NULL);
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void add(struct hashes *h, const char *s, size_t size)
+{
+	uint64_t key = hash_bytes(s, size, 1);
+
+	if (!h->kept.n || !bsearch(&key, h->kept.v, h->kept.n, sizeof key, ascending))
+		map_intern(&h->fresh, key, 0, NULL);
+}
+
+static uint32_t count(const struct hashes *h)
+{
+	return (uint32_t)(h->kept.n + h->fresh.n);
+}
+
+static void release(struct hashes *h)
+{
+	vec_release(&h->kept);
+	map_release(&h->fresh);
 }
 
 /* As place_page() of pages.c does: only what the URL before has not is looked up. */
@@ -82,23 +106,19 @@ static int find_key(struct store *s, uint32_t n, uint64_t *ret, struct err *err)
 	return store_pages_get(s, pages, SAMPLES, hash_page, ret, err);
 }
 
-static void read_map(struct frozen *f, struct map *m, uint32_t n)
+/* Both ways. */
+static void freeze(struct frozen *f, struct hashes *h)
 {
-	frozen_check(f, n <= f->left / sizeof(uint64_t));
-	for (uint32_t i = 0; i < n && !f->bad; i++) {
-		uint64_t key = 0;
+	const struct map *m = &h->fresh;
 
-		frozen_value(f, &key);
-		map_intern(m, key, 0, NULL);
-	}
-	frozen_check(f, m->n == n);
-}
-
-static void write_map(struct frozen *f, const struct map *m)
-{
-	for (size_t i = 0; i < m->cap; i++)
+	for (size_t i = 0; i < m->cap && !f->thaw; i++)
 		if (m->slots[i].used > m->clears)
-			frozen_value(f, &m->slots[i].key);
+			vec_push(&h->kept, m->slots[i].key);
+	if (!f->thaw && h->kept.n)
+		qsort(h->kept.v, h->kept.n, sizeof *h->kept.v, ascending);
+	frozen_vec(f, &h->kept);
+	for (size_t i = 1; i < h->kept.n && f->thaw; i++)
+		frozen_check(f, h->kept.v[i - 1] < h->kept.v[i]);
 }
 
 /* Take what was counted before, if it is of this store. */
@@ -111,33 +131,34 @@ static int read_kept(struct counting *c, struct store *s, uint64_t n_pages, stru
 
 	if (!cachefile_open(&f, store_file(s), TALLY_END, &a, sizeof a))
 		return 0;
-	if (!a.n.pages || a.n.pages > n_pages || (rc = find_key(s, a.n.pages, &key, err)) < 0 ||
+	if (!a.n_pages || a.n_pages > n_pages || (rc = find_key(s, a.n_pages, &key, err)) < 0 ||
 	    key != a.key) {
 		cachefile_leave(&f);
 		return rc;
 	}
-	read_map(&f, &c->sites, a.n.sites);
-	read_map(&f, &c->dirs, a.n.dirs);
-	c->n.pages = a.n.pages;
-	if (!cachefile_close(&f)) {
-		map_release(&c->sites);
-		map_release(&c->dirs);
-		c->n.pages = 0;
+	freeze(&f, &c->sites);
+	freeze(&f, &c->dirs);
+	if (cachefile_close(&f)) {
+		c->n.pages = a.n_pages;
+	} else {
+		release(&c->sites);
+		release(&c->dirs);
 	}
 	return 0;
 }
 
-static int write_kept(const struct counting *c, struct store *s, struct err *err)
+/* The last use of what was counted. */
+static int write_kept(struct counting *c, struct store *s, struct err *err)
 {
-	struct about a = { .n = c->n };
+	struct about a = { .n_pages = c->n.pages };
 	struct frozen f;
 	struct output *o;
-	int rc = find_key(s, a.n.pages, &a.key, err);
+	int rc = find_key(s, a.n_pages, &a.key, err);
 
 	if (rc < 0 || !(o = cachefile_begin(&f, store_file(s), TALLY_END, &a, sizeof a)))
 		return rc;
-	write_map(&f, &c->sites);
-	write_map(&f, &c->dirs);
+	freeze(&f, &c->sites);
+	freeze(&f, &c->dirs);
 	cachefile_end(&f, o);
 	return 0;
 }
@@ -160,14 +181,14 @@ int tally_count(struct tally *ret, struct store *s, struct progress *progress,
 		if (progress)
 			progress_end(progress);
 	}
-	c.n.sites = (uint32_t)c.sites.n;
-	c.n.dirs = (uint32_t)c.dirs.n;
+	c.n.sites = count(&c.sites);
+	c.n.dirs = count(&c.dirs);
 	if (rc == 0 && c.n.pages - kept >= WORTH)
 		rc = write_kept(&c, s, err);
 	if (rc == 0)
 		*ret = c.n;
-	map_release(&c.sites);
-	map_release(&c.dirs);
+	release(&c.sites);
+	release(&c.dirs);
 	buf_release(&c.name);
 	buf_release(&c.last);
 	return rc;

@@ -22,6 +22,7 @@
  * describes the repository as it was when the cycle began.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/when.h"
 #include "graph/graph.h"
@@ -45,6 +46,7 @@ struct auto_state {
 	uint32_t pages, budget;
 	bool links;
 	enum goal goal;
+	char held[256];                 /* the one to keep to, or empty */
 	char text[640];
 };
 
@@ -113,6 +115,8 @@ static enum reason_to reason_for(const struct auto_state *s, const struct view *
 {
 	if (s->goal == GOAL_ALIVE)
 		return TO_CHOOSE;
+	if (s->held[0])
+		return strcmp(s->held, s->sweep->spec) ? TO_CHOOSE : TO_SWEEP;
 	if (s->budget >= s->pages)
 		return TO_SWEEP;
 	return v->aim == AIM_FRESHNESS && s->flat && s->share_before >= SCARCE ? TO_TAKE_TURNS
@@ -188,6 +192,13 @@ static const char *auto_chosen(const struct policy *p)
 	const struct auto_state *s = p->state;
 
 	return !s->main ? p->spec : s->reason == TO_CHOOSE ? s->main->spec : s->sweep->spec;
+}
+
+static void auto_hold(struct policy *p, const char *chosen)
+{
+	struct auto_state *s = p->state;
+
+	snprintf(s->held, sizeof s->held, "%s", chosen);
 }
 
 static const char *history_text(const struct auto_state *s)
@@ -299,6 +310,7 @@ const struct policy_ops policy_auto = {
 	.end = auto_end,
 	.explain = auto_explain,
 	.chosen = auto_chosen,
+	.hold = auto_hold,
 	.release = auto_release,
 	.freeze = auto_freeze,
 };

@@ -3,6 +3,7 @@
  * draws them. */
 #include <stdio.h>
 
+#include "base/log.h"
 #include "repo/sqlite/store_sqlite.h"
 
 /* migrations[v] takes a database from version v to v + 1. */
@@ -147,6 +148,9 @@ int sqlite_migrate(struct store_sqlite *s, bool closed, struct err *err)
 		return err_set(err, E_STORE, "%s: made by an older freshet (schema %d, not %d) and "
 		               "read-only: copy it to where it can be brought up to date", s->path,
 		               version, STORE_SCHEMA);
+	if (version > 0 && version < STORE_SCHEMA)
+		log_info("%s: its tables are brought up to date, once; large ones take minutes",
+		         s->path);
 	for (; rc == 0 && version < STORE_SCHEMA; version++)
 		rc = migrate_once(s, version, err);
 	return rc;
