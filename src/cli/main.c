@@ -6,10 +6,12 @@
  *   freshet [common options] COMMAND [options] [arguments]
  */
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "cli/frame/command.h"
 #include "cli/frame/command_line.h"
 #include "cli/frame/confine.h"
@@ -91,6 +93,32 @@ static int run_command(const struct command *c, bool named, int argc, char **arg
 	return rc;
 }
 
+/* OpenSSL that has no memory while it starts crashes later, or does without a hash.  So it ends
+ * as we do: with a message. */
+static void *crypto_alloc(size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return mem_alloc(size);
+}
+
+static void *crypto_resize(void *p, size_t size, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	if (size)
+		return mem_resize(p, size, 1);
+	free(p);
+	return NULL;
+}
+
+static void crypto_free(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(p);
+}
+
 int main(int argc, char **argv)
 {
 	struct err err = { 0 };
@@ -100,6 +128,7 @@ int main(int argc, char **argv)
 	int rc = 0;
 
 	signal(SIGPIPE, SIG_DFL);
+	CRYPTO_set_mem_functions(crypto_alloc, crypto_resize, crypto_free);
 	terminal_begin(TERMINAL_AUTO, false);   /* until the options are known */
 	c = find_command(&argc, argv, &named, &rc, &err);
 	if (c)
