@@ -271,5 +271,5 @@ int http_decode(struct buf *out, const char *encoding, size_t encoding_size,
 	if (size < SIZE_MAX / HTTP_RATIO_MAX - HTTP_RATIO_FREE &&
 	    most > size * HTTP_RATIO_MAX + HTTP_RATIO_FREE + PIECE)
 		most = size * HTTP_RATIO_MAX + HTTP_RATIO_FREE + PIECE;
-	return cell_call(CELL_DECODE, parts, 2, most, out, err);
+	return cell_call(CELL_DECODE, parts, 2, most, out, NULL, NULL, err);
 }

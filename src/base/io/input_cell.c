@@ -23,6 +23,7 @@
 #define FIRST_OUT PIECE                 /* bytes of the first answer; then more, */
 #define MOST_OUT ((size_t)1 << 20)      /* up to this many, and a piece */
 #define SEGMENTS_MAX 4096
+#define STILL_MAX 8                     /* answers one after the other that take no byte */
 
 enum mode { BEGIN, DECODE, TRIAL };
 
@@ -44,6 +45,7 @@ struct apart {
 	size_t at, given;               /* next byte of the answer; bytes of this segment before */
 	size_t start;                   /* what pos counts from, in raw.data */
 	size_t most;                    /* bytes of the next answer */
+	unsigned n_still;               /* answers that took no byte */
 	uint64_t careful_until;         /* offset in the file: one member at a time before it */
 	struct err why;                 /* of the last segment */
 };
@@ -145,7 +147,7 @@ static int send_work(struct codec *c, enum mode mode, const struct raw *r, size_
 {
 	struct apart *a = c->apart;
 	bool eof = r->eof && start + size == r->len;
-	struct text parts[] = { { 0 }, { (const char *)r->data + start, size },
+	struct text parts[] = { { 0 }, { size ? (const char *)r->data + start : NULL, size },
 	                        { r->name, strlen(r->name) + 1 } };
 	size_t room = a->most + PIECE + sizeof a->segments + sizeof(struct err) + 64;
 
@@ -209,13 +211,28 @@ int apart_begin(struct codec *c, const char *name, const uint8_t *dictionary, si
 	return rc;
 }
 
-/* What the cell says, none of which is believed: data, segments, a message, and how many of
- * both. */
-static bool open_answer(struct apart *a, size_t size)
+/* Could the decoder have said this?  from, between, member: where it was before, as offsets of
+ * the file.  Members begin where one may begin, and nothing goes backwards: what resyncs looks
+ * behind the member, and would do so for ever. */
+static bool is_sound(const struct segment *s, uint64_t from, uint64_t to, bool between,
+                     uint64_t member)
 {
+	bool here = between && s->member >= from && s->member <= to;
+
+	return to >= from && s->rc <= 1 && s->rc > ERR_FIRST &&
+	       (s->rc == 1 || cell_may_say((int)s->rc)) &&
+	       (here || (s->member == member && !(between && s->rc < 0)));
+}
+
+/* What the cell says, none of which is believed: data, segments, a message, and how many of
+ * both.  size: of the bytes that it got, which begin at a->start. */
+static bool open_answer(const struct codec *c, const struct raw *r, size_t size)
+{
+	struct apart *a = c->apart;
 	size_t fixed = sizeof a->why.text + 2 * sizeof(uint64_t), sum = 0;
+	uint64_t data, n, first = r->base + a->start, from = raw_offset(r), member = c->member;
+	bool between = c->between;
 	struct parcel p;
-	uint64_t data, n;
 
 	if (a->answer.size < fixed)
 		return false;
@@ -231,12 +248,16 @@ static bool open_answer(struct apart *a, size_t size)
 	for (size_t i = 0; i < n; i++) {
 		const struct segment *s = &a->segments[i];
 
-		if (s->size > data - sum || s->pos > size || s->rc > 1 || s->rc <= ERR_FIRST ||
-		    (s->rc <= 0 && i + 1 < n))
+		if (s->size > data - sum || s->pos > size || (s->rc <= 0 && i + 1 < n) ||
+		    !is_sound(s, from, first + s->pos, between, member))
 			return false;
 		sum += (size_t)s->size;
+		from = first + s->pos;
+		between = s->between != 0;
+		member = s->member;
 	}
 	a->n = (size_t)n;
+	a->n_still = from > raw_offset(r) || a->segments[n - 1].rc <= 0 ? 0 : a->n_still + 1;
 	return sum == data;
 }
 
@@ -270,21 +291,17 @@ static int ask(struct codec *c, struct raw *r, struct err *err)
 		if (rc == 0)
 			rc = send_work(c, DECODE, r, a->start, size, careful, &why);
 		a->n = a->next = a->at = a->given = 0;
-		if (rc == 0 && !open_answer(a, size))
+		if (rc == 0 && !open_answer(c, r, size))
 			rc = err_set(&why, E_READER, "the answer of what unpacked it makes no sense");
-		if (rc == 0) {
-			const struct segment *last = &a->segments[a->n - 1];
-
-			/* neither taken nor given anything: it would go on for ever */
-			if (last->rc == 1 && a->start + last->pos == r->pos && !a->segments[0].size &&
-			    a->n == 1 && raw_avail(r) >= 4)
-				rc = err_set(&why, E_READER, "what unpacked it stands still");
-		}
+		if (rc == 0 && a->n_still > STILL_MAX)
+			rc = err_set(&why, E_READER, "what unpacked it stands still");
 		if (rc == 0) {
 			a->most = a->most * 2 < MOST_OUT ? a->most * 2 : MOST_OUT;
 			return 0;
 		}
-		a->n = 0;
+		a->n = a->n_still = 0;
+		if (a->cell && rc == E_READER)
+			cell_distrust(a->cell);
 		drop_cell(a);
 		if (rc != E_READER) {
 			if (err)

@@ -27,7 +27,8 @@
 #define SHARED_SIZE ((size_t)128 << 20) /* addresses; only what is used is memory */
 #define SHARED_KEPT ((size_t)1 << 20)   /* memory that an idle cell keeps */
 #define SLACK 65536
-#define IDLE_FACTOR 10                  /* a cell that sleeps has so much more time */
+#define IDLE_FACTOR 3                   /* seconds of the clock that a cell may sleep */
+#define BUSY_FACTOR 10                  /* and those for one of its processor */
 
 struct cell {
 	struct cell *next;              /* in the list of idle ones */
@@ -51,11 +52,16 @@ static uint64_t n_made, n_died;
 int cells_begin(const struct cell_table *t)
 {
 	struct rlimit files;
+	struct sigaction on_end;
 	int ends[2];
 
 	/* the limit of files counts for shared memory, too */
 	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < SHARED_SIZE)
 		return EFBIG;
+	/* who ignores the ends of its children (and so may have started us) loses their numbers
+	 * to others, and must not kill by number */
+	if (sigaction(SIGCHLD, NULL, &on_end) == 0 && on_end.sa_handler == SIG_IGN)
+		signal(SIGCHLD, SIG_DFL);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return errno;
 	table = *t;
@@ -93,7 +99,7 @@ static int order(uint64_t size, int socket, int memory, pid_t *ret)
 	struct iovec v = { &o, sizeof o };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &c,
 	                    .msg_controllen = sizeof c };
-	struct cell_made a;
+	struct cell_made a = { 0 };
 	int fd[2] = { socket, memory };
 	ssize_t n;
 
@@ -165,16 +171,16 @@ static int make(struct cell **ret, size_t size, struct err *err)
 	               strerror(rc));
 }
 
-/* What it died of, or -1: nobody can say. */
-static int end(struct cell *c, bool kill_it)
+/* What it died of, or -1: nobody can say.  It is killed, for one that was taken over need not
+ * leave because we do; one that is dead already died of something else. */
+static int end(struct cell *c)
 {
 	int status = -1;
 
 	if (c->dead)
 		return -1;
 	close(c->fd);
-	if (kill_it)
-		kill(c->pid, SIGKILL);
+	kill(c->pid, SIGKILL);
 	while (waitpid(c->pid, &status, 0) < 0)
 		if (errno != EINTR) {
 			status = -1;
@@ -208,13 +214,21 @@ void cell_give(struct cell *c)
 	if (!c)
 		return;
 	if (c->dead || c->n_works >= CELL_WORKS_MAX || to_maker < 0) {
-		end(c, false);
+		end(c);
 		free(c);
 		return;
 	}
 	pthread_mutex_lock(&lock);
 	c->next = idle;
 	idle = c;
+	pthread_mutex_unlock(&lock);
+}
+
+void cell_distrust(struct cell *c)
+{
+	end(c);
+	pthread_mutex_lock(&lock);
+	n_died++;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -226,7 +240,7 @@ void cells_end(void)
 		return;
 	for (struct cell *c = idle; c; c = next) {
 		next = c->next;
-		end(c, false);
+		end(c);
 		free(c);
 	}
 	idle = NULL;
@@ -253,28 +267,28 @@ static double seconds_of(clockid_t clock)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Wait for the answer.  True: it is there.  Looked at once a second, so that a machine that
- * is busy does not count as a cell that is slow. */
+/* Wait for the answer.  True: it is there.  Looked at once a second.  What counts is processor
+ * time, so that a busy machine is no slow cell; one that only sleeps has little longer by the clock. */
 static bool wait_answer(struct cell *c, bool *ret_late)
 {
-	double began = 0, used = 0;
+	double began = seconds_of(CLOCK_MONOTONIC), first = -1;
 	clockid_t clock;
 	char done;
 
 	for (;;) {
 		ssize_t n = recv(c->fd, &done, 1, 0);
+		double used = 0;
 
 		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
 			return n == 1;
-		if (clock_getcpuclockid(c->pid, &clock))
-			continue;
-		if (began <= 0) {
-			began = seconds_of(CLOCK_MONOTONIC) - 1;
-			used = seconds_of(clock) - 1;
-			used = used > 0 ? used : 0;
-		}
-		*ret_late = seconds_of(clock) - used > table.seconds ||
-			seconds_of(CLOCK_MONOTONIC) - began > IDLE_FACTOR * table.seconds;
+		if (clock_getcpuclockid(c->pid, &clock) == 0)
+			used = seconds_of(clock);
+		if (first < 0)
+			first = used > 1 ? used - 1 : 0;
+		used -= first;
+		*ret_late = used > table.seconds ||
+			seconds_of(CLOCK_MONOTONIC) - began >
+				IDLE_FACTOR * table.seconds + BUSY_FACTOR * used;
 		if (*ret_late)
 			return false;
 	}
@@ -283,7 +297,7 @@ static bool wait_answer(struct cell *c, bool *ret_late)
 /* It is dead, or has to be.  *ret_again: that was none of the page's doing. */
 static int say_dead(struct cell *c, bool late, bool *ret_again, struct err *err)
 {
-	int status = end(c, true);
+	int status = end(c);
 
 	pthread_mutex_lock(&lock);
 	n_died++;
@@ -338,6 +352,16 @@ void cell_clean(char *text, size_t size)
 			*text = '?';
 }
 
+static int say_nonsense(struct err *err)
+{
+	return err_set(err, E_READER, "the answer of what read it makes no sense");
+}
+
+bool cell_may_say(int rc)
+{
+	return rc == 0 || rc == E_PARSE || rc == E_LIMIT;
+}
+
 /* Copy the answer, of which nothing is believed. */
 static int get(struct cell *c, const struct cell_head *asked, struct buf *ret, struct err *err)
 {
@@ -346,8 +370,8 @@ static int get(struct cell *c, const struct cell_head *asked, struct buf *ret, s
 
 	memcpy(h, c->shared, sizeof *h);
 	rc = h->rc;
-	if (h->answer_size >= asked->answer_room || (rc != 0 && (rc <= ERR_FIRST || rc >= 0)))
-		rc = err_set(err, E_READER, "the answer of what read it makes no sense");
+	if (h->answer_size >= asked->answer_room || !cell_may_say(rc))
+		rc = say_nonsense(err);
 	else
 		buf_add(ret, c->shared + asked->answer_at, (size_t)h->answer_size);
 	if (rc == h->rc && rc) {
@@ -367,6 +391,7 @@ static int ask(struct cell *c, enum cell_work work, const struct text *parts, si
 	char go = 1;
 	bool late = false;
 	ssize_t sent;
+	int rc;
 
 	*ret_again = false;
 	if (c->dead)
@@ -378,7 +403,10 @@ static int ask(struct cell *c, enum cell_work work, const struct text *parts, si
 		;
 	if (sent != 1 || !wait_answer(c, &late))
 		return say_dead(c, late, ret_again, err);
-	return get(c, &h, ret, err);
+	rc = get(c, &h, ret, err);
+	if (rc == E_READER)
+		cell_distrust(c);
+	return rc;
 }
 
 int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
@@ -390,9 +418,9 @@ int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size
 }
 
 int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t most,
-              struct buf *ret, struct err *err)
+              struct buf *ret, cell_check *check, void *arg, struct err *err)
 {
-	size_t room = most;
+	size_t room = most, before = ret->size;
 	bool again = false;
 	int rc;
 
@@ -406,6 +434,10 @@ int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t mo
 		if (rc < 0)
 			return rc;
 		rc = ask(c, work, parts, n, most, ret, &again, err);
+		if (rc == 0 && check && !check(arg, ret->data + before, ret->size - before)) {
+			rc = say_nonsense(err);
+			cell_distrust(c);
+		}
 		cell_give(c);
 		if (!again)
 			break;

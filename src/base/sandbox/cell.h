@@ -13,7 +13,8 @@
  *
  * The answer of a cell is as hostile as the bytes: it is copied before anything is looked at,
  * and its readers check all of it (parcel.h).  Blind spot: a page that has taken a cell over
- * may falsify the answers about the pages that this cell reads later, CELL_WORKS_MAX at most.
+ * may falsify the answers about the pages that this cell reads later, CELL_WORKS_MAX at most, as
+ * long as they make sense.
  */
 #ifndef BASE_SANDBOX_CELL_H
 #define BASE_SANDBOX_CELL_H
@@ -56,17 +57,22 @@ void cells_end(void);
 bool cells_do(enum cell_work work);
 
 /* One work in a cell that is idle.  `most`: bytes of the answer, which are appended to *ret.
- * The result and the error are those of the work, or E_READER. */
+ * check: does the answer make sense?  NULL: any does.  A cell that lied does no other work.
+ * The result and the error are those of the work (cell_may_say()), or E_READER. */
+typedef bool cell_check(void *arg, const char *answer, size_t size);
 MUST_CHECK int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t most,
-                         struct buf *ret, struct err *err);
+                         struct buf *ret, cell_check *check, void *arg, struct err *err);
 
 /* A cell for works that belong together, until it is given back. */
 struct cell;
 MUST_CHECK int cell_take(struct cell **ret, size_t room, struct err *err);
 MUST_CHECK int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
                         size_t most, struct buf *ret, struct err *err);
+void cell_distrust(struct cell *c);     /* it lied: it dies, and is to be given back */
 void cell_give(struct cell *c);         /* NULL is fine */
 
+/* Is this something that bytes are guilty of?  Other errors would end the whole command. */
+bool cell_may_say(int rc);
 /* What a terminal would obey becomes '?'; size: of the text with its NUL. */
 void cell_clean(char *text, size_t size);
 

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -59,6 +60,27 @@ static bool limit(int what, size_t most)
 	return setrlimit(what, &l) == 0;
 }
 
+/* Keep the socket and nothing else. */
+static bool close_others(int from)
+{
+	if (from != SOCKET_FD && dup2(from, SOCKET_FD) < 0)
+		return false;
+	if (syscall(SYS_close_range, SOCKET_FD + 1, ~0u, 0))
+		for (long fd = sysconf(_SC_OPEN_MAX) - 1; fd > SOCKET_FD; fd--)
+			close((int)fd);
+	for (int fd = 0; fd < SOCKET_FD; fd++)
+		if (!CALLS_SANITIZED || fd != STDERR_FILENO)    /* a sanitizer says what it found */
+			close(fd);
+	return true;
+}
+
+/* Variables may have secrets; what was taken over could say them in its answers. */
+static void forget_environment(void)
+{
+	for (char **e = environ; e && *e; e++)
+		explicit_bzero(*e, strlen(*e));
+}
+
 /* All that is left out of force here the seccomp filter has, too; where the kernel lacks one of
  * them there is the other. */
 static bool lock_up(const struct cell_table *t, int from)
@@ -72,12 +94,9 @@ static bool lock_up(const struct cell_table *t, int from)
 	prctl(PR_SET_DUMPABLE, 0);
 	if (!CALLS_SANITIZED && !limit(RLIMIT_AS, size_now() + memory))
 		return false;
-	if (from != SOCKET_FD && dup2(from, SOCKET_FD) < 0)
+	if (!close_others(from))
 		return false;
-	(void)!syscall(SYS_close_range, SOCKET_FD + 1, ~0u, 0);
-	for (int fd = 0; fd < SOCKET_FD; fd++)
-		if (!CALLS_SANITIZED || fd != STDERR_FILENO)    /* a sanitizer says what it found */
-			close(fd);
+	forget_environment();
 	if (!limit(RLIMIT_CORE, 0) || !limit(RLIMIT_FSIZE, 0))
 		return false;
 	(void)!reach_limit(&nothing, &l);

@@ -23,6 +23,8 @@ enum flag {
 #define ANSWER_ROOM ((size_t)48 << 20)  /* of links; and of the words of a page, */
 #define ANSWER_FACTOR 6                 /* which are as many as its bytes allow */
 
+#define LINKS_SIZE_MAX ((RECORD_LINKS_MAX + 1) * ((size_t)URL_SIZE_MAX + 1))
+
 /* ---- in the cell ---- */
 
 static struct text from_rule(struct parcel *p, char to[IGNORE_NAME_MAX])
@@ -163,13 +165,13 @@ static void put_work(struct analyser *a, const struct analyse_input *in)
 		put_ignore(&a->asked, g);
 }
 
-/* Canonical URLs and words, blanks between. */
+/* Canonical URLs and words, blanks between; no more than RECORD_LINKS_MAX can be. */
 static bool is_ascii(struct text t)
 {
 	for (size_t i = 0; i < t.size; i++)
-		if (t.s[i] < ' ' || t.s[i] == 127)
+		if ((unsigned char)t.s[i] < ' ' || (unsigned char)t.s[i] >= 127)
 			return false;
-	return true;
+	return t.size <= LINKS_SIZE_MAX;
 }
 
 static bool is_hex(struct text t)
@@ -183,7 +185,7 @@ static bool is_title(struct text t)
 		uint32_t c;
 
 		n = utf8_get(t.s + i, t.size - i, &c);
-		if (!n)
+		if (!n || !c)
 			return false;
 	}
 	return t.size <= EXTRACT_TITLE_MAX;
@@ -212,8 +214,13 @@ static bool take_words(struct parcel *p, struct word_counts *page)
 	return true;
 }
 
-static bool take_answer(struct analyser *a, struct parcel *p, struct record *r)
+struct taking { struct analyser *a; struct record *r; };
+
+static bool take_answer(void *arg, const char *answer, size_t size)
 {
+	struct analyser *a = ((struct taking *)arg)->a;
+	struct record *r = ((struct taking *)arg)->r;
+	struct parcel *p = &(struct parcel){ answer, size, false };
 	int64_t *const facts[] = { &r->facts.text, &r->facts.words, &r->facts.images,
 	                           &r->facts.tables, &r->facts.emails, &r->facts.outlinks };
 
@@ -241,7 +248,6 @@ int analyse(struct analyser *a, const struct analyse_input *in, struct record *r
             struct err *err)
 {
 	struct record found = *r;
-	struct parcel p = { 0 };
 	int rc;
 
 	if (!cells_do(CELL_PAGE)) {
@@ -252,12 +258,8 @@ int analyse(struct analyser *a, const struct analyse_input *in, struct record *r
 	buf_clear(&a->answer);
 	rc = cell_call(CELL_PAGE, (struct text[]){ { a->asked.data, a->asked.size },
 	               { in->body, in->size } }, 2, ANSWER_ROOM + ANSWER_FACTOR * in->size,
-	               &a->answer, err);
-	if (rc < 0)
-		return rc;
-	p = (struct parcel){ buf_text(&a->answer), a->answer.size, false };
-	if (!take_answer(a, &p, &found))
-		return err_set(err, E_READER, "the answer of what read it makes no sense");
-	*r = found;
-	return 0;
+	               &a->answer, take_answer, &(struct taking){ a, &found }, err);
+	if (rc == 0)
+		*r = found;
+	return rc;
 }

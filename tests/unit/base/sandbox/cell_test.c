@@ -30,6 +30,14 @@ static bool is(struct text t, const char *word)
 	return t.size == strlen(word) && !memcmp(t.s, word, t.size);
 }
 
+static void pause_for_ever(void)
+{
+	char never;
+
+	for (;;)
+		(void)!read(3, &never, 1);
+}
+
 /* Does what its first part says, with its second. */
 static int act(const struct text *p, size_t n, struct buf *out, struct err *err)
 {
@@ -74,6 +82,20 @@ static int act(const struct text *p, size_t n, struct buf *out, struct err *err)
 		mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (is(p[0], "exit"))
 		_exit(0);
+	if (is(p[0], "sleep"))
+		pause_for_ever();
+	if (is(p[0], "stay")) {         /* says that it is done, and never is */
+		(void)!write(3, "", 1);
+		pause_for_ever();
+	}
+	if (is(p[0], "secret"))
+		buf_str(out, getenv("CELL_TEST_SECRET") ? getenv("CELL_TEST_SECRET") : "none");
+	if (is(p[0], "files"))          /* descriptors that it has */
+		for (int fd = 0; fd < 1024; fd++)
+			if (write(fd, "", 0) == 0)
+				buf_printf(out, "%d ", fd);
+	if (is(p[0], "lie-stop"))       /* as if the user had stopped the command */
+		return err_set(err, E_STOP, "stopped");
 	if (is(p[0], "lie-size"))
 		out->size = (size_t)1 << 40;
 	return is(p[0], "lie-code") ? -5000 : 0;
@@ -99,7 +121,7 @@ static int finish(void **state)
 static int ask(const char *what, const char *with, struct buf *ret, struct err *err)
 {
 	return cell_call(CELL_PAGE, (struct text[]){ { what, strlen(what) },
-	                 { with, strlen(with) } }, 2, 1000, ret, err);
+	                 { with, strlen(with) } }, 2, 1000, ret, NULL, NULL, err);
 }
 
 static void answers(void **state)
@@ -123,7 +145,7 @@ static void answers(void **state)
 	for (size_t i = 0; i < 20 << 20; i++)
 		large[i] = (char)(i * 7 + (i >> 13));
 	buf_clear(&b);
-	assert_int_equal(cell_call(CELL_PAGE, parts, 4, 200 << 20, &b, &err), 0);
+	assert_int_equal(cell_call(CELL_PAGE, parts, 4, 200 << 20, &b, NULL, NULL, &err), 0);
 	assert_int_equal(b.size, (20 << 20) + 1);
 	assert_true(b.data[0] == 'x' && !memcmp(b.data + 1, large, 20 << 20));
 	buf_clear(&b);
@@ -137,12 +159,13 @@ static void deaths(void **state)
 {
 	static const struct { const char *what, *why; bool calls; } tries[] = {
 		{ "null", "signal 11", false }, { "loop", "longer than 1 s", false },
-		{ "bomb", "signal 6", false },
+		{ "bomb", "signal 6", false }, { "sleep", "longer than 1 s", false },
 		{ "exit", "", false }, { "socket", "system call", true },
 		{ "open", "system call", true }, { "write", "system call", true },
 		{ "exec", "system call", true }, { "fork", "system call", true },
 		{ "kill", "system call", true }, { "run", "system call", true },
 		{ "lie-size", "makes no sense", false }, { "lie-code", "makes no sense", false },
+		{ "lie-stop", "makes no sense", false },
 	};
 	struct buf b;
 
@@ -164,6 +187,76 @@ static void deaths(void **state)
 		assert_string_equal(buf_text(&b), tries[i].what);
 	}
 	assert_int_equal(access("/tmp/cell_test.file", F_OK), -1);
+	buf_release(&b);
+}
+
+/* A cell has its socket and no descriptor else, whatever we had open, and none of the secrets of
+ * our environment.  One that pretends to be done and stays keeps nobody. */
+static void has_nothing(void **state)
+{
+	int fds[2] = { open("/dev/null", O_WRONLY), fcntl(1, F_DUPFD, 900) };
+	struct err err;
+	struct buf b;
+
+	(void)state;
+	assert_int_equal(setenv("CELL_TEST_SECRET", "hidden", 1), 0);
+	assert_int_equal(cells_begin(&acts), 0);
+	buf_init(&b, BUF_NO_LIMIT);
+	assert_int_equal(ask("files", "", &b, &err), 0);
+	assert_string_equal(buf_text(&b), CALLS_SANITIZED ? "2 3 " : "3 ");
+	buf_clear(&b);
+	assert_int_equal(ask("secret", "", &b, &err), 0);
+	assert_string_equal(buf_text(&b), "none");
+	buf_clear(&b);
+	(void)!ask("stay", "", &b, &err);       /* says again what it said before: none of ours */
+	assert_true(b.size < 1000);
+	cells_end();
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	close(fds[0]);
+	close(fds[1]);
+	buf_release(&b);
+}
+
+static bool is_never_sound(void *arg, const char *answer, size_t size)
+{
+	*(int *)arg += size == 1 && *answer == 'x';
+	return false;
+}
+
+/* One that lied is not asked again. */
+static void liars(void **state)
+{
+	struct text parts[] = { { "pid", 3 }, { "", 0 } }, echo[] = { { "echo", 4 }, { "x", 1 } };
+	struct err err;
+	struct buf a, b;
+	int n = 0;
+
+	(void)state;
+	buf_init(&a, BUF_NO_LIMIT);
+	buf_init(&b, BUF_NO_LIMIT);
+	assert_int_equal(cell_call(CELL_PAGE, parts, 2, 100, &a, NULL, NULL, &err), 0);
+	assert_int_equal(cell_call(CELL_PAGE, echo, 2, 100, &b, is_never_sound, &n, &err), E_READER);
+	assert_int_equal(n, 1);
+	buf_clear(&b);
+	assert_int_equal(cell_call(CELL_PAGE, parts, 2, 100, &b, NULL, NULL, &err), 0);
+	assert_string_not_equal(buf_text(&a), buf_text(&b));
+	buf_release(&a);
+	buf_release(&b);
+}
+
+/* Ends of children that are ignored are seen nevertheless. */
+static void ends_are_seen(void **state)
+{
+	struct err err;
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, BUF_NO_LIMIT);
+	signal(SIGCHLD, SIG_IGN);
+	assert_int_equal(cells_begin(&acts), 0);
+	assert_int_equal(ask("socket", "", &b, &err), calls_known() ? E_READER : 0);
+	assert_true(!calls_known() || strstr(err.text, "system call"));
+	cells_end();
 	buf_release(&b);
 }
 
@@ -295,6 +388,9 @@ int main(void)
 		cmocka_unit_test(parcels),
 		cmocka_unit_test_setup_teardown(answers, begin, finish),
 		cmocka_unit_test_setup_teardown(deaths, begin, finish),
+		cmocka_unit_test(has_nothing),
+		cmocka_unit_test(ends_are_seen),
+		cmocka_unit_test_setup_teardown(liars, begin, finish),
 		cmocka_unit_test_setup_teardown(one_cell, begin, finish),
 		cmocka_unit_test_setup_teardown(killed_at_random, begin, finish),
 	};
