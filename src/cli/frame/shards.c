@@ -165,13 +165,15 @@ static int open_shards(struct cli *cli, struct err *err)
 			err_set(err, E_USAGE, "--shard: this repository has one shard") : 0;
 	}
 	s->url = mem_strdup(where);
-	/* whatever is wrong, the command finds out by itself and says so */
-	rc = fleet_open(&s->fleet, where, NULL);
+	/* whatever is wrong, a command that opens the store finds out by itself and says so */
+	rc = fleet_open(&s->fleet, where, err);
 	if (rc == 0)
-		rc = fleet_shards(s->fleet, &s->list, &s->n, NULL);
+		rc = fleet_shards(s->fleet, &s->list, &s->n, err);
 	for (size_t i = 0; rc == 0 && i < s->n; i++)
 		held |= s->list[i].held;
 	cli->shards = s;
+	if (rc < 0 && cli->command->on_fleet == FLEET_ALWAYS)
+		return rc;
 	if (rc < 0 || (s->n < 2 && !held && cli->command->on_fleet != FLEET_ALWAYS))
 		return cli->common.shard > 0 ? err_set(err, E_USAGE, "--shard: there is one shard, 0, or "
 		                                       "none could be looked at") : 1;
