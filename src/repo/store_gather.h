@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * store_gather.h - rows that wait in memory for the next batch; store.h says what for.
- * Only store.c and store_gather.c know of it.
+ * Only the files of store.h know of it: store.c, store_calls.c, store_row.c.
  */
 #ifndef REPO_STORE_GATHER_H
 #define REPO_STORE_GATHER_H

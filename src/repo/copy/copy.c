@@ -4,10 +4,10 @@
  *
  * The large tables go in their order, a batch at a time, with a mark of how far they came.
  * Cycles go one by one, each with the changes of care that happened while it was the
- * newest: so these get the place that they had.  The small tables are written anew each
- * time.
+ * newest: so these get the place that they had.  The small tables (copy_small.c) are written
+ * anew each time.
  */
-#include "repo/copy/copy.h"
+#include "repo/copy/copy_inner.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,24 +18,6 @@
 
 #define ROWS_AT_ONCE 5000
 #define BYTES_AT_ONCE ((size_t)16 << 20)
-
-struct mark { uint64_t pages, capture, cycle, order, cycles, words; };
-
-struct copying {
-	struct store *from, *to;
-	copy_progress *progress;
-	void *arg;
-	uint64_t done, total;
-	struct mark mark;
-	struct arena texts;             /* of the rows that wait */
-	VEC(struct store_page) pages;
-	VEC(struct store_capture) captures;
-	VEC(struct store_visit) visits;
-	VEC(struct text) words;
-	VEC(struct store_lease) leases;
-	VEC(uint32_t) numbers;          /* rounds of a cycle; pages of a tag */
-	VEC(struct store_care) care;
-};
 
 static struct text copy_text(struct copying *c, struct text t)
 {
@@ -70,7 +52,7 @@ static int write_mark(struct copying *c, struct err *err)
 }
 
 /* End a batch that was begun with this result. */
-static int end_batch(struct copying *c, int rc, uint64_t n, struct err *err)
+int copy_end_batch(struct copying *c, int rc, uint64_t n, struct err *err)
 {
 	if (rc == 0)
 		rc = write_mark(c, err);
@@ -103,7 +85,7 @@ static int write_pages(struct copying *c, struct err *err)
 		if (!fresh[i] || c->pages.v[i].number != c->mark.pages++)
 			rc = err_set(err, E_STORE, "page %u: another number in the target", (unsigned)i);
 	free(fresh);
-	rc = end_batch(c, rc, c->pages.n, err);
+	rc = copy_end_batch(c, rc, c->pages.n, err);
 	c->pages.n = 0;
 	return rc;
 }
@@ -142,7 +124,7 @@ static int write_captures(struct copying *c, struct err *err)
 			rc = err_set(err, E_STORE, "page %u has two captures of one second",
 			             c->captures.v[i].page);
 	free(came);
-	rc = end_batch(c, rc, c->captures.n, err);
+	rc = copy_end_batch(c, rc, c->captures.n, err);
 	c->captures.n = 0;
 	return rc;
 }
@@ -174,7 +156,7 @@ static int write_visits(struct copying *c, struct err *err)
 	c->mark.order = last->order;
 	if (rc == 0)
 		rc = store_visits_add(c->to, c->visits.v, c->visits.n, err);
-	rc = end_batch(c, rc, c->visits.n, err);
+	rc = copy_end_batch(c, rc, c->visits.n, err);
 	c->visits.n = 0;
 	return rc;
 }
@@ -255,7 +237,7 @@ static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
 	    (rc = store_leases_put(c->to, c->leases.v, c->leases.n, err)) == 0)
 		rc = write_care(c, row->number, err);
 	c->mark.cycles = row->number + 1;
-	return end_batch(c, rc, 1, err);
+	return copy_end_batch(c, rc, 1, err);
 }
 
 static int copy_cycles(struct copying *c, struct err *err)
@@ -265,12 +247,12 @@ static int copy_cycles(struct copying *c, struct err *err)
 	if (!c->mark.cycles) {          /* before the first */
 		c->mark.cycles = 1;
 		if ((rc = store_begin(c->to, err)) == 0)
-			rc = end_batch(c, write_care(c, 0, err), 0, err);
+			rc = copy_end_batch(c, write_care(c, 0, err), 0, err);
 	}
 	return rc < 0 ? rc : store_cycles(c->from, (uint32_t)c->mark.cycles, see_cycle, c, err);
 }
 
-/* ---- the small tables ---- */
+/* ---- words ---- */
 
 static int write_words(struct copying *c, struct err *err)
 {
@@ -279,7 +261,7 @@ static int write_words(struct copying *c, struct err *err)
 	if (rc == 0)
 		rc = store_words_add(c->to, (uint32_t)c->mark.words, c->words.v, c->words.n, err);
 	c->mark.words += c->words.n;
-	rc = end_batch(c, rc, c->words.n, err);
+	rc = copy_end_batch(c, rc, c->words.n, err);
 	c->words.n = 0;
 	return rc;
 }
@@ -298,83 +280,6 @@ static int copy_words(struct copying *c, struct err *err)
 	int rc = store_words(c->from, (uint32_t)c->mark.words, see_word, c, err);
 
 	return rc == 0 && c->words.n ? write_words(c, err) : rc;
-}
-
-static int see_tagged(void *arg, uint32_t page, struct err *err)
-{
-	struct copying *c = arg;
-
-	(void)err;
-	vec_push(&c->numbers, page);
-	return 0;
-}
-
-static int see_tag(void *arg, struct text tag, uint64_t n_pages, struct err *err)
-{
-	struct copying *c = arg;
-	int rc;
-
-	(void)n_pages;
-	c->numbers.n = 0;
-	rc = store_tagged(c->from, tag, see_tagged, c, err);
-	return rc < 0 ? rc : store_tag_put(c->to, tag, c->numbers.v, c->numbers.n, true, err);
-}
-
-static int see_hint(void *arg, struct text site, const struct store_hint *h, struct err *err)
-{
-	struct copying *c = arg;
-	struct store_hint has;
-	int rc = store_hint_get(c->to, site, &has, err);
-
-	return rc < 0 ? rc : store_hint_update(c->to, site, &has, h, err);
-}
-
-static int see_robots(void *arg, const struct store_robots *r, struct err *err)
-{
-	return store_robots_put(((struct copying *)arg)->to, r, 1, err);
-}
-
-static int see_setting(void *arg, const char *key, const char *value, struct err *err)
-{
-	return store_setting_put(((struct copying *)arg)->to, key, value, err);
-}
-
-static int see_state(void *arg, const char *key, const char *value, struct err *err)
-{
-	return !strcmp(key, COPY_STATE_KEY) ? 0 :
-		store_state_put(((struct copying *)arg)->to, STORE_OF_SHARD, key, value, err);
-}
-
-static int see_own(void *arg, const char *key, const char *value, struct err *err)
-{
-	return store_state_put(((struct copying *)arg)->to, STORE_OF_WORKER, key, value, err);
-}
-
-static int copy_small(struct copying *c, struct err *err)
-{
-	int rc = store_begin(c->to, err);
-
-	if (rc < 0)
-		return rc;
-	if ((rc = store_tags(c->from, STORE_NONE, see_tag, c, err)) == 0 &&
-	    (rc = store_hints(c->from, see_hint, c, err)) == 0 &&
-	    (rc = store_robots(c->from, NULL, 0, see_robots, c, err)) == 0 &&
-	    (rc = store_settings(c->from, see_setting, c, err)) == 0 &&
-	    (rc = store_states(c->from, STORE_OF_SHARD, see_state, c, err)) == 0)
-		rc = store_states(c->from, STORE_OF_WORKER, see_own, c, err);
-	return end_batch(c, rc, 0, err);
-}
-
-static int see_sent(void *arg, const struct store_sent *s, struct err *err)
-{
-	return store_sent_add(((struct copying *)arg)->to, s, 1, err);
-}
-
-static int copy_sent(struct copying *c, struct err *err)
-{
-	int rc = store_sent_clear(c->to, err);
-
-	return rc < 0 ? rc : store_sent(c->from, see_sent, c, err);
 }
 
 /* ---- all ---- */

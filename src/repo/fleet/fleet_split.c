@@ -21,7 +21,7 @@
  * an outcome, stays with the old shard, and sums over both are what they were.  Both name the
  * same WARC files.
  */
-#include "repo/fleet/fleet_inner.h"
+#include "repo/fleet/fleet_split_inner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,17 +31,7 @@
 #include "base/mem.h"
 #include "web/url/url.h"
 
-#define PAGES_AT_ONCE 10000
-
-struct splitting {
-	struct fleet *l;
-	const struct fleet_lease *lease;
-	const struct fleet_split_watch *watch;
-	struct fleet_split *ret;
-	VEC(uint32_t) hashes;           /* by page number */
-};
-
-static void say(const struct splitting *s, const char *what, uint64_t done, uint64_t of)
+void fleet_split_say(const struct splitting *s, const char *what, uint64_t done, uint64_t of)
 {
 	if (s->watch)
 		s->watch->step(s->watch->arg, what, done, of);
@@ -73,8 +63,8 @@ static int run_with(const struct splitting *s, const char *sql, const struct pg_
 	return rc;
 }
 
-static int run(const struct splitting *s, const char *sql, struct pg_rows *more, PGresult **ret,
-               struct err *err)
+int fleet_split_run(const struct splitting *s, const char *sql, struct pg_rows *more, PGresult **ret,
+                    struct err *err)
 {
 	struct pg_args a = { 0 };
 	int rc;
@@ -83,124 +73,6 @@ static int run(const struct splitting *s, const char *sql, struct pg_rows *more,
 	rc = run_with(s, sql, &a, ret, err);
 	pg_args_release(&a);
 	return rc;
-}
-
-/* PostgreSQL wants to know the type of each parameter, used or not. */
-#define ALL_ARGS "$1::int8 IS NOT NULL AND $2::int8 IS NOT NULL AND $3::int8 IS NOT NULL"
-
-/* ---- where to cut ---- */
-
-/* May it be divided now?  Sets the number of the new shard. */
-static int look(struct splitting *s, struct err *err)
-{
-	struct pg_pipe p = { .link = &s->l->link };
-	struct pg_args a = { 0 };
-	PGresult *r = NULL;
-	int rc;
-
-	pg_args_int(&a, s->lease->shard);
-	pg_args_int(&a, s->lease->fence);
-	pg_pipe_add(&p, PG_LEASE_CHECK, &a);
-	rc = pg_pipe_run(&p, err);
-	if (rc < 0 && rc != E_NET)
-		rc = err_set(err, E_BUSY, "%s: the lease of shard %d is lost: nothing was changed",
-		             s->l->target.shown, s->lease->shard);
-	pg_pipe_release(&p);
-	pg_args_release(&a);
-	if (rc < 0)
-		return rc;
-	rc = run(s,
-		"SELECT (SELECT max(shard) + 1 FROM fleet_shards)::int8, f.done AND NOT EXISTS (SELECT 1 "
-		"FROM cycles c WHERE c.shard = $1::int8 AND c.open) AND NOT EXISTS (SELECT 1 FROM sent "
-		"WHERE shard = $1::int8), f.low, f.high FROM fleet_shards f WHERE f.shard = $1::int8 AND "
-		ALL_ARGS, NULL, &r, err);
-	if (rc < 0)
-		return rc;
-	s->ret->shard = PQntuples(r) ? (int32_t)fleet_int(r, 0, 0) : -1;
-	s->ret->low = PQntuples(r) ? (uint64_t)fleet_int(r, 0, 2) : 0;
-	s->ret->high = PQntuples(r) ? (uint64_t)fleet_int(r, 0, 3) : 0;
-	if (s->ret->shard < 0)
-		rc = err_set(err, E_USAGE, "%s: there is no shard %d", s->l->target.shown,
-		             s->lease->shard);
-	else if (!fleet_flag(r, 0, 1))
-		rc = err_set(err, E_BUSY, "shard %d has not done its part of the cycle: let a worker end "
-		             "it, then split", s->lease->shard);
-	else if (s->ret->shard >= FLEET_SHARDS_MAX)
-		rc = err_set(err, E_USAGE, "there are %d shards already", FLEET_SHARDS_MAX);
-	PQclear(r);
-	return rc;
-}
-
-static int read_hashes(struct splitting *s, struct err *err)
-{
-	struct pg_pipe p = { .link = &s->l->link };
-	char declare[160], fetch[60];
-	struct arena room = { 0 };
-	int rc, n = 1;
-
-	snprintf(declare, sizeof declare, "DECLARE split NO SCROLL CURSOR FOR SELECT number, url FROM "
-	         "pages WHERE shard = %d ORDER BY number", s->lease->shard);
-	snprintf(fetch, sizeof fetch, "FETCH FORWARD %d FROM split", PAGES_AT_ONCE);
-	pg_pipe_text(&p, declare, NULL);
-	rc = pg_pipe_run(&p, err);
-	pg_pipe_release(&p);
-	while (rc == 0 && n) {
-		struct pg_pipe part = { .link = &s->l->link };
-
-		say(s, "pages read", s->hashes.n, 0);
-		pg_pipe_text(&part, fetch, NULL);
-		rc = pg_pipe_run(&part, err);
-		n = rc == 0 ? PQntuples(part.results.v[0]) : 0;
-		for (int i = 0; i < n && rc == 0; i++) {
-			const PGresult *r = part.results.v[0];
-			struct text url = pg_text_in((struct text){ PQgetvalue(r, i, 1),
-			                             (size_t)PQgetlength(r, i, 1) }, &room);
-
-			if (fleet_int(r, i, 0) != (int64_t)s->hashes.n)
-				rc = err_set(err, E_STORE, "%s: page %zu of shard %d is not there",
-				             s->l->target.shown, s->hashes.n, s->lease->shard);
-			vec_push(&s->hashes, shard_hash(url.s, url.size));
-		}
-		arena_reset(&room);
-		pg_pipe_release(&part);
-	}
-	arena_release(&room);
-	if (rc == 0)
-		rc = pg_link_run(&s->l->link, "CLOSE split", NULL, err);
-	return rc;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The first hash of the upper half, as near to the middle as domains allow. */
-static int choose(struct splitting *s, struct err *err)
-{
-	size_t n = s->hashes.n, best = 0;
-	uint32_t *sorted = mem_alloc((n + 1) * sizeof *sorted);
-
-	if (n)
-		memcpy(sorted, s->hashes.v, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, by_value);
-	for (size_t i = 1; i < n; i++)
-		if (sorted[i] != sorted[i - 1] && (!best || (i < n / 2 ? n / 2 - i : i - n / 2) <
-		                                   (best < n / 2 ? n / 2 - best : best - n / 2)))
-			best = i;
-	s->ret->cut = best ? sorted[best] : 0;
-	s->ret->pages[0] = best;
-	s->ret->pages[1] = n - best;
-	free(sorted);
-	for (size_t i = 0; i < n; i++)
-		if (s->hashes.v[i] < s->ret->low || s->hashes.v[i] >= s->ret->high)
-			return err_set(err, E_STORE, "%s: page %zu of shard %d belongs to another one",
-			               s->l->target.shown, i, s->lease->shard);
-	return best ? 0 : err_set(err, E_USAGE, "shard %d has %s: there is nothing to divide",
-	                          s->lease->shard, n ? "pages of one domain, which stay together" :
-	                          "no pages");
 }
 
 /* ---- rows with a page number ---- */
@@ -239,11 +111,11 @@ static int write_chunk(const struct splitting *s, struct pg_rows *rows, struct e
 
 	give(s, rows, &a);
 	for (size_t i = 0; i < sizeof with_pages / sizeof *with_pages && rc == 0; i++) {
-		say(s, "rows", i, sizeof with_pages / sizeof *with_pages);
+		fleet_split_say(s, "rows", i, sizeof with_pages / sizeof *with_pages);
 		rc = run_with(s, with_pages[i], &a, NULL, err);
 	}
 	for (size_t i = 0; i < sizeof after_pages / sizeof *after_pages && rc == 0; i++)
-		rc = run(s, after_pages[i], NULL, NULL, err);
+		rc = fleet_split_run(s, after_pages[i], NULL, NULL, err);
 	pg_args_release(&a);
 	return rc;
 }
@@ -263,8 +135,8 @@ static int write_pages(const struct splitting *s, struct err *err)
 			pg_rows_int(&rows, upper ? s->ret->shard : s->lease->shard);
 			pg_rows_int(&rows, now);
 		}
-		if (rows.n == PAGES_AT_ONCE || (i + 1 == s->hashes.n && rows.n)) {
-			say(s, "pages written", i, s->hashes.n);
+		if (rows.n == FLEET_SPLIT_AT_ONCE || (i + 1 == s->hashes.n && rows.n)) {
+			fleet_split_say(s, "pages written", i, s->hashes.n);
 			rc = write_chunk(s, &rows, err);
 		}
 	}
@@ -282,7 +154,7 @@ static int move_sites(const struct splitting *s, const char *read, const char *u
 	struct arena room = { 0 };
 	PGresult *r = NULL;
 	struct buf url;
-	int rc = run(s, read, NULL, &r, err);
+	int rc = fleet_split_run(s, read, NULL, &r, err);
 
 	if (rc < 0)
 		return rc;
@@ -301,7 +173,7 @@ static int move_sites(const struct splitting *s, const char *read, const char *u
 	}
 	PQclear(r);
 	if (rows.n)
-		rc = run(s, update, &rows, NULL, err);
+		rc = fleet_split_run(s, update, &rows, NULL, err);
 	pg_rows_release(&rows);
 	arena_release(&room);
 	buf_release(&url);
@@ -366,7 +238,7 @@ static int count_pages(const struct splitting *s, struct err *err)
 	PGresult *r = NULL;
 	uint64_t below = 0;
 	size_t at = 0;
-	int rc = run(s, "SELECT number, pages FROM cycles WHERE shard = $1::int8 AND " ALL_ARGS
+	int rc = fleet_split_run(s, "SELECT number, pages FROM cycles WHERE shard = $1::int8 AND " ALL_ARGS
 	             " ORDER BY pages", NULL, &r, err);
 
 	if (rc < 0)
@@ -382,7 +254,7 @@ static int count_pages(const struct splitting *s, struct err *err)
 	}
 	PQclear(r);
 	if (rows.n)
-		rc = run(s, "UPDATE cycles c SET pages = CASE WHEN c.shard = $1::int8 THEN u.old ELSE "
+		rc = fleet_split_run(s, "UPDATE cycles c SET pages = CASE WHEN c.shard = $1::int8 THEN u.old ELSE "
 		         "u.new END FROM unnest($4::int8[], $5::int8[], $6::int8[]) AS u (number, old, "
 		         "new) WHERE c." HALVES " AND c.number = u.number AND c.pages > 0 AND " ALL_ARGS,
 		         &rows, NULL, err);
@@ -417,8 +289,8 @@ static int run_list(const struct splitting *s, const char *const *list, size_t n
 	int rc = 0;
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		say(s, what, i, n);
-		rc = run(s, list[i], NULL, NULL, err);
+		fleet_split_say(s, what, i, n);
+		rc = fleet_split_run(s, list[i], NULL, NULL, err);
 	}
 	return rc;
 }
@@ -430,8 +302,8 @@ static int split(struct splitting *s, struct err *err)
 
 	if ((rc = pg_link_run(link, "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL "
 	                      "idle_in_transaction_session_timeout = '30s'", NULL, err)) < 0 ||
-	    (rc = look(s, err)) < 0 || (rc = read_hashes(s, err)) < 0 ||
-	    (rc = choose(s, err)) < 0 || (rc = write_pages(s, err)) < 0 ||
+	    (rc = fleet_split_look(s, err)) < 0 || (rc = fleet_split_read(s, err)) < 0 ||
+	    (rc = fleet_split_choose(s, err)) < 0 || (rc = write_pages(s, err)) < 0 ||
 	    (rc = move_sites(s, "SELECT site FROM hints WHERE shard = $1::int8 AND " ALL_ARGS,
 	                     "UPDATE hints SET shard = $2::int8 WHERE shard = $1::int8 AND site = ANY "
 	                     "($4::text[]) AND " ALL_ARGS, err)) < 0 ||
@@ -442,10 +314,10 @@ static int split(struct splitting *s, struct err *err)
 	    (rc = count_pages(s, err)) < 0 ||
 	    (rc = run_list(s, of_ledger, sizeof of_ledger / sizeof *of_ledger, "ledger", err)) < 0)
 		return rc;
-	say(s, "commit", 0, 1);
+	fleet_split_say(s, "commit", 0, 1);
 	rc = pg_link_run(link, "COMMIT", NULL, err);
 	if (rc == 0)
-		say(s, "commit", 1, 1);
+		fleet_split_say(s, "commit", 1, 1);
 	return rc;
 }
 
