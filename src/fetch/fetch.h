@@ -5,7 +5,7 @@
  * Add requests with fetch_add() at any time, and call fetch_next() for outcomes, which
  * come in any order.  All decisions are made inside fetch_next(), on the caller's thread.
  * Other threads exchange bytes (fetch/wire.h) and resolve names (fetch/resolve.h).  The
- * fetcher decides when each host may be asked (fetch/polite.h) and obeys robots.txt,
+ * fetcher decides when each host may be asked (fetch/polite/polite.h) and obeys robots.txt,
  * which it fetches itself and counts separately.  It follows redirects one hop at a time;
  * each hop is parsed, checked by the gate (fetch/gate.h) and counted.  It cuts answers
  * that are too long, too slow or too large.
@@ -30,7 +30,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "fetch/polite.h"
+#include "fetch/polite/polite.h"
 #include "web/rules/scope.h"
 
 struct asking_rules;

@@ -17,10 +17,8 @@
 #include "fetch/wire_inner.h"
 
 #include <curl/curl.h>
-#include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +26,6 @@
 
 #define SWEEP 0.1               /* seconds between checks of the deadlines */
 #define EVENTS 256
-#define STRAY_MAX (1 << 30)     /* bytes: more than any socket holds */
 #define KEEP_BODY (64 << 10)    /* bytes; larger buffers are freed after use */
 
 double wire_now(void)
@@ -38,72 +35,6 @@ double wire_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-/* ---- what libcurl calls ---- */
-
-/* libcurl wants a socket watched from the start to the end of every exchange.  We leave
- * open sockets in epoll instead, and remove one only if it reports an event while no
- * exchange uses it: its peer has closed it. */
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
-{
-	struct lane *w = arg;
-	struct epoll_event e = { .data.fd = fd };
-	struct lane_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
-
-	(void)easy;
-	(void)known;
-	if (s && !s->is_ours)
-		s = NULL;
-	if (what == CURL_POLL_REMOVE) {
-		if (s)
-			s->wanted = 0;
-		else
-			epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
-		return 0;
-	}
-	e.events = (what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0) |
-		(what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0);
-	if (s) {
-		s->wanted = e.events;
-		if (s->watched == e.events)
-			return 0;
-		s->watched = e.events;
-	}
-	if (epoll_ctl(w->epoll, EPOLL_CTL_ADD, fd, &e) < 0 && errno == EEXIST)
-		epoll_ctl(w->epoll, EPOLL_CTL_MOD, fd, &e);
-	return 0;
-}
-
-/* An event on an idle socket: remove the socket from epoll.  Its peer hung up, or sent
- * data without a request.  libcurl 7.88 would take such data for the next answer.  So
- * shut the connection down; libcurl then finds it dead.  TLS may send messages on idle
- * connections, so TLS sockets stay open. */
-static bool is_stray(struct lane *w, int fd)
-{
-	struct lane_socket *s = (size_t)fd < w->sockets.n ? &w->sockets.v[fd] : NULL;
-	struct epoll_event e = { .data.fd = fd };
-
-	if (!s || !s->is_ours || s->wanted)
-		return false;
-	epoll_ctl(w->epoll, EPOLL_CTL_DEL, fd, &e);
-	s->watched = 0;
-	if (s->is_plain && !w->n_paused) {      /* a paused transfer does not wait for events, either */
-		shutdown(fd, SHUT_RDWR);
-		(void)!recv(fd, NULL, STRAY_MAX, MSG_TRUNC | MSG_DONTWAIT); /* dropped */
-	}
-	return true;
-}
-
-static int on_timer(CURLM *multi, long ms, void *arg)
-{
-	struct lane *w = arg;
-
-	(void)multi;
-	w->timer = ms < 0 ? -1 : wire_now() + (double)ms / 1000;
-	return 0;
-}
-
-/* ---- making and ending ---- */
 
 int lane_new(struct lane **ret, const struct fetch_options *options, bool behind_proxy,
              struct err *err)
@@ -122,10 +53,7 @@ int lane_new(struct lane **ret, const struct fetch_options *options, bool behind
 		return err_errno(err, E_FAIL, "no event queue");
 	}
 	curl_share_setopt(w->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
-	curl_multi_setopt(w->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-	curl_multi_setopt(w->multi, CURLMOPT_SOCKETDATA, w);
-	curl_multi_setopt(w->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-	curl_multi_setopt(w->multi, CURLMOPT_TIMERDATA, w);
+	wire_sockets_init(w);
 	curl_multi_setopt(w->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
 	curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)options->connections * 2);
 	/* Idle connections count at the address that keeps them, too.  libcurl's
@@ -366,7 +294,7 @@ void lane_work(struct lane *w, double seconds)
 	/* First the idle sockets: the timer starts requests, and would take one of them whose
 	 * stray bytes we have just been told of. */
 	for (int i = 0; i < n; i++)
-		if (events[i].data.fd == w->watched || is_stray(w, events[i].data.fd))
+		if (events[i].data.fd == w->watched || wire_sockets_stray(w, events[i].data.fd))
 			events[i].events = 0;
 	if (w->timer >= 0 && w->timer <= now) {
 		w->timer = -1;

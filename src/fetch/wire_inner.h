@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_inner.h - shared by wire.c (threads), wire_curl.c (the loop of a lane), wire_ask.c
- * (options of a request), wire_answer.c (callbacks of an answer) and wire_memory.c
- * (memory for libcurl).
+ * wire_inner.h - shared by wire.c (threads), wire_curl.c (the loop of a lane), wire_sockets.c
+ * (its sockets), wire_ask.c (options of a request), wire_answer.c (callbacks of an answer) and
+ * wire_memory.c (memory for libcurl).
  *
  * A lane is used by one thread at a time: by its own thread, once that runs.
  */
@@ -48,6 +48,14 @@ void lane_start(struct lane *w, const struct wire_request *r, double now);
 void lane_work(struct lane *w, double seconds);
 struct transfer *lane_finished(struct lane *w); /* or NULL */
 void lane_recycle(struct lane *w, struct transfer *t);
+
+/* wire_sockets.c */
+void wire_sockets_init(struct lane *w);
+/* An event on an idle socket: remove the socket from epoll.  Its peer hung up, or sent
+ * data without a request.  libcurl 7.88 would take such data for the next answer.  So
+ * shut the connection down; libcurl then finds it dead.  TLS may send messages on idle
+ * connections, so TLS sockets stay open. */
+bool wire_sockets_stray(struct lane *w, int fd);
 
 /* wire_memory.c */
 /* Call it instead of curl_global_init(). */

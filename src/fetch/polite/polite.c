@@ -8,48 +8,14 @@
  * one entry in the address heap, and a step is O(log hosts).  A host without known
  * address goes from the host heap directly to the caller.
  *
+ * polite_rest.c decides when a host rests: it is blocked, or has a pause.
+ *
  * Memory: about 100 bytes a host besides its name, 8 a waiting job.
  */
-#include "fetch/polite.h"
+#include "fetch/polite/polite_inner.h"
 
 #include <math.h>
-
-#include "base/heap.h"
-#include "base/map.h"
-#include "base/mem.h"
-
-enum waits { NOT_WAITING, WAITS_IN_HEAP, WAITS_AT_ADDRESS };
-
-struct host {
-	double ready;                   /* earliest next start */
-	double delay;
-	double own_delay;               /* without what robots.txt asks for */
-	double blocked_until;
-	double last_incident;           /* when the last block ended */
-	uint32_t address, moves_to;     /* moves_to: when its slots are free */
-	uint32_t open, failures, incidents;
-	uint32_t first, last;           /* its jobs, numbers of nodes */
-	uint32_t next_at_address, next_drained;
-	enum waits waits;
-	bool draining, moving;
-};
-
-struct address {
-	double ready;
-	uint32_t open, first, last;     /* queue of hosts that may be asked now */
-};
-
-struct node { uint32_t job, next; };
-
-struct polite {
-	struct polite_options opt;
-	struct strtab host_names, address_names;
-	VEC(struct host) hosts;
-	VEC(struct address) addresses;
-	VEC(struct node) nodes;
-	uint32_t free_node, n_waiting, drained, sweep;
-	struct heap host_heap, address_heap;
-};
+#include <stdlib.h>
 
 struct polite *polite_new(const struct polite_options *options)
 {
@@ -131,11 +97,6 @@ uint32_t polite_address(struct polite *p, const void *bytes, size_t size)
 	return i;
 }
 
-static double moment(const struct host *h)
-{
-	return h->ready > h->blocked_until ? h->ready : h->blocked_until;
-}
-
 /* Put the address into the heap if it has a waiting host and a free slot; else remove it.
  * */
 static void list_address(struct polite *p, uint32_t i)
@@ -148,8 +109,7 @@ static void list_address(struct polite *p, uint32_t i)
 		heap_remove(&p->address_heap, i);
 }
 
-/* Put a host into the host heap or take it out, unless it waits at its address. */
-static void list_host(struct polite *p, uint32_t i)
+void polite_list_host(struct polite *p, uint32_t i)
 {
 	struct host *h = &p->hosts.v[i];
 
@@ -157,7 +117,7 @@ static void list_host(struct polite *p, uint32_t i)
 		return;
 	if (h->first != POLITE_NONE && h->open < p->opt.host_connections && !h->draining &&
 	    !h->moving) {
-		heap_set(&p->host_heap, i, -moment(h));
+		heap_set(&p->host_heap, i, -polite_moment(h));
 		h->waits = WAITS_IN_HEAP;
 	} else {
 		heap_remove(&p->host_heap, i);
@@ -201,7 +161,7 @@ void polite_set_address(struct polite *p, uint32_t host, uint32_t address)
 	h->moving = h->open && h->address != address;
 	h->moves_to = address;
 	if (h->moving || h->address == address) {
-		list_host(p, host);
+		polite_list_host(p, host);
 		return;
 	}
 	if (h->waits == WAITS_AT_ADDRESS) {        /* rare: it moved while it waited */
@@ -220,7 +180,7 @@ void polite_set_address(struct polite *p, uint32_t host, uint32_t address)
 		list_address(p, h->address);
 	}
 	h->address = address;
-	list_host(p, host);
+	polite_list_host(p, host);
 }
 
 void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds)
@@ -234,7 +194,7 @@ void polite_set_crawl_delay(struct polite *p, uint32_t host, double seconds)
 	if (seconds > h->delay)
 		h->delay = seconds;
 	h->ready += h->delay - old;             /* the present pause changes, too */
-	list_host(p, host);
+	polite_list_host(p, host);
 }
 
 double polite_delay(const struct polite *p, const char *name, size_t size)
@@ -242,18 +202,6 @@ double polite_delay(const struct polite *p, const char *name, size_t size)
 	uint32_t i = strtab_find(&p->host_names, name, size);
 
 	return i == MAP_NONE ? own_delay(p, name, size) : p->hosts.v[i].delay;
-}
-
-static void drain(struct polite *p, uint32_t i)
-{
-	struct host *h = &p->hosts.v[i];
-
-	if (h->draining || h->first == POLITE_NONE)
-		return;
-	h->draining = true;
-	h->next_drained = p->drained;
-	p->drained = i;
-	list_host(p, i);
 }
 
 static void add(struct polite *p, uint32_t host, uint32_t job, bool first, double now)
@@ -279,8 +227,8 @@ static void add(struct polite *p, uint32_t host, uint32_t job, bool first, doubl
 	p->n_waiting++;
 	p->sweep = host < p->sweep ? host : p->sweep;
 	if (h->blocked_until - now > p->opt.max_wait)
-		drain(p, host);
-	list_host(p, host);
+		polite_drain(p, host);
+	polite_list_host(p, host);
 }
 
 void polite_add(struct polite *p, uint32_t host, uint32_t job, double now)
@@ -293,7 +241,7 @@ void polite_add_first(struct polite *p, uint32_t host, uint32_t job, double now)
 	add(p, host, job, true, now);
 }
 
-static uint32_t take_job(struct polite *p, uint32_t host)
+uint32_t polite_take_job(struct polite *p, uint32_t host)
 {
 	struct host *h = &p->hosts.v[host];
 	uint32_t i = h->first, job = p->nodes.v[i].job;
@@ -312,14 +260,14 @@ static void hand_out(struct polite *p, uint32_t host, uint32_t *ret_host,
 {
 	struct host *h = &p->hosts.v[host];
 
-	*ret_job = take_job(p, host);
+	*ret_job = polite_take_job(p, host);
 	*ret_host = host;
 	h->open++;
 	if (h->address != POLITE_NONE) {
 		p->addresses.v[h->address].open++;
 		list_address(p, h->address);
 	}
-	list_host(p, host);
+	polite_list_host(p, host);
 }
 
 bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret_job)
@@ -344,9 +292,9 @@ bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret
 		struct host *h = &p->hosts.v[host];
 
 		/* blocked, emptied or filled up while it was queued here? */
-		if (h->first == POLITE_NONE || moment(h) > now || h->draining || h->moving ||
+		if (h->first == POLITE_NONE || polite_moment(h) > now || h->draining || h->moving ||
 		    h->open >= p->opt.host_connections) {
-			list_host(p, host);
+			polite_list_host(p, host);
 			continue;
 		}
 		hand_out(p, host, ret_host, ret_job);
@@ -355,7 +303,7 @@ bool polite_next(struct polite *p, double now, uint32_t *ret_host, uint32_t *ret
 	return false;
 }
 
-static void close_slot(struct polite *p, uint32_t host)
+void polite_close_slot(struct polite *p, uint32_t host)
 {
 	struct host *h = &p->hosts.v[host];
 
@@ -370,8 +318,8 @@ static void close_slot(struct polite *p, uint32_t host)
 
 void polite_cancel(struct polite *p, uint32_t host)
 {
-	close_slot(p, host);
-	list_host(p, host);
+	polite_close_slot(p, host);
+	polite_list_host(p, host);
 }
 
 void polite_start(struct polite *p, uint32_t host, double now)
@@ -383,137 +331,7 @@ void polite_start(struct polite *p, uint32_t host, double now)
 		p->addresses.v[h->address].ready = now + p->opt.address_delay;
 		list_address(p, h->address);
 	}
-	list_host(p, host);
-}
-
-/* Block the host.  Answers to requests sent before the block belong to the same incident:
- * their Retry-After may lengthen the block, but they do not count as new incidents. */
-static void block(struct polite *p, struct host *h, double now, double retry_after,
-                  double draw)
-{
-	const struct polite_options *o = &p->opt;
-	bool same = now < h->blocked_until;
-	double wait = 0, until;
-
-	if (!same && now - h->last_incident > o->forgive_after)
-		h->incidents = 0;
-	if (!same) {
-		/* With Retry-After the first incident has no wait of its own. */
-		unsigned step = retry_after < 0 ? h->incidents : h->incidents - 1;
-
-		if (retry_after < 0 || h->incidents)
-			wait = ldexp(o->backoff, (int)(step < 60 ? step : 60));
-		if (wait > o->backoff_cap)
-			wait = o->backoff_cap;
-		h->incidents++;
-	}
-	if (retry_after > o->retry_after_cap)
-		retry_after = o->retry_after_cap;
-	if (retry_after > wait)
-		wait = retry_after;
-	if (wait < h->delay)
-		wait = h->delay;
-	until = now + wait * (1 + o->jitter * draw);
-	if (until > h->blocked_until)
-		h->blocked_until = h->last_incident = until;
-}
-
-double polite_done(struct polite *p, uint32_t host, double now, enum polite_end end,
-                   double retry_after, double draw)
-{
-	struct host *h = &p->hosts.v[host];
-	double blocked;
-
-	close_slot(p, host);
-	if (p->opt.host_connections == 1)
-		h->ready = now + h->delay;
-	if (end == POLITE_ANSWERED)
-		h->failures = 0;
-	else if (end == POLITE_THROTTLED)
-		block(p, h, now, retry_after, draw);
-	else if (end == POLITE_FAILED && ++h->failures >= p->opt.failure_limit) {
-		h->failures = 0;
-		block(p, h, now, -1, draw);
-	}
-	blocked = polite_blocked(p, host, now);
-	if (blocked > p->opt.max_wait)
-		drain(p, host);
-	list_host(p, host);
-	return blocked;
-}
-
-bool polite_take_blocked(struct polite *p, double now, uint32_t *ret_host,
-                         uint32_t *ret_job)
-{
-	while (p->drained != POLITE_NONE) {
-		uint32_t i = p->drained;
-		struct host *h = &p->hosts.v[i];
-
-		if (h->first != POLITE_NONE && h->blocked_until - now > p->opt.max_wait) {
-			*ret_host = i;
-			*ret_job = take_job(p, i);
-			return true;
-		}
-		p->drained = h->next_drained;
-		h->next_drained = POLITE_NONE;
-		h->draining = false;
-		list_host(p, i);
-	}
-	return false;
-}
-
-void polite_rest(struct polite *p, uint32_t host, double now, double seconds)
-{
-	struct host *h = &p->hosts.v[host];
-
-	if (seconds > p->opt.retry_after_cap)
-		seconds = p->opt.retry_after_cap;
-	if (now + seconds <= h->blocked_until)
-		return;
-	h->blocked_until = h->last_incident = now + seconds;
-	h->incidents += !h->incidents;
-	if (seconds > p->opt.max_wait)
-		drain(p, host);
-	list_host(p, host);
-}
-
-bool polite_resting(const struct polite *p, double now, uint32_t *at, const char **ret_name,
-                    double *ret_seconds)
-{
-	for (; *at < p->hosts.n; ++*at) {
-		*ret_seconds = polite_blocked(p, *at, now);
-		if (*ret_seconds > 0) {
-			*ret_name = strtab_get(&p->host_names, *at);
-			return true;
-		}
-	}
-	return false;
-}
-
-bool polite_pausing(const struct polite *p, double now, uint32_t *at, const char **ret_name,
-                    double *ret_seconds)
-{
-	for (; *at < p->hosts.n; ++*at) {
-		/* one that is being asked has its pause ahead */
-		const struct host *h = &p->hosts.v[*at];
-		double until = h->open && moment(h) < now + h->delay ? now + h->delay : moment(h);
-
-		if (until > now) {
-			*ret_seconds = until - now;
-			*ret_name = strtab_get(&p->host_names, *at);
-			return true;
-		}
-	}
-	return false;
-}
-
-void polite_hold(struct polite *p, uint32_t host, double now, double seconds)
-{
-	struct host *h = &p->hosts.v[host];
-
-	if (now + seconds > h->ready)
-		h->ready = now + seconds;
-	list_host(p, host);
+	polite_list_host(p, host);
 }
 
 bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job)
@@ -522,8 +340,8 @@ bool polite_take_any(struct polite *p, uint32_t *ret_host, uint32_t *ret_job)
 		if (p->hosts.v[p->sweep].first == POLITE_NONE)
 			continue;
 		*ret_host = p->sweep;
-		*ret_job = take_job(p, p->sweep);
-		list_host(p, p->sweep);
+		*ret_job = polite_take_job(p, p->sweep);
+		polite_list_host(p, p->sweep);
 		return true;
 	}
 	return false;
@@ -541,13 +359,6 @@ double polite_wait(const struct polite *p, double now)
 	if (best == INFINITY)
 		return -1;
 	return best > now ? best - now : 0;
-}
-
-double polite_blocked(const struct polite *p, uint32_t host, double now)
-{
-	double left = p->hosts.v[host].blocked_until - now;
-
-	return left > 0 ? left : 0;
 }
 
 uint32_t polite_waiting(const struct polite *p)

@@ -18,8 +18,8 @@
  * max_wait, its jobs are returned (polite_take_blocked()), so that the budget can be used
  * elsewhere.
  */
-#ifndef FETCH_POLITE_H
-#define FETCH_POLITE_H
+#ifndef FETCH_POLITE_POLITE_H
+#define FETCH_POLITE_POLITE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/math/rng.h"
-#include "fetch/polite.h"
+#include "fetch/polite/polite.h"
 
 static const struct polite_options defaults = POLITE_DEFAULTS;
 
