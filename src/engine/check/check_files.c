@@ -10,7 +10,7 @@
  * A copy that is lost is looked at again in the tables as they are now, since pruning moves
  * records.  Repair takes its place out of its row: its content is then known to be nowhere.
  */
-#include "engine/check/check.h"
+#include "engine/check/check_rows.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,23 +26,14 @@
 #include "engine/archive/content.h"
 #include "engine/prune/prune.h"
 
-#define WINDOW 1000             /* captures whose rows are read at a time */
 #define FEW 3                   /* damaged records that no copy lies in, named for each file */
-
-/* What the row of a capture says of its record. */
-struct row { struct store_capture capture; struct text url; bool there; };
 
 struct files {
 	struct check *c;
 	struct check_capture *v;        /* captures of the file, by offset */
 	size_t n;
 	const char *shown;              /* its name */
-	/* rows of v[first..first + n_rows) */
-	struct row *rows;
-	size_t first, n_rows, filling;
-	struct arena texts;
-	struct map urls;                /* page number -> url_of */
-	VEC(struct text) url_of;
+	struct check_rows rows;         /* of v */
 	char why[600];                  /* what the reader said last */
 	uint64_t n_bad;                 /* damaged records that no copy lies in */
 	uint64_t bytes_before, bytes;   /* of the files before; of all */
@@ -57,102 +48,6 @@ static int by_place(const void *pa, const void *pb)
 		return a->file < b->file ? -1 : 1;
 	return a->offset != b->offset ? (a->offset < b->offset ? -1 : 1) :
 	       a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* ---- rows of captures ---- */
-
-static struct text keep(struct files *f, struct text t)
-{
-	return t.s ? (struct text){ arena_strndup(&f->texts, t.s, t.size), t.size } : t;
-}
-
-static int see_row(void *arg, const struct store_capture *c, struct err *err)
-{
-	struct files *f = arg;
-	struct row *r;
-
-	(void)err;
-	while (f->filling < f->n_rows && f->v[f->first + f->filling].id != c->id)
-		f->filling++;
-	if (f->filling == f->n_rows)
-		return 0;
-	r = &f->rows[f->filling++];
-	r->there = true;
-	r->capture = (struct store_capture){
-		.id = c->id, .page = c->page, .time = c->time, .status = c->status,
-		.revisit = c->revisit, .digest = keep(f, c->digest), .target = keep(f, c->target),
-		.file = keep(f, c->file), .worker = keep(f, c->worker), .offset = c->offset,
-		.size = c->size,
-	};
-	return 0;
-}
-
-static int see_url(void *arg, const struct store_page *p, struct err *err)
-{
-	struct files *f = arg;
-	uint32_t i = map_get(&f->urls, p->number);
-
-	(void)err;
-	if (i != MAP_NONE)
-		f->url_of.v[i] = keep(f, p->url);
-	return 0;
-}
-
-/* The URLs of their pages, which are read once each. */
-static int read_urls(struct files *f, struct store *s, struct err *err)
-{
-	VEC(uint32_t) pages = { 0 };
-	int rc;
-
-	map_clear(&f->urls);
-	f->url_of.n = 0;
-	for (size_t i = 0; i < f->n_rows; i++) {
-		bool is_new;
-
-		map_intern(&f->urls, f->rows[i].capture.page, (uint32_t)f->url_of.n, &is_new);
-		if (!is_new)
-			continue;
-		vec_push(&f->url_of, ((struct text){ 0 }));
-		vec_push(&pages, f->rows[i].capture.page);
-	}
-	rc = store_pages_get(s, pages.v, pages.n, see_url, f, err);
-	if (rc == E_STORE) {            /* one makes no sense, which was said; the others do */
-		for (size_t i = 0; i < pages.n && (rc == 0 || rc == E_STORE); i++)
-			rc = store_pages_get(s, &pages.v[i], 1, see_url, f, err);
-		rc = rc == E_STORE ? 0 : rc;
-	}
-	for (size_t i = 0; i < f->n_rows && rc == 0; i++)
-		f->rows[i].url = f->url_of.v[map_get(&f->urls, f->rows[i].capture.page)];
-	vec_release(&pages);
-	return rc;
-}
-
-static int load_rows(struct files *f, size_t first, struct err *err)
-{
-	uint64_t ids[WINDOW];
-	int rc;
-
-	arena_reset(&f->texts);
-	f->first = first;
-	f->n_rows = f->n - first < WINDOW ? f->n - first : WINDOW;
-	f->filling = 0;
-	for (size_t i = 0; i < f->n_rows; i++) {
-		ids[i] = f->v[first + i].id;
-		f->rows[i] = (struct row){ .capture.page = f->v[first + i].page };
-	}
-	rc = store_captures_get(f->c->store, ids, f->n_rows, see_row, f, err);
-	return rc < 0 ? rc : read_urls(f, f->c->store, err);
-}
-
-static int row_of(struct files *f, size_t i, const struct row **ret, struct err *err)
-{
-	int rc = 0;
-
-	if (i < f->first || i >= f->first + f->n_rows)
-		rc = load_rows(f, i, err);
-	if (rc == 0)
-		*ret = &f->rows[i - f->first];
-	return rc;
 }
 
 /* ---- copies that are lost ---- */
@@ -227,7 +122,7 @@ static int set_aside(struct files *f, const struct check_capture *k, struct err 
 	rc = check_aside(f->c, buf_text(&line), err);
 	buf_release(&line);
 	vec_push(&f->nowhere, ((struct store_moved){ .capture = k->id, .offset = -1, .size = -1 }));
-	return rc == 0 && f->nowhere.n >= WINDOW ? put_nowhere(f, err) : rc;
+	return rc == 0 && f->nowhere.n >= CHECK_WINDOW ? put_nowhere(f, err) : rc;
 }
 
 static int lost(struct files *f, const struct check_capture *k, const char *why,
@@ -273,13 +168,13 @@ static int judge(struct files *f, struct warc_reader *r, const struct warc_conte
 
 	for (; *at < f->n && f->v[*at].offset == (int64_t)r->record.offset && rc == 0; (*at)++) {
 		const struct check_capture *k = &f->v[*at];
-		const struct row *row = NULL;
+		const struct check_row *row = NULL;
 
 		if (!whole) {
 			rc = lost(f, k, reason(f), err);
 			continue;
 		}
-		rc = row_of(f, *at, &row, err);
+		rc = check_rows_get(&f->rows, *at, &row, err);
 		if (rc < 0 || !row || !row->there)
 			continue;
 		if (row->url.s && !content_is_of(r, body, &row->capture, row->url))
@@ -376,10 +271,10 @@ static int read_each(struct files *f, struct err *err)
 
 	content_init(&content, f->c->folder, 0);
 	for (size_t i = 0; i < f->n && rc == 0; i++) {
-		const struct row *row = NULL;
+		const struct check_row *row = NULL;
 		struct err why = { 0 };
 
-		rc = row_of(f, i, &row, err);
+		rc = check_rows_get(&f->rows, i, &row, err);
 		if (rc < 0 || !row || !row->there)
 			continue;
 		rc = row->url.s ? content_load(&content, &row->capture, row->url, &why) : 0;
@@ -432,7 +327,7 @@ static int check_file(struct files *f, uint32_t file, struct err *err)
 	buf_init(&path, ARCHIVE_NAME_MAX);
 	archive_name_path(c->folder, name.s, &path);
 	f->shown = name.s;
-	f->n_bad = f->n_rows = 0;
+	f->n_bad = 0;
 	if (stat(buf_text(&path), &st)) {
 		rc = missing(f, file, buf_text(&path), err);
 	} else if (rewrite_is_own(worker, name, NULL) && S_ISREG(st.st_mode) && st.st_size) {
@@ -472,7 +367,7 @@ static uint64_t count_bytes(const struct check *c)
 
 int check_files(struct check *c, struct err *err)
 {
-	struct files f = { .c = c, .rows = mem_zalloc(WINDOW, sizeof *f.rows) };
+	struct files f = { .c = c, .rows.store = c->store };
 	int rc = 0;
 
 	if (c->captures.n)
@@ -488,13 +383,11 @@ int check_files(struct check *c, struct err *err)
 			end++;
 		f.v = &c->captures.v[i];
 		f.n = end - i;
+		check_rows_begin(&f.rows, f.v, f.n);
 		c->n_copies += f.n;
 		rc = check_file(&f, file, err);
 	}
-	free(f.rows);
-	arena_release(&f.texts);
-	map_release(&f.urls);
-	vec_release(&f.url_of);
+	check_rows_release(&f.rows);
 	vec_release(&f.nowhere);
 	return rc;
 }

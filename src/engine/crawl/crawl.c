@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crawl.c - a cycle on the live web, around the source of its pages (crawl_source.c);
- * see crawl.h.
- *
- * The cycle's row is written with every batch and is open until the last.  A row that
- * is open at the start is gone on with: its policy, seed, time and budget, and the
- * answers it had (engine_continue()).
+ * crawl.c - a cycle on the live web, around the source of its pages (crawl_source.c) and its
+ * row (crawl_row.c); see crawl.h.
  */
 #include "engine/crawl/crawl_inner.h"
 #include "engine/crawl/life_inner.h"
@@ -58,107 +54,6 @@ static int open_archive(struct crawl *c, struct err *err)
 	}
 	o.packing = c->batch.packing;
 	return warc_writer_open(&c->batch.warc, &o, err);
-}
-
-/* Is the last cycle to be gone on with?  One that was broken off is, unless it is to be
- * ended; a run that looked for life is also when it ended, for its list is still the
- * same. */
-static int check_last(struct crawl *c, struct last_cycle *last, struct err *err)
-{
-	bool same = last->any && last->row.goal == (uint8_t)c->opts->goal;
-	bool alive = c->opts->goal == GOAL_ALIVE;
-	int rc = 0;
-
-	if (last->any && last->row.open && last->row.clients && !c->opts->anew)
-		return err_set(err, E_USAGE, "cycle %u is open for other crawlers: end it first with "
-		               "`freshet end`%s", last->row.number,
-		               alive ? "" : "; --new ends it and begins another");
-	if (last->any && last->row.open && !same && !c->opts->anew)
-		return err_set(err, E_USAGE, "cycle %u was broken off: end it first with `freshet %s`",
-		               last->row.number, alive ? "cycle" : "live");
-	c->report->resumed = same && (last->row.open || alive) && !c->opts->anew &&
-		!(alive && c->opts->life.again);
-	if (last->any && last->row.open && !c->report->resumed) {
-		uint32_t lapsed;
-
-		if ((rc = store_begin(c->store, err)) == 0 &&
-		    (rc = crawl_sent_lapse(c, &last->row, &lapsed, err)) == 0 &&
-		    (rc = last_cycle_end(c->store, last, err)) == 0)
-			rc = store_commit(c->store, err);
-	}
-	return rc;
-}
-
-/* Begin the cycle's row, or take up the one that is open. */
-static int begin_row(struct crawl *c, struct last_cycle *last, struct err *err)
-{
-	struct crawl_report *rep = c->report;
-	int64_t now = c->opts->now ? c->opts->now : crawl_now(c);
-	int rc = last_cycle_read(c->store, last, err);
-
-	if (rc < 0)
-		return rc;
-	/* whatever the clock does, our time goes on: histories are ordered by it */
-	if (last->any && now <= last->row.time) {
-		rep->clock_behind = last->row.time - now;
-		now = last->row.time + 1;
-	}
-	rc = check_last(c, last, err);
-	if (rc < 0)
-		return rc;
-	if (rep->resumed) {
-		rep->cycle = last->row;
-		snprintf(rep->policy, sizeof rep->policy, "%s",
-		         last->row.open ? last->policy : c->opts->policy);
-		rep->cycle.open = true;
-		c->same_policy = !strcmp(rep->policy, last->policy);
-	} else {
-		rep->cycle = (struct store_cycle){
-			.number = last->any ? last->row.number + 1 : 1, .open = true,
-			.time = now, .owed = last_cycle_owed(last),
-			.seed = c->opts->seed, .goal = (uint8_t)c->opts->goal,
-		};
-		snprintf(rep->policy, sizeof rep->policy, "%s", c->opts->policy);
-	}
-	rep->cycle.policy = (struct text){ rep->policy, strlen(rep->policy) };
-	return 0;
-}
-
-/* A cycle that is gone on with keeps its own aim: half of its plan was made by it. */
-static int keep_aim(struct crawl *c, struct err *err)
-{
-	char *text = NULL;
-	int rc;
-
-	c->report->aim = c->opts->aim;
-	if (!c->report->resumed)
-		return store_state_put(c->store, STORE_OF_SHARD, "aim", aim_name(c->opts->aim), err);
-	rc = store_state_get(c->store, STORE_OF_SHARD, "aim", &text, err);
-	if (rc > 0)
-		aim_find(text, &c->report->aim);
-	free(text);
-	return rc < 0 ? rc : 0;
-}
-
-/* What the last start had sent and not kept is spent, and not asked for again. */
-static int lapse(struct crawl *c, struct err *err)
-{
-	struct crawl_report *rep = c->report;
-	int rc = 0;
-
-	if (rep->resumed) {
-		if ((rc = store_begin(c->store, err)) < 0 ||
-		    (rc = crawl_sent_lapse(c, &rep->cycle, &rep->lapsed, err)) < 0)
-			return rc;
-		if (c->opts->goal != GOAL_ALIVE) {
-			rep->visits += rep->lapsed;
-			rep->reasons[FETCH_LAPSED] += rep->lapsed;
-			rc = crawl_counts_save(c, err);
-		}
-		if (rc == 0 && (rc = store_cycle_put(c->store, &rep->cycle, err)) == 0)
-			rc = store_commit(c->store, err);
-	}
-	return rc < 0 ? rc : store_sent_clear(c->store, err);
 }
 
 /* The engine's cycle, begun or gone on with, on the pages that the source brings. */
@@ -227,42 +122,6 @@ static int run_engine(struct crawl *c, struct err *err)
 	return rc;
 }
 
-/* The last commit: the cycle is over, unless it was stopped. */
-static int end_row(struct crawl *c, double began, int rc, struct err *err)
-{
-	struct err second;
-	int rc2;
-
-	c->report->cycle.seconds_total += crawl_seconds() - began;
-	if (rc < 0 && rc != E_STOP) {
-		store_rollback(c->store);
-		if (!c->opts->fleet && !store_is_far(c->store))
-			(void)!store_sent_clear(c->store, &second);     /* no page's fault: ask again */
-		return rc;
-	}
-	c->report->cycle.open = rc == E_STOP;
-	rc2 = crawl_robots_forget(c, &second);
-	if (rc2 == 0)
-		rc2 = crawl_pauses_save(c, &second);
-	if (rc2 == 0)
-		rc2 = crawl_commit(c, &second);
-	store_rollback(c->store);
-	if (rc2 == 0)
-		rc2 = store_sent_clear(c->store, &second);
-	c->batch.is_kept = rc2 == 0;
-	if (rc2 < 0)
-		*err = second;          /* worse than being stopped */
-	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered &&
-	    c->report->reasons[FETCH_GATE] == c->report->visits)
-		return err_set(err, E_NET, "no page has a public address: open networks of your own by --allow-net CIDR (127.0.0.0/8 "
-		               "is this machine)");
-	if (rc2 == 0 && rc == 0 && !c->report->answered &&
-	    c->report->visits > c->report->reasons[FETCH_LAPSED])
-		return err_set(err, E_NET, "nothing could be reached: is the network up, and is a proxy "
-		               "needed (--proxy)?");
-	return rc2 < 0 ? rc2 : rc;
-}
-
 /* The archive is whole; or it is as after a crash, and cut back to what the store knows. */
 static int end_archive(struct crawl *c, struct err *err)
 {
@@ -298,37 +157,6 @@ static int load_words(struct crawl *c, struct err *err)
 	return rc;
 }
 
-/* A number may pass that of the pages: redirects want requests, too. */
-void crawl_set_budget(struct crawl *c, uint32_t n_pages)
-{
-	const struct share *b = &c->opts->budget;
-	struct store_cycle *row = &c->report->cycle;
-
-	row->budget = (uint32_t)share_of(*b, b->percent ? n_pages : UINT32_MAX);
-	c->report->taken_off = last_cycle_pay(row);
-}
-
-/* A run that looks for life may have no budget; given again, it comes on top. */
-static void set_budget(struct crawl *c, bool open)
-{
-	const struct share *b = &c->opts->budget;
-	uint32_t n = c->resumed->has.loaded.n_here;
-	double most = b->percent ? b->value / 100 * n : b->value;
-	double all = (LIVENESS_REDIRECTS_MAX + 3.0) * c->resumed->has.loaded.pages.n + 1000;
-	struct store_cycle *row = &c->report->cycle;
-
-	if (c->opts->goal != GOAL_ALIVE) {
-		if (!c->report->resumed && !c->report->discovery.on)
-			crawl_set_budget(c, n);
-	} else if (b->value <= 0) {
-		row->budget = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
-	} else if (!c->report->resumed || !open) {
-		most += row->downloads;
-		row->budget = most < 1 ? 1 : most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
-	}
-	c->budget = row->budget;
-}
-
 static int take_fetch(struct crawl *c, const struct fetch_options *o, struct err *err)
 {
 	if (!c->opts->fetcher || !*c->opts->fetcher)
@@ -356,8 +184,8 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	int rc;
 
 	if ((rc = crawl_repair(c->store, o->warc_folder, rep, err)) < 0 ||
-	    (rc = begin_row(c, last, err)) < 0 ||
-	    (o->goal == GOAL_CHANGED && ((rc = keep_aim(c, err)) < 0 ||
+	    (rc = crawl_row_begin(c, last, err)) < 0 ||
+	    (o->goal == GOAL_CHANGED && ((rc = crawl_row_aim(c, err)) < 0 ||
 	                                 (rc = crawl_shards_keep(c, &ro.n_shards, err)) < 0)))
 		return rc;
 	fo.spend = crawl_spend;
@@ -380,7 +208,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	    (rc = crawl_discover(c, err)) < 0)
 		return rc;
 	if ((rep->resumed && o->goal != GOAL_ALIVE && (rc = crawl_counts_load(c, err)) < 0) ||
-	    (rc = lapse(c, err)) < 0)
+	    (rc = crawl_row_lapse(c, err)) < 0)
 		return rc;
 	if (rep->resumed && o->goes_on)
 		o->goes_on(o->arg, rep);
@@ -400,7 +228,7 @@ static int prepare_cycle(struct crawl *c, struct resumed *r, struct last_cycle *
 	c->resumed = r;
 	if (!rep->cycle.pages)
 		rep->cycle.pages = r->has.loaded.pages.n;
-	set_budget(c, last->any && last->row.open);
+	crawl_row_budget(c, last->any && last->row.open);
 	if (o->goal == GOAL_ALIVE)
 		return 0;
 	if ((rc = crawl_moved_load(c, err)) < 0 || (rc = load_words(c, err)) < 0 || (rc = open_archive(c, err)) < 0)
@@ -459,7 +287,7 @@ int crawl_cycle(struct store *s, const struct crawl_opts *opts, struct crawl_rep
 		return rc;
 	rc = prepare_cycle(&c, r, &last, err);
 	if (rc == 0)
-		rc = end_row(&c, began, run_engine(&c, err), err);
+		rc = crawl_row_end(&c, began, run_engine(&c, err), err);
 	if (policy_explain(r->policy))
 		snprintf(ret->explain, sizeof ret->explain, "%s", policy_explain(r->policy));
 	if (c.life)

@@ -22,7 +22,7 @@ int crawl_discover(struct crawl *c, struct err *err)
 	if (rep->resumed)
 		return discover_recall(c->discover, &rep->discovery, err);
 	/* the number of pages is that before new ones come */
-	crawl_set_budget(c, discover_here(c->discover));
+	crawl_row_budget_of(c, discover_here(c->discover));
 	c->apart = true;
 	rc = discover_run(c->discover, rep->cycle.budget, c->fetch, c->opts->stop,
 	                  &rep->discovery, err);

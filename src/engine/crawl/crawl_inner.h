@@ -363,8 +363,21 @@ void crawl_discover_count(struct crawl *c, uint8_t reason, enum outcome outcome)
 /* A new page that leads to one we have is not one more. */
 MUST_CHECK int crawl_discover_alias(struct crawl *c, uint32_t page,
                                     const struct fetch_result *r, struct err *err);
+
+/* In crawl_row.c.  The cycle's row: begin it, or take up the one that is open. */
+struct last_cycle;
+MUST_CHECK int crawl_row_begin(struct crawl *c, struct last_cycle *last, struct err *err);
+/* A cycle that is gone on with keeps its own aim: half of its plan was made by it. */
+MUST_CHECK int crawl_row_aim(struct crawl *c, struct err *err);
+/* What the last start had sent and not kept is spent, and not asked for again. */
+MUST_CHECK int crawl_row_lapse(struct crawl *c, struct err *err);
+/* Set the budget; open: the row was open before this start. */
+void crawl_row_budget(struct crawl *c, bool open);
 /* The budget of a new cycle, of so many pages, less what cycles before have spent of it. */
-void crawl_set_budget(struct crawl *c, uint32_t n_pages);
+void crawl_row_budget_of(struct crawl *c, uint32_t n_pages);
+/* The last commit, after the cycle that began then had this result: it is over, unless it was
+ * stopped. */
+MUST_CHECK int crawl_row_end(struct crawl *c, double began, int rc, struct err *err);
 
 /* In crawl_repair.c.  What a crash left of the archive: cut it back to what the store
  * knows, and keep aside what it does not know. */

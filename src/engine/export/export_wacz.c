@@ -2,9 +2,9 @@
 /*
  * export_wacz.c - a repository as one WACZ file (1.1.1); see export.h.
  *
- * The file is written from front to back: WARC files as they are packed, the index, the
- * page list, the manifest with the digest of all of these, and the digest of the manifest.
- * All entries are stored, so that a player reads records and parts of the index by ranges.
+ * The file (wacz.h) is written from front to back: WARC files as they are packed, the index,
+ * the page list, the manifest.  All entries are stored, so that a player reads records and
+ * parts of the index by ranges.
  *
  * An index of up to INDEX_PLAIN lines is one text.  A larger one is compressed in blocks
  * of INDEX_BLOCK lines, each a gzip member, with the first key of every block in index.idx
@@ -19,30 +19,21 @@
 
 #include "base/io/json.h"
 #include "base/io/squeeze.h"
-#include "base/io/zip.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/when.h"
 #include "engine/export/export_records.h"
+#include "engine/export/wacz.h"
 #include "warc/cdx.h"
 #include "warc/cdx_sort.h"
 #include "web/url/url.h"
 
-#define VERSION "1.1.1"
 #define INDEX_PLAIN 3000
 #define INDEX_BLOCK 3000
-#define MANIFEST "datapackage.json"
 #define PACKED_INDEX "index.cdx.gz"
-
-struct resource { char *name; uint64_t size; struct warc_digest digest; };
 
 struct packing {
 	struct export *e;
-	struct zip_writer *zip;
-	struct warc_hasher hasher;      /* of the open entry */
-	uint64_t size;                  /* of it */
-	VEC(struct resource) resources; /* the last of them may be open */
-	bool open;
+	struct wacz wacz;
 	/* archive/ */
 	struct warc_writer_options about;
 	struct warc_packer *packer;
@@ -58,49 +49,8 @@ struct packing {
 	/* pages/ */
 	struct store_capture page;      /* the newest that can be shown, of page.page */
 	bool has_page;
-	struct buf page_url, title, main_url;
-	int64_t main_time;
+	struct buf page_url, title;
 };
-
-/* ---- entries ---- */
-
-static int begin_entry(struct packing *p, const char *name, struct err *err)
-{
-	struct resource r = { .name = mem_strdup(name) };
-
-	vec_push(&p->resources, r);
-	warc_hasher_begin(&p->hasher, WARC_SHA256);
-	p->size = 0;
-	p->open = true;
-	return zip_writer_begin(p->zip, name, err);
-}
-
-static int add(struct packing *p, const void *data, size_t size, struct err *err)
-{
-	warc_hasher_add(&p->hasher, data, size);
-	p->size += size;
-	return zip_writer_add(p->zip, data, size, err);
-}
-
-static int end_entry(struct packing *p, struct err *err)
-{
-	struct resource *r = &p->resources.v[p->resources.n - 1];
-
-	warc_hasher_end(&p->hasher, &r->digest);
-	r->size = p->size;
-	p->open = false;
-	return zip_writer_end(p->zip, err);
-}
-
-static int whole_entry(struct packing *p, const char *name, const struct buf *data,
-                       struct err *err)
-{
-	int rc = begin_entry(p, name, err);
-
-	if (rc == 0)
-		rc = add(p, buf_text(data), data->size, err);
-	return rc < 0 ? rc : end_entry(p, err);
-}
 
 /* ---- archive/ ---- */
 
@@ -121,10 +71,12 @@ static int begin_archive(struct packing *p, int64_t time, struct err *err)
 
 	snprintf(p->archive, sizeof p->archive, "data-%05u.warc.gz", p->n_archives++);
 	snprintf(name, sizeof name, "archive/%s", p->archive);
-	rc = begin_entry(p, name, err);
+	rc = wacz_begin(&p->wacz, name, err);
 	if (rc == 0)
 		rc = warc_pack_info(p->packer, &p->about, p->archive, time, take_ids(p), &p->info, err);
-	return rc < 0 ? rc : add(p, p->info.members.data, p->info.members.size, err);
+	if (rc == 0)
+		rc = wacz_add(&p->wacz, p->info.members.data, p->info.members.size, err);
+	return rc;
 }
 
 /* The line of a record for the index: under the URL that the record has. */
@@ -171,14 +123,14 @@ static int put_record(void *arg, const struct warc_packed *record, const char *u
 	uint64_t offset;
 	int rc = 0;
 
-	if (p->open && p->size + record->members.size > WARC_FILE_MAX)
-		rc = end_entry(p, err);
-	if (rc == 0 && !p->open)
+	if (p->wacz.open && p->wacz.size + record->members.size > WARC_FILE_MAX)
+		rc = wacz_end(&p->wacz, err);
+	if (rc == 0 && !p->wacz.open)
 		rc = begin_archive(p, record->time, err);
 	if (rc < 0)
 		return rc;
-	offset = p->size + record->at;
-	rc = add(p, record->members.data, record->members.size, err);
+	offset = p->wacz.size + record->at;
+	rc = wacz_add(&p->wacz, record->members.data, record->members.size, err);
 	return rc < 0 ? rc : index_record(p, record, url, c, offset, err);
 }
 
@@ -190,16 +142,17 @@ static int write_archives(struct packing *p, struct err *err)
 	if (rc == 0 && !p->n_archives)
 		return err_set(err, E_USAGE, "no capture has its content at hand: there is nothing to "
 		               "make a WACZ of");
-	return rc < 0 ? rc : end_entry(p, err);
+	return rc < 0 ? rc : wacz_end(&p->wacz, err);
 }
 
 /* ---- indexes/ ---- */
 
 static int emit_plain(void *arg, const char *line, size_t size, struct err *err)
 {
-	int rc = add(arg, line, size, err);
+	struct packing *p = arg;
+	int rc = wacz_add(&p->wacz, line, size, err);
 
-	return rc < 0 ? rc : add(arg, "\n", 1, err);
+	return rc < 0 ? rc : wacz_add(&p->wacz, "\n", 1, err);
 }
 
 static int end_block(struct packing *p, struct err *err)
@@ -222,7 +175,7 @@ static int end_block(struct packing *p, struct err *err)
 	           p->packed.size, text);
 	p->packed_at += p->packed.size;
 	buf_clear(&p->block);
-	return add(p, p->packed.data, p->packed.size, err);
+	return wacz_add(&p->wacz, p->packed.data, p->packed.size, err);
 }
 
 static int emit_packed(void *arg, const char *line, size_t size, struct err *err)
@@ -243,17 +196,18 @@ static int emit_packed(void *arg, const char *line, size_t size, struct err *err
 static int write_index(struct packing *p, struct err *err)
 {
 	bool plain = p->n_lines <= INDEX_PLAIN;
-	int rc = begin_entry(p, plain ? "indexes/index.cdxj" : "indexes/" PACKED_INDEX, err);
+	int rc = wacz_begin(&p->wacz, plain ? "indexes/index.cdxj" : "indexes/" PACKED_INDEX,
+	                    err);
 
 	if (rc == 0)
 		rc = cdx_sorter_finish(p->sorter, plain ? emit_plain : emit_packed, p, err);
 	if (rc == 0)
 		rc = end_block(p, err);
 	if (rc == 0)
-		rc = end_entry(p, err);
+		rc = wacz_end(&p->wacz, err);
 	if (rc < 0 || plain)
 		return rc;
-	return whole_entry(p, "indexes/index.idx", &p->idx, err);
+	return wacz_put(&p->wacz, "indexes/index.idx", &p->idx, err);
 }
 
 /* ---- pages/ ---- */
@@ -284,11 +238,11 @@ static int end_page(struct packing *p, struct err *err)
 	}
 	json_end_object(&j);
 	json_newline(&j);
-	if (!p->main_url.size) {
-		buf_add(&p->main_url, p->page_url.data, p->page_url.size);
-		p->main_time = p->page.time;
+	if (!p->wacz.main_url.size) {
+		buf_add(&p->wacz.main_url, p->page_url.data, p->page_url.size);
+		p->wacz.main_time = p->page.time;
 	}
-	rc = add(p, p->line.data, p->line.size, err);
+	rc = wacz_add(&p->wacz, p->line.data, p->line.size, err);
 	return rc;
 }
 
@@ -329,82 +283,23 @@ static int write_pages(struct packing *p, struct err *err)
 {
 	static const char head[] =
 		"{\"format\": \"json-pages-1.0\", \"id\": \"pages\", \"title\": \"All Pages\"}\n";
-	int rc = begin_entry(p, "pages/pages.jsonl", err);
+	int rc = wacz_begin(&p->wacz, "pages/pages.jsonl", err);
 
 	if (rc == 0)
-		rc = add(p, head, sizeof head - 1, err);
+		rc = wacz_add(&p->wacz, head, sizeof head - 1, err);
 	if (rc == 0)
 		rc = store_captures(p->e->store, NULL, 0, note_page, p, err);
 	if (rc == 0)
 		rc = end_page(p, err);
-	return rc < 0 ? rc : end_entry(p, err);
-}
-
-/* ---- the manifest ---- */
-
-static void put_manifest(const struct packing *p, int64_t now, struct buf *out)
-{
-	char text[WARC_DIGEST_TEXT], time[21];
-	struct json j;
-
-	json_to_buf(&j, out);
-	json_object(&j);
-	json_kstr(&j, "profile", "data-package");
-	json_kstr(&j, "wacz_version", VERSION);
-	when_iso(now, time);
-	json_kstr(&j, "title", "Pages kept by Freshet");
-	json_kstr(&j, "created", time);
-	json_kstr(&j, "software", "freshet/" FRESHET_VERSION);
-	if (p->main_url.size) {
-		json_key(&j, "mainPageUrl");
-		json_strn(&j, p->main_url.data, p->main_url.size);
-		when_iso(p->main_time, time);
-		json_kstr(&j, "mainPageDate", time);
-	}
-	json_key(&j, "resources");
-	json_array(&j);
-	for (size_t i = 0; i < p->resources.n; i++) {
-		const struct resource *r = &p->resources.v[i];
-
-		warc_digest_format(&r->digest, text);
-		json_object(&j);
-		json_kstr(&j, "name", strrchr(r->name, '/') + 1);
-		json_kstr(&j, "path", r->name);
-		json_kstr(&j, "hash", text);
-		json_kint(&j, "bytes", (int64_t)r->size);
-		json_end_object(&j);
-	}
-	json_end_array(&j);
-	json_end_object(&j);
-	json_newline(&j);
-}
-
-static int write_manifest(struct packing *p, int64_t now, struct err *err)
-{
-	char text[WARC_DIGEST_TEXT];
-	struct buf manifest, digest;
-	int rc;
-
-	buf_init(&manifest, BUF_NO_LIMIT);
-	buf_init(&digest, BUF_NO_LIMIT);
-	put_manifest(p, now, &manifest);
-	rc = whole_entry(p, MANIFEST, &manifest, err);
-	if (rc == 0) {
-		warc_digest_format(&p->resources.v[p->resources.n - 1].digest, text);
-		buf_printf(&digest, "{\"path\": \"" MANIFEST "\", \"hash\": \"%s\"}\n", text);
-		rc = whole_entry(p, "datapackage-digest.json", &digest, err);
-	}
-	buf_release(&manifest);
-	buf_release(&digest);
-	return rc;
+	return rc < 0 ? rc : wacz_end(&p->wacz, err);
 }
 
 int export_wacz(struct export *e, const char *to, uint64_t seed, int64_t now, struct err *err)
 {
 	struct packing p = { .e = e, .seed = seed, .about = { .software = "freshet/" FRESHET_VERSION } };
 	struct buf *bufs[] = { &p.url, &p.surt, &p.line, &p.block, &p.packed, &p.idx, &p.page_url,
-	                       &p.title, &p.main_url };
-	int rc = zip_writer_open(&p.zip, to, now, err);
+	                       &p.title };
+	int rc = wacz_open(&p.wacz, to, now, err);
 
 	if (rc < 0)
 		return rc;
@@ -419,18 +314,9 @@ int export_wacz(struct export *e, const char *to, uint64_t seed, int64_t now, st
 		rc = write_index(&p, err);
 	if (rc == 0)
 		rc = write_pages(&p, err);
-	if (rc == 0)
-		rc = write_manifest(&p, now, err);
-	if (rc == 0)
-		rc = zip_writer_close(p.zip, err);
-	else
-		zip_writer_abandon(p.zip);
+	rc = wacz_close(&p.wacz, now, rc, err);
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		buf_release(bufs[i]);
-	for (size_t i = 0; i < p.resources.n; i++)
-		free(p.resources.v[i].name);
-	vec_release(&p.resources);
-	warc_hasher_release(&p.hasher);
 	warc_packed_release(&p.info);
 	warc_packer_free(p.packer);
 	cdx_sorter_free(p.sorter);

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shards_run.c - one run of a replay in shards: an engine each, and the market between them;
- * see shards.h.
+ * shards_run.c - one run of a replay in shards: an engine each (shard_engine.h), and the market
+ * between them; see shards.h.
  *
  * Cost.  That of the engines, and a bid for every grant: O(pages of the shard).
  */
-#include "engine/replay/shards.h"
-
-#include "policy/catalogue/catalogue.h"
-
-/* A shard with its engine.  Places: where fewer shards can be loaded than there are. */
-struct shard_engine {
-	struct run *run;
-	const struct shard *shard;
-	uint32_t number;
-	struct engine engine;
-	struct policy *policy;          /* NULL: the shard has no page */
-	uint8_t *truth;                 /* as the run's, by page of the shard */
-	int64_t *stale_since, *next_change;
-	struct features features;
-	struct replay_links links;      /* scratch */
-	bool has_features;
-	bool begun;                     /* its cycle is open */
-	bool placed;
-};
+#include "engine/replay/shard_engine.h"
 
 struct shards_run {
 	struct shard_engine *v;
@@ -34,95 +16,6 @@ struct shards_run {
 static struct shard_engine *engine_of(struct run *run, uint32_t page)
 {
 	return &run->shards->v[run->r->shards.shard_of[page]];
-}
-
-/* ---- what a shard sees of the replay ---- */
-
-static int deliver(void *self, const struct offer *offers, size_t n, struct delivery *ret,
-                   struct err *err)
-{
-	const struct shard_engine *s = self;
-
-	(void)err;
-	for (size_t i = 0; i < n; i++)
-		replay_answer(s->run, s->shard->global[offers[i].page], &ret[i]);
-	return 0;
-}
-
-static bool copy_facts(const void *self, uint32_t page, bool older, struct page_facts *ret)
-{
-	const struct shard_engine *s = self;
-
-	return replay_copy_facts(s->run, s->shard->global[page], older, ret);
-}
-
-static const uint32_t *copy_links(const void *self, uint32_t page, size_t *ret_n)
-{
-	struct shard_engine *s = (struct shard_engine *)(uintptr_t)self;
-	const struct shard_set *set = &s->run->r->shards;
-	size_t n;
-	const uint32_t *all = replay_copy_links(s->run, s->shard->global[page], &n);
-
-	s->links.pages.n = 0;
-	for (size_t i = 0; i < n; i++)
-		if (set->shard_of[all[i]] == s->number)
-			vec_push(&s->links.pages, set->local[all[i]]);
-	*ret_n = s->links.pages.n;
-	return s->links.pages.v;
-}
-
-static void set_view(struct shard_engine *s, const struct run *run)
-{
-	struct view *v = &s->engine.view;
-	const struct view *all = &run->engine.view;
-	size_t n = s->shard->pages.n;
-
-	prepare_view(&s->shard->prepared, v);
-	v->seed = all->seed;
-	v->goal = all->goal;
-	v->observe = all->observe;
-	v->aim = all->aim;
-	v->cycle_seconds = all->cycle_seconds;
-	v->threads = all->threads;
-	v->n_shards = run->r->shards.n;
-	if (all->weight)
-		v->weight = s->shard->weight;
-	if (all->truth)
-		v->truth = s->truth = mem_zalloc(n, sizeof *s->truth);
-	if (all->next_change) {
-		v->stale_since = s->stale_since = mem_zalloc(n, sizeof *s->stale_since);
-		v->next_change = s->next_change = mem_zalloc(n, sizeof *s->next_change);
-	}
-	if (policy_needs(s->policy) & NEED_CLUSTERS) {
-		struct feature_source source = { s, copy_facts, copy_links };
-
-		features_init(&s->features, &s->shard->pages, &source);
-		v->features = &s->features.maker;
-		s->has_features = true;
-	}
-}
-
-static void begin_shard(struct shard_engine *s, struct run *run, uint32_t number)
-{
-	struct engine *e = &s->engine;
-	struct err err;
-
-	*s = (struct shard_engine){ .run = run, .shard = &run->r->shards.v[number],
-	                            .number = number };
-	/* the run has made a policy of this spec already */
-	if (!s->shard->pages.n || policy_new(&s->policy, run->policy, &err) < 0)
-		return;
-	engine_init(e, &s->shard->pages, s->policy, run->r->start);
-	set_view(s, run);
-	e->rules = run->engine.rules;
-	e->rules.metered = true;
-	e->ceiling.share = run->engine.ceiling.share;
-	e->ceiling.fleet = run->shards->n < 2 ? (struct ceiling_fleet){ 0 } :
-	                   (struct ceiling_fleet){ run->r->budget, run->r->n_repository };
-	e->retry.share = run->engine.retry.share;
-	e->source = (struct source){ .self = s, .deliver = deliver };
-	for (uint32_t i = 0; i < s->shard->pages.n; i++)
-		e->visits.state[i] = run->engine.visits.state[s->shard->global[i]];
 }
 
 void shards_begin(struct run *run)
@@ -137,7 +30,7 @@ void shards_begin(struct run *run)
 	all->market.n = all->n;
 	all->market.shards = mem_zalloc(all->n, sizeof *all->market.shards);
 	for (uint32_t k = 0; k < all->n; k++) {
-		begin_shard(&all->v[k], run, k);
+		shard_engine_begin(&all->v[k], run, k);
 		for (uint32_t i = 0; i < r->shards.v[k].pages.n; i++)
 			all->market.shards[k].pages +=
 				r->copy_at_start[r->shards.v[k].global[i]] != NEVER;
@@ -148,20 +41,8 @@ void shards_end(struct run *run)
 {
 	struct shards_run *all = run->shards;
 
-	for (uint32_t k = 0; all && k < all->n; k++) {
-		struct shard_engine *s = &all->v[k];
-
-		if (!s->policy)
-			continue;
-		engine_release(&s->engine);
-		if (s->has_features)
-			features_release(&s->features);
-		vec_release(&s->links.pages);
-		free(s->truth);
-		free(s->stale_since);
-		free(s->next_change);
-		policy_free(s->policy);
-	}
+	for (uint32_t k = 0; all && k < all->n; k++)
+		shard_engine_end(&all->v[k]);
 	if (all) {
 		free(all->market.shards);
 		free(all->v);
@@ -195,23 +76,6 @@ void shards_note(struct run *run, uint32_t page, bool hit)
 
 /* ---- a cycle ---- */
 
-/* The truth of the moment, for policies that know it. */
-static void show_truth(struct shard_engine *s)
-{
-	const struct run *run = s->run;
-
-	for (uint32_t i = 0; i < s->shard->pages.n; i++) {
-		uint32_t page = s->shard->global[i];
-
-		if (s->truth)
-			s->truth[i] = run->truth[page];
-		if (s->next_change) {
-			s->stale_since[i] = run->stale_since[page];
-			s->next_change[i] = run->next_change[page];
-		}
-	}
-}
-
 static void bid(struct shards_run *all, struct shard_engine *s)
 {
 	double from = engine_seconds();
@@ -231,7 +95,7 @@ static void load(struct shards_run *all, struct shard_engine *s, int64_t now)
 	if (s->begun)
 		return;
 	s->begun = true;
-	show_truth(s);
+	shard_engine_see(s);
 	s->engine.view.shared = market_shared(&all->market);
 	engine_begin(&s->engine, now, market_expect(&all->market, s->number));
 	if (r->opts.shards.fixed)

@@ -12,12 +12,10 @@
  *
  * Cost.  O(words of all copies) and two clusterings for the dense sets.
  */
-#include "engine/view/features.h"
+#include "engine/view/features_inner.h"
 
 #include "base/math/rng.h"
 #include "cluster/centroid.h"
-#include "graph/graph.h"
-#include "graph/pagerank.h"
 #include "web/text/terms.h"
 #include "web/text/words.h"
 
@@ -56,11 +54,6 @@ void features_note(struct features *f, uint32_t page, bool changed)
 {
 	f->visits[page]++;
 	f->changes[page] += changed;
-}
-
-static bool is_here(const struct view *v, uint32_t page)
-{
-	return v->state[page] & PAGE_HERE;
 }
 
 /* ---- words */
@@ -119,7 +112,7 @@ static void url_rows(struct features *f, const struct view *v, struct rows *ret)
 	make_url_rows(f);
 	rows_init_sparse(ret, f->url.dim);
 	for (uint32_t i = 0; i < f->pages->n; i++) {
-		if (is_here(v, i))
+		if (features_here(v, i))
 			copy_row(&f->url, i, ret);
 		rows_close(ret);
 	}
@@ -131,7 +124,7 @@ static void content_rows(struct features *f, const struct view *v, struct rows *
 	for (uint32_t i = 0; i < f->pages->n; i++) {
 		struct page_facts facts;
 
-		if (is_here(v, i) && f->source.facts(f->source.self, i, false, &facts))
+		if (features_here(v, i) && f->source.facts(f->source.self, i, false, &facts))
 			for (uint32_t t = 0; t < facts.n_terms; t++)
 				rows_add(ret, facts.terms[t].id, (float)facts.terms[t].count);
 		rows_close(ret);
@@ -153,7 +146,7 @@ static void rank_rows(const struct rows *rows, const struct view *v, float *ret)
 	struct clusters c;
 
 	for (uint32_t i = 0; i < rows->n; i++)
-		if (is_here(v, i))
+		if (features_here(v, i))
 			members[n++] = i;
 	bisect_run(rows, members, n, &o, &c);
 	centroid_rank_features(&c, FEATURE_RANKS, ret);
@@ -185,70 +178,6 @@ static void add_ranks(struct features *f, const struct view *v, struct rows *r)
 	}
 	put_ranks(f->url_ranks, r, FEATURE_url_rank_1);
 	free(ranks);
-}
-
-/* ---- links */
-
-/* PageRank times pages, and in-links, of the links of our copies. */
-static void measure_links(struct features *f, const struct view *v, float *rank, float *in)
-{
-	struct graph_build_opts build = { .dedupe = true, .drop_loops = true };
-	struct graph_builder *b = graph_builder_new(&build);
-	struct pagerank_opts opts = PAGERANK_DEFAULTS;
-	struct pagerank_result result;
-	uint32_t n = f->pages->n, *degree = mem_array(n, sizeof *degree);
-	double *exact = mem_zalloc(n, sizeof *exact);
-	struct graph g = { 0 };
-	struct err err;
-	int rc = 0;
-
-	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		size_t n_to;
-		const uint32_t *to = is_here(v, i) ? f->source.links(f->source.self, i, &n_to)
-		                                   : (n_to = 0, NULL);
-
-		for (size_t k = 0; k < n_to && rc == 0; k++)
-			if (to[k] < n && is_here(v, to[k]))
-				rc = graph_builder_add(b, i, to[k], &err);
-	}
-	memset(degree, 0, n * sizeof *degree);
-	opts.threads = v->threads;
-	if (rc == 0)
-		rc = graph_builder_finish(b, n, &g, &err);
-	else
-		graph_builder_free(b);
-	if (rc == 0)
-		rc = pagerank(&g, &opts, exact, &result, &err);
-	if (rc == 0)
-		graph_in_degrees(&g, degree);
-	for (uint32_t i = 0; i < n; i++) {      /* there are no links: all pages have the same values */
-		rank[i] = rc == 0 ? (float)(exact[i] * n) : 1;
-		in[i] = (float)degree[i];
-	}
-	graph_release(&g);
-	free(exact);
-	free(degree);
-}
-
-/* Measure the links again; keep the measures from before this cycle, too. */
-static void renew_links(struct features *f, const struct view *v)
-{
-	uint32_t n = f->pages->n;
-
-	if (f->made == v->cycle + 1)
-		return;
-	for (int i = 0; i < 2 && !f->pagerank[1]; i++) {
-		f->pagerank[i] = mem_zalloc(n, sizeof(float));
-		f->in_links[i] = mem_zalloc(n, sizeof(float));
-	}
-	memcpy(f->pagerank[1], f->pagerank[0], n * sizeof(float));
-	memcpy(f->in_links[1], f->in_links[0], n * sizeof(float));
-	measure_links(f, v, f->pagerank[0], f->in_links[0]);
-	if (!f->made) {
-		memcpy(f->pagerank[1], f->pagerank[0], n * sizeof(float));
-		memcpy(f->in_links[1], f->in_links[0], n * sizeof(float));
-	}
-	f->made = v->cycle + 1;
 }
 
 /* ---- columns */
@@ -300,10 +229,10 @@ static void fill_page(const struct features *f, uint32_t i, float *ret)
 
 void features_raw(struct features *f, const struct view *v, bool ranks, struct rows *ret)
 {
-	renew_links(f, v);
+	features_renew_links(f, v);
 	rows_init_dense(ret, f->pages->n, FEATURE_COUNT);
 	for (uint32_t i = 0; i < f->pages->n; i++)
-		if (is_here(v, i))
+		if (features_here(v, i))
 			fill_page(f, i, rows_dense(ret, i));
 	if (ranks)
 		add_ranks(f, v, ret);
@@ -345,12 +274,12 @@ static void dense_rows(struct features *f, const struct view *v, enum feature_se
 
 	features_raw(f, v, set == SET_COMBINED || set == SET_FIRST_COPY, &raw);
 	for (uint32_t i = 0; i < raw.n; i++)
-		n_here += is_here(v, i);
+		n_here += features_here(v, i);
 	rows_init_dense(&here, n_here, n_columns);
 	for (uint32_t i = 0; i < raw.n; i++) {
-		for (uint32_t j = 0; j < n_columns && is_here(v, i); j++)
+		for (uint32_t j = 0; j < n_columns && features_here(v, i); j++)
 			rows_dense(&here, at)[j] = rows_dense(&raw, i)[column[j]];
-		at += is_here(v, i);
+		at += features_here(v, i);
 	}
 	rows_release(&raw);
 	for (uint32_t j = 0; j < n_columns; j++)
@@ -360,7 +289,7 @@ static void dense_rows(struct features *f, const struct view *v, enum feature_se
 	rows_init_dense(ret, f->pages->n, n_columns);
 	at = 0;
 	for (uint32_t i = 0; i < ret->n; i++)
-		if (is_here(v, i))
+		if (features_here(v, i))
 			memcpy(rows_dense(ret, i), rows_dense(&here, at++),
 			       ret->stride * sizeof(float));
 	rows_release(&here);
