@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/option/near.h"
 #include "cli/frame/confine.h"
 #include "cli/frame/shards.h"
 #include "repo/place.h"
@@ -141,6 +142,29 @@ const struct option_spec *setting_find(const char *name)
 	for (size_t i = 0; !(s && s->setting) && (c = command_at(i)); i++)
 		s = c->options ? option_find(c->options, name, strlen(name)) : NULL;
 	return s && s->setting ? s : NULL;
+}
+
+int setting_unknown(const char *name, struct err *err)
+{
+	struct near near = near_begin(name, strlen(name));
+	const struct command *c;
+	char shown[2][64];
+	int kept = 0;
+
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		for (const struct option_spec *s = c->options; s && s->name; s++) {
+			if (!s->setting)
+				continue;
+			option_display(s, shown[!kept]);
+			near_try(&near, shown[!kept]);
+			if (near.best == shown[!kept])
+				kept = !kept;
+		}
+	}
+	if (near.best)
+		return err_set(err, E_USAGE, "no setting '%s'; did you mean %s? `freshet get --all` "
+		               "lists them", name, near.best);
+	return err_set(err, E_USAGE, "no setting '%s'; `freshet get --all` lists them", name);
 }
 
 int repository_page(struct store *s, const char *url, struct store_page *ret, struct err *err)

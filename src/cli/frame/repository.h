@@ -43,6 +43,8 @@ MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct aren
                                    struct err *err);
 /* The option, of any command, that this setting fills; or NULL. */
 const struct option_spec *setting_find(const char *name);
+/* The error that there is no such setting, with the nearest one there is. */
+int setting_unknown(const char *name, struct err *err);
 
 /* The current time.  Commands pass it to the engine, which plans without a clock. */
 int64_t clock_now(void);
