@@ -353,15 +353,6 @@ int sqlite_captures(struct store *base, const uint32_t *pages, size_t n,
 	return q ? scan(s, q, each, arg, err) : E_STORE;
 }
 
-int sqlite_captures_links(struct store *base, store_capture_each *each, void *arg,
-                          struct err *err)
-{
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_LINKS, err);
-
-	return q ? scan(s, q, each, arg, err) : E_STORE;
-}
-
 int sqlite_captures_since(struct store *base, uint64_t id, store_capture_each *each,
                           void *arg, struct err *err)
 {
