@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # One repository on both stores: equal plans, reports, visits and exports, cycle for cycle;
-# messages where a store cannot be had.  STORES_POLICIES, STORES_CYCLES: more of it
-# (scripts/trial-stores).
+# messages where a store cannot be had.  STORES_POLICIES, STORES_CYCLES: more of it.
+# STORES_BEFORE, an older program: the cycles of that one and of ours are compared instead, both
+# on SQLite (scripts/trial-stores).
 . "$SRC/tests/lib/e2e.sh"
-policies=${STORES_POLICIES:-tide} cycles=${STORES_CYCLES:-2}
+policies=${STORES_POLICIES:-tide} cycles=${STORES_CYCLES:-2} before=${STORES_BEFORE:-}
 
-if [ -z "${FRESHET_TEST_PG:-}" ]; then # started alone: a server of our own, until this ends
+if [ -z "${FRESHET_TEST_PG:-}$before" ]; then # started alone: a server of our own, until this ends
 	mkfifo open; "$SRC/tests/lib/postgres.sh" < open > server & pg=$!
 	exec 8> open; rm open
 	trap 'exec 8>&-; wait $pg' EXIT
@@ -36,7 +37,7 @@ for i in $(seq 0 39); do echo "$url/p/$i"; done > urls
 
 # what is measured by a clock, or numbered by the store, may differ
 same() { # what
-	python3 - "$1" <<'PY' || fail "$1 differs between the stores"
+	python3 - "$1" <<'PY' || fail "$1 differs between the stores, or programs"
 import json, re, sys
 def plain(v):
     if isinstance(v, dict): return {k: plain(x) for k, x in v.items() if not any(w in k for w in ("seconds", "rate", "per_second")) and k not in ("capture", "offset")}
@@ -54,17 +55,27 @@ if not a: print("nothing to compare"); sys.exit(1)
 PY
 }
 both() { # command...: on both stores; the outputs must be equal
-	$f -C a "$@" > out.a 2> err.a || fail "SQLite: $*: $(cat err.a)"
-	$f -C b --store "$store" "$@" > out.b 2> err.b || fail "PostgreSQL: $*: $(cat err.b)"
+	$f -C a "$@" > out.a 2> err.a || fail "$*: $(cat err.a)"
+	"${other[@]}" "$@" > out.b 2> err.b || fail "${other[*]} $*: $(cat err.b)"
 	same "$*"
+}
+on_pg() { # name: the other store is a new one on PostgreSQL
+	store="$FRESHET_TEST_PG&schema=${unique}_$1"
+	$f init b --store "$store" 2> /dev/null
+	other=("$f" -C b --store "$store")
 }
 n=0
 for policy in $policies; do
-	n=$((n + 1)); store="$FRESHET_TEST_PG&schema=${unique}_$n"
+	n=$((n + 1))
 	rm -rf a b
 	$f init a 2> /dev/null
-	$f init b --store "$store" 2> /dev/null
-	[ ! -e b/freshet.db ] || fail "a database of SQLite beside PostgreSQL"
+	if [ -n "$before" ]; then
+		"$before" init b 2> /dev/null
+		other=("$before" -C b)
+	else
+		on_pg $n
+		[ ! -e b/freshet.db ] || fail "a database of SQLite beside PostgreSQL"
+	fi
 	both import urls --json --now 20240101
 	both set contact mailto:test@example.org --json
 	for c in $(seq "$cycles"); do
@@ -79,9 +90,11 @@ for policy in $policies; do
 	both export pages
 	both export cdxj --extended
 	both show "$url/p/1" --json
-	$f -C b --store "$store" check > /dev/null || fail "PostgreSQL: check"
+	"${other[@]}" check > /dev/null || fail "${other[*]}: check"
+	[ -z "$before" ] || continue
 	case " tide " in *" $policy "*) ls b/freshet.db-*-memory > /dev/null || fail "what was recalled is not kept" ;; esac
 done
+[ -z "$before" ] || exit 0
 
 # an archive: captures of pages that are named often, in any order, some twice; and a replay
 python3 > trace.cdxj <<'PY'
@@ -96,8 +109,8 @@ for page in range(60):
 random.shuffle(lines)
 print("\n".join(lines + lines[:50]))
 PY
-rm -rf a b; store="$FRESHET_TEST_PG&schema=${unique}_trace"
-$f init a 2> /dev/null; $f init b --store "$store" 2> /dev/null
+rm -rf a b
+$f init a 2> /dev/null; on_pg trace
 both import trace.cdxj --json --now 20240201
 both export pages
 both export visits
