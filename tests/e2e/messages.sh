@@ -51,7 +51,7 @@ for b in 1.5 0.02; do try 2 "--budget: '$b' is neither a number from 1 on nor a 
 try 2 "--budget: '0.5' is neither a number" -C repo plan --budget 0.5
 try 2 "notes.txt: is a file here: .freshet import." -C repo add notes.txt
 try 2 "'http://u:\*\*\*@x/' is no URL of a page: user info" -C repo add http://u:secret@x/
-try 2 "detector \"x\": it is bytes, text, tags or near:BITS" replay w.cdxj --detect x
+try 2 "detector \"x\": it is one of bytes, text, tags, near:BITS" replay w.cdxj --detect x
 try 2 "notes.txt: looks like a URL list, which has no captures; give a CDX" replay notes.txt
 try 3 "missing.cdxj: cannot open: No such file" replay missing.cdxj
 try 3 "empty: is a folder without .warc, .cdx or .cdxj files; name the files in it" replay empty

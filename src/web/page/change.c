@@ -32,8 +32,8 @@ int detector_parse(struct detector *ret, const char *spec, struct err *err)
 		if (strlen(names[kind]) == n && !memcmp(names[kind], spec, n))
 			break;
 	if (kind == N_DETECTORS)
-		return err_set(err, E_USAGE, "detector \"%.40s\": it is bytes, text, tags or "
-		               "near:BITS", spec);
+		return err_set(err, E_USAGE, "detector \"%.40s\": it is one of " DETECTOR_CHOICES,
+		               spec);
 	d.kind = (enum detector_kind)kind;
 	if (d.kind == DETECT_NEAR) {
 		char *end;

@@ -23,7 +23,7 @@
 /* In the order of `names` in change.c. */
 enum detector_kind { DETECT_BYTES, DETECT_TEXT, DETECT_TAGS, DETECT_NEAR, N_DETECTORS };
 
-/* All of them, for help texts. */
+/* All of them, for help texts and messages. */
 #define DETECTOR_CHOICES "bytes, text, tags, near:BITS"
 #define DETECTOR_ARG "bytes|text|tags|near:BITS"
 
