@@ -87,8 +87,7 @@ struct tide_state {
 	struct tide_part {              /* of a pass over pages */
 		uint32_t *bucket;       /* pages by noisy score */
 		VEC(struct offer) best;
-		VEC(uint32_t) winners;  /* for the pool */
-		size_t n_open;          /* of the pool */
+		size_t n_open;          /* pages that count at all */
 	} part[TIDE_PARTS];
 	uint32_t floor;                 /* bucket from which on the last batch took */
 	uint32_t *pool;                 /* pages that can be among the best of a batch: */

@@ -60,7 +60,6 @@ void tide_batch_release(struct tide_state *s)
 	for (int i = 0; i < TIDE_PARTS; i++) {
 		free(s->part[i].bucket);
 		free(s->part[i].best.v);
-		free(s->part[i].winners.v);
 	}
 }
 
@@ -106,11 +105,11 @@ static void begin_part(struct tide_part *part, bool counts)
 		part->bucket = mem_array(BUCKETS, sizeof *part->bucket);
 	if (counts)
 		memset(part->bucket, 0, BUCKETS * sizeof *part->bucket);
-	part->best.n = part->winners.n = part->n_open = 0;
+	part->best.n = part->n_open = 0;
 }
 
-/* Run a pass by parts; the counts are then in part 0. */
-static void count(struct gathering *g, size_t n, sweep_pass *pass)
+/* Run a pass by parts, and say how many; the counts are then in part 0. */
+static unsigned count(struct gathering *g, size_t n, sweep_pass *pass)
 {
 	unsigned n_parts = sweep_blocks(n) < TIDE_PARTS ? 1 : TIDE_PARTS;
 	struct tide_part *part = g->s->part;
@@ -129,6 +128,7 @@ static void count(struct gathering *g, size_t n, sweep_pass *pass)
 			       part[i].best.n * sizeof *g->s->best);
 		g->s->n_best += part[i].best.n;
 	}
+	return n_parts;
 }
 
 /* The bucket above which fewer than `want` pages lie, from `low` on. */
@@ -184,9 +184,14 @@ static size_t gather(struct tide_state *s, const struct view *v, const struct sc
 	return n_open;
 }
 
-void tide_pool_put(struct tide_state *s, uint32_t page)
+static void set_pooled(struct tide_state *s, uint32_t page)
 {
 	s->pooled[page / 8] |= (uint8_t)(1u << page % 8);
+}
+
+void tide_pool_put(struct tide_state *s, uint32_t page)
+{
+	set_pooled(s, page);
 	mem_grow((void **)&s->pool, &s->cap_pool, s->n_pool + 1, sizeof *s->pool);
 	s->pool[s->n_pool++] = page;
 }
@@ -201,15 +206,27 @@ static void count_all(void *arg, unsigned i, size_t from, size_t to)
 			bucket[bucket_of(score_of(g->k, (uint32_t)page))]++;
 }
 
-static void find_winners(void *arg, unsigned i, size_t from, size_t to)
+/* Those of a part that are kept: counted, then written to their place in the pool. */
+static void count_winners(void *arg, unsigned i, size_t from, size_t to)
 {
 	const struct gathering *g = arg;
-	struct tide_part part = g->s->part[i];
+	size_t n = 0;
 
 	for (size_t page = from; page < to; page++)
+		n += view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]);
+	g->s->part[i].n_open = n;
+}
+
+static void write_winners(void *arg, unsigned i, size_t from, size_t to)
+{
+	const struct gathering *g = arg;
+	uint32_t *pool = g->s->pool;
+
+	for (unsigned k = 0; k < i; k++)
+		pool += g->s->part[k].n_open;
+	for (size_t page = from; page < to; page++)
 		if (view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]))
-			vec_push(&part.winners, (uint32_t)page);
-	g->s->part[i] = part;
+			*pool++ = (uint32_t)page;
 }
 
 /* Look at all pages: keep those that can be among the `want` best, or come near.  The
@@ -220,19 +237,21 @@ static uint32_t fill_pool(struct tide_state *s, const struct view *v, const stru
 	struct gathering g = { s, v, k, 0, 0 };
 	union { uint32_t u; float f; } least;
 	uint32_t floor;
+	unsigned n_parts;
 
 	count(&g, v->n_pages, count_all);
 	floor = find_floor(s, want, 0);
 	least.u = find_floor(s, want * POOL_ROOM, 0) << 15;
 	s->pool_least = least.f;
+	n_parts = count(&g, v->n_pages, count_winners);
 	s->n_pool = 0;
+	for (unsigned i = 0; i < n_parts; i++)
+		s->n_pool += s->part[i].n_open;
+	mem_grow((void **)&s->pool, &s->cap_pool, s->n_pool, sizeof *s->pool);
+	sweep(v, v->n_pages, n_parts, write_winners, &g);
 	memset(s->pooled, 0, v->n_pages / 8 + 1);
-	count(&g, v->n_pages, find_winners);
-	for (int i = 0; i < TIDE_PARTS; i++) {
-		for (size_t j = 0; j < s->part[i].winners.n; j++)
-			tide_pool_put(s, s->part[i].winners.v[j]);
-		vec_release(&s->part[i].winners);
-	}
+	for (size_t i = 0; i < s->n_pool; i++)
+		set_pooled(s, s->pool[i]);
 	return floor;
 }
 
