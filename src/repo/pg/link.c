@@ -369,6 +369,12 @@ bool pg_link_readable(const struct pg_link *l)
 	return PQflush(l->conn) != 0 || poll(&p, 1, 0) != 0;
 }
 
+void pg_link_sip(struct pg_link *l)
+{
+	if (l->conn && PQconsumeInput(l->conn))
+		(void)!PQisBusy(l->conn);       /* makes rows of it; an error comes with the results */
+}
+
 int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err)
 {
 	struct silence quiet = { 0 };

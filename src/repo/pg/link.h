@@ -65,6 +65,8 @@ int pg_link_failed(struct pg_link *l, const PGresult *r, struct err *err);
 int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err);
 /* Has the server answered something, or is the connection lost?  Does not wait. */
 bool pg_link_readable(const struct pg_link *l);
+/* Take in what has come of the results, so that the server can send more.  Does not wait. */
+void pg_link_sip(struct pg_link *l);
 /* Run a COPY ... FROM STDIN, outside of a pipeline. */
 int pg_link_copy(struct pg_link *l, const char *sql, const char *data, size_t size,
                  struct err *err);

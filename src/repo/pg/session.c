@@ -281,8 +281,10 @@ static int freeze(struct store_pg *s, struct err *err)
 
 static int ready(struct store_pg *s, struct err *err)
 {
-	int rc = s->link.conn ? 0 : pg_link_connect(&s->link, err);
+	int rc;
 
+	pg_scan_collect(s);
+	rc = s->link.conn ? 0 : pg_link_connect(&s->link, err);
 	if (rc < 0)
 		return rc;
 	if (s->has.generation != s->link.generation) {

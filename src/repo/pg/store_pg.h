@@ -112,6 +112,7 @@ struct store_pg {
 	struct pg_batch batch;
 	bool parts[2][PG_PARTS], parts_known;   /* partitions of captures, visits */
 	unsigned n_cursors;
+	struct pg_scanning *ahead;      /* the scan whose next part is under way: scan.c */
 	struct map bodies_known;        /* keys of texts that are in the store */
 	struct strtab files_known;      /* worker NUL name: its number is in file_ids */
 	VEC(int64_t) file_ids;
@@ -162,6 +163,8 @@ typedef int pg_row_each(struct store_pg *s, struct pg_row *r, void *arg);
 /* All rows of a statement, a part at a time.  each() may ask for other rows. */
 int pg_scan(struct store_pg *s, enum pg_sql sql, const struct pg_args *args, unsigned part,
             const char *table, pg_row_each *each, void *arg, struct err *err);
+/* Read all of the part that is under way, if there is one: something else wants the connection. */
+void pg_scan_collect(struct store_pg *s);
 /* The rows of a result, which is freed. */
 int pg_walk(struct store_pg *s, PGresult *r, const char *table, pg_row_each *each, void *arg,
             struct err *err);
