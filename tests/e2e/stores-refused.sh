@@ -58,6 +58,24 @@ refused starting 'the database system is starting up'
 refused crowded 'too many clients'
 refused hangs-up 'postgresql://'
 
+# a pooler that gives out transactions cannot be used; one that gives out sessions can
+pool=e2e_pooled_$$; host=${FRESHET_TEST_PG##*host=}
+for mode in transaction session; do
+	mkdir $mode; mkfifo $mode/open
+	python3 "$SRC/tests/lib/pooler.py" "${host%%&*}" "$PWD/$mode" $mode < $mode/open & exec 7> $mode/open
+	for i in $(seq 1000); do [ -e $mode/ready ] && break; sleep 0.02; done
+	store="postgresql:///postgres?user=freshet&host=$PWD/$mode&schema=$pool"
+	if [ $mode = transaction ]; then
+		expect 5 $f init pooled --store "$store"
+		grep -q 'set pool_mode = session' err || fail "does not say what is wrong with the pooler"
+	else
+		expect 0 $f init pooled --store "$store"
+		expect 0 $f -C pooled add http://a.example/
+	fi
+	exec 7>&-
+done
+psql -qX "$FRESHET_TEST_PG" -c "SET client_min_messages = warning" -c "DROP SCHEMA $pool CASCADE" > sql.out 2>&1 || fail "$(cat sql.out)"
+
 # a server that only reads, as a standby does: what reads works, what writes says where to go
 u=e2e_refused_$$
 sql() { psql -qX "$FRESHET_TEST_PG" -c "SET client_min_messages = warning" -c "$1" > sql.out 2>&1 || fail "$1: $(cat sql.out)"; }

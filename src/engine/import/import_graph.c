@@ -10,7 +10,8 @@
  * A BVGraph knows numbers only: its URLs are looked for beside it, one a line in the
  * order of its nodes, as WebGraph's data sets bring them (BASE.urls, packed or not).
  *
- * Cost.  The graph is held in memory, as `freshet rank` holds it.
+ * Cost.  The graph is held in memory, as `freshet rank` holds it.  Pages and captures go to the
+ * store by the thousand.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -25,6 +26,8 @@
 #include "web/url/url.h"
 
 #define BATCH_PAGES 20000
+#define PART_PAGES 1000         /* that go to the store in one call, */
+#define PART_BYTES ((size_t)8 << 20)    /* or fewer: of URLs and links */
 
 struct graphing {
 	struct import *i;
@@ -32,6 +35,9 @@ struct graphing {
 	const struct strtab *names;     /* by node */
 	int64_t time;
 	struct buf url, links;
+	struct arena texts;             /* of the part that waits */
+	VEC(struct store_page) pages;   /* it */
+	VEC(struct text) linked;        /* the links of each */
 };
 
 static void bad_name(struct graphing *g, const char *path, const char *name,
@@ -46,46 +52,82 @@ static void bad_name(struct graphing *g, const char *path, const char *name,
 	g->i->report(g->i->arg, text);
 }
 
+/* The captures of the part: pages that are taken, and have links. */
+static int put_captures(struct graphing *g, const uint8_t *came, struct err *err)
+{
+	VEC(struct store_capture) rows = { 0 };
+	VEC(uint32_t) added = { 0 };
+	uint8_t *what = mem_zalloc(g->pages.n + 1, 1);
+	int rc;
+
+	for (size_t k = 0; k < g->pages.n; k++) {
+		struct store_capture c = { .page = g->pages.v[k].number, .status = 200,
+			.time = g->time, .length = -1, .bytes_text = -1, .words = -1, .images = -1,
+			.tables = -1, .emails = -1, .outlinks = -1, .offset = -1, .size = -1,
+			.links = g->linked.v[k] };
+
+		if (came[k] != IMPORT_OUTSIDE && c.links.size)
+			vec_push(&rows, c);
+	}
+	rc = store_captures_put(g->i->store, rows.v, rows.n, STORE_FIRST, what, err);
+	for (size_t k = 0; k < rows.n && rc == 0; k++) {
+		g->i->stats.n_captures += what[k] == STORE_ADDED;
+		g->i->stats.n_doubles += what[k] != STORE_ADDED;
+		if (what[k] == STORE_ADDED)
+			vec_push(&added, rows.v[k].page);
+	}
+	if (rc == 0)
+		rc = import_visits_rewrite(g->i->store, g->i->detectors, added.v, added.n, err);
+	vec_release(&rows);
+	vec_release(&added);
+	free(what);
+	return rc;
+}
+
+static int write_part(struct graphing *g, struct err *err)
+{
+	uint8_t *came = mem_zalloc(g->pages.n + 1, 1);
+	int rc = import_pages(g->i, g->pages.v, g->pages.n, came, err);
+
+	for (size_t k = 0; k < g->pages.n && rc == 0; k++)
+		g->i->stats.n_known += came[k] == 0;
+	if (rc == 0)
+		rc = put_captures(g, came, err);
+	g->pages.n = g->linked.n = 0;
+	arena_reset(&g->texts);
+	free(came);
+	return rc;
+}
+
+static struct text keep(struct graphing *g, const struct buf *b)
+{
+	return (struct text){ arena_strndup(&g->texts, buf_text(b), b->size), b->size };
+}
+
 static int add_node(struct graphing *g, uint32_t node, const char *path, struct err *err)
 {
 	const struct graph *graph = g->graph;
 	const char *name = strtab_get(g->names, node);
-	struct store_capture c = { .status = 200, .time = g->time, .length = -1,
-		.bytes_text = -1, .words = -1, .images = -1, .tables = -1, .emails = -1,
-		.outlinks = -1, .offset = -1, .size = -1 };
+	struct store_page p = { .added = g->i->now, .weight = 1 };
 	struct err why;
-	int rc;
 
 	buf_clear(&g->url);
 	if (url_canonical(name, strlen(name), &g->url, &why) < 0) {
 		bad_name(g, path, name, &why);
 		return 0;
 	}
-	rc = import_page(g->i, (struct text){ g->url.data, g->url.size }, &c.page, err);
-	if (rc == IMPORT_OUTSIDE)
-		return 0;
-	if (rc > 0 && store_page_given(g->i->store, c.page,
-	                               (struct text){ g->url.data, g->url.size },
-	                               (struct text){ name, strlen(name) }, err) < 0)
-		rc = E_STORE;
-	if (rc < 0)
-		return rc;
-	g->i->stats.n_known += rc == 0;
+	p.url = keep(g, &g->url);
+	if (strcmp(name, p.url.s) && strlen(name) <= URL_SIZE_MAX)
+		p.given = (struct text){ name, strlen(name) };
 	buf_clear(&g->links);
 	for (uint64_t k = graph->offsets[node]; k < graph->offsets[node + 1]; k++) {
 		if (g->links.size)
 			buf_byte(&g->links, ' ');
 		buf_str(&g->links, strtab_get(g->names, graph->targets[k]));
 	}
-	if (!g->links.size)
-		return 0;
-	c.links = (struct text){ g->links.data, g->links.size };
-	rc = store_capture_add(g->i->store, &c, err);
-	if (rc < 0)
-		return rc;
-	g->i->stats.n_captures += rc == 1;
-	g->i->stats.n_doubles += rc == 0;
-	return rc == 1 ? import_visits_rewrite(g->i->store, g->i->detectors, &c.page, 1, err) : 0;
+	vec_push(&g->pages, p);
+	vec_push(&g->linked, keep(g, &g->links));
+	return g->pages.n < PART_PAGES && g->texts.total < PART_BYTES ? 0 : write_part(g, err);
 }
 
 static int add_nodes(struct graphing *g, const char *path, struct err *err)
@@ -95,13 +137,15 @@ static int add_nodes(struct graphing *g, const char *path, struct err *err)
 
 	for (uint32_t v = 0; v < n && rc >= 0; v++) {
 		rc = add_node(g, v, path, err);
-		if (rc >= 0 && (v + 1) % BATCH_PAGES == 0 &&
+		if (rc >= 0 && (v + 1) % BATCH_PAGES == 0 && (rc = write_part(g, err)) == 0 &&
 		    (rc = import_commit(g->i, err)) == 0) {
 			rc = store_begin(g->i->store, err);
 			if (rc == 0)
 				rc = import_show(g->i, v + 1, err);
 		}
 	}
+	if (rc >= 0)
+		rc = write_part(g, err);
 	if (rc >= 0)
 		return import_commit(g->i, err);
 	store_rollback(g->i->store);
@@ -123,6 +167,9 @@ static int add_graph(struct import *i, const struct graph *graph, const struct s
 	rc = add_nodes(&g, path, err);
 	buf_release(&g.url);
 	buf_release(&g.links);
+	arena_release(&g.texts);
+	vec_release(&g.pages);
+	vec_release(&g.linked);
 	return rc;
 }
 

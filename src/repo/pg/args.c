@@ -2,6 +2,7 @@
 /* args.c - see args.h. */
 #include "repo/pg/args.h"
 
+#include <endian.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,18 +17,27 @@
 #define OID_BYTEA 17
 #define ARRAY_HEAD 20           /* bytes before the first cell */
 
+/* Numbers of a few bytes, the highest first. */
 static void put32(struct buf *b, uint32_t v)
 {
-	unsigned char c[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
-	                       (unsigned char)(v >> 8), (unsigned char)v };
-
-	buf_add(b, c, sizeof c);
+	v = htobe32(v);
+	buf_add(b, &v, sizeof v);
 }
 
 static void put64(struct buf *b, uint64_t v)
 {
-	put32(b, (uint32_t)(v >> 32));
-	put32(b, (uint32_t)v);
+	v = htobe64(v);
+	buf_add(b, &v, sizeof v);
+}
+
+/* A cell of 8 bytes. */
+static void put_cell(struct buf *b, uint64_t v)
+{
+	char c[12] = { 0, 0, 0, 8 };
+
+	v = htobe64(v);
+	memcpy(c + 4, &v, sizeof v);
+	buf_add(b, c, sizeof c);
 }
 
 static uint64_t real_bits(double v)
@@ -181,8 +191,7 @@ static void put_null(struct pg_rows *r)
 
 void pg_rows_int(struct pg_rows *r, int64_t v)
 {
-	put32(cell(r), 8);
-	put64(cell(r), (uint64_t)v);
+	put_cell(cell(r), (uint64_t)v);
 	cell_end(r, 8);
 }
 
@@ -200,8 +209,7 @@ void pg_rows_real(struct pg_rows *r, double v)
 		put_null(r);
 		return;
 	}
-	put32(cell(r), 8);
-	put64(cell(r), real_bits(v));
+	put_cell(cell(r), real_bits(v));
 	cell_end(r, 8);
 }
 
@@ -246,22 +254,26 @@ void pg_rows_take(struct pg_rows *r, struct pg_args *a)
 	pg_rows_clear(r);
 }
 
-static uint64_t get(const char *p, int size)
+static uint32_t get32(const char *p)
 {
-	uint64_t v = 0;
+	uint32_t v;
 
-	for (int i = 0; i < size; i++)
-		v = v << 8 | (unsigned char)p[i];
-	return v;
+	memcpy(&v, p, sizeof v);
+	return be32toh(v);
 }
 
-static void put(struct buf *b, uint64_t v, int size)
+static uint64_t get64(const char *p)
 {
-	char c[8];
+	uint64_t v;
 
-	for (int i = 0; i < size; i++)
-		c[i] = (char)(v >> 8 * (size - 1 - i));
-	buf_add(b, c, (size_t)size);
+	memcpy(&v, p, sizeof v);
+	return be64toh(v);
+}
+
+static void put16(struct buf *b, uint16_t v)
+{
+	v = htobe16(v);
+	buf_add(b, &v, sizeof v);
 }
 
 /* A number of 8 bytes, as narrow as its column. */
@@ -279,20 +291,28 @@ static bool put_narrow(struct buf *b, char type, uint64_t v)
 		if (isinf(narrow) && !isinf(wide))
 			return false;
 		memcpy(&bits, &narrow, sizeof bits);
-		put(b, 4, 4);
-		put(b, bits, 4);
+		put32(b, 4);
+		put32(b, bits);
 		return true;
 	}
 	if (type == 'o') {
-		put(b, 1, 4);
-		put(b, v != 0, 1);
+		put32(b, 1);
+		buf_byte(b, v != 0);
 		return true;
 	}
 	if (type == 's' ? n < INT16_MIN || n > INT16_MAX : n < INT32_MIN || n > INT32_MAX)
 		return false;
-	put(b, type == 's' ? 2 : 4, 4);
-	put(b, v, type == 's' ? 2 : 4);
+	put32(b, type == 's' ? 2 : 4);
+	if (type == 's')
+		put16(b, (uint16_t)v);
+	else
+		put32(b, (uint32_t)v);
 	return true;
+}
+
+static bool is_narrow(char type)
+{
+	return type == 'n' || type == 's' || type == 'o' || type == 'f';
 }
 
 /* One row; at[]: where its cells are in the columns. */
@@ -300,13 +320,13 @@ static bool put_row(const struct pg_rows *r, size_t at[PG_ARGS_MAX], int n, stru
 {
 	for (int i = 0; i < n; i++) {
 		const char *cell = r->column[i].data + at[i];
-		uint32_t size = (uint32_t)get(cell, 4);
+		uint32_t size = get32(cell);
 		size_t bytes = size == UINT32_MAX ? 0 : size;
 
 		at[i] += 4 + bytes;
-		if (size == UINT32_MAX || !strchr("nsof", r->types[i]))
+		if (size == UINT32_MAX || !is_narrow(r->types[i]))
 			buf_add(b, cell, 4 + bytes);
-		else if (!put_narrow(b, r->types[i], get(cell + 4, 8)))
+		else if (!put_narrow(b, r->types[i], get64(cell + 4)))
 			return false;
 	}
 	return true;
@@ -321,15 +341,15 @@ bool pg_rows_copy(struct pg_rows *r, int32_t before, struct pg_args *a)
 	arg_begin(a);
 	buf_add(&a->bytes, head, sizeof head);
 	for (uint32_t k = 0; k < r->n; k++) {
-		put(&a->bytes, (uint64_t)n + 1, 2);
-		put(&a->bytes, 4, 4);
-		put(&a->bytes, (uint32_t)before, 4);
+		put16(&a->bytes, (uint16_t)(n + 1));
+		put32(&a->bytes, 4);
+		put32(&a->bytes, (uint32_t)before);
 		if (!put_row(r, at, n, &a->bytes)) {
 			a->bytes.size = a->arg[a->n].from;
 			return false;
 		}
 	}
-	put(&a->bytes, UINT16_MAX, 2);
+	put16(&a->bytes, UINT16_MAX);
 	arg_end(a);
 	pg_rows_clear(r);
 	return true;

@@ -224,9 +224,11 @@ static void ignore_notice(void *arg, const PGresult *r)
 	(void)arg, (void)r;
 }
 
-static int set_up(struct pg_link *l, struct err *err)
+static int set_up(struct pg_link *l, bool *ret_pooled, struct err *err)
 {
+	PGresult *r = NULL;
 	char sql[1200];
+	int rc;
 
 	/* what the administrator has set for the role stays, if it is not "for ever" */
 	snprintf(sql, sizeof sql,
@@ -234,12 +236,16 @@ static int set_up(struct pg_link *l, struct err *err)
 	         "SELECT set_config(name, want, false) FROM (VALUES ('statement_timeout', '%ds'), "
 	         "('lock_timeout', '%ds'), ('idle_in_transaction_session_timeout', '%ds')) "
 	         "AS w (name, want) WHERE current_setting(name) = '0';"
-	         "SET client_min_messages = warning; SET jit = off;%s", l->target->schema,
+	         "SET client_min_messages = warning; SET jit = off;%s"
+	         "SELECT pg_backend_pid()", l->target->schema,
 	         PG_STATEMENT_SECONDS, PG_LOCK_SECONDS,
 	         l->target->fence ? PG_IDLE_LEASED : PG_IDLE_SECONDS,
 	         PQserverVersion(l->conn) >= 140000 ?
 	         " SET client_connection_check_interval = '5s';" : "");
-	return pg_link_run(l, sql, NULL, err);
+	rc = pg_link_run(l, sql, &r, err);
+	*ret_pooled = rc == 0 && atoi(PQgetvalue(r, 0, 0)) != PQbackendPID(l->conn);
+	PQclear(rc == 0 ? r : NULL);
+	return rc;
 }
 
 /* What libpq is told of the connection. */
@@ -265,9 +271,36 @@ static void tell_libpq(const struct pg_link *l, struct told *ret)
 	PQconninfoFree(defaults);
 }
 
+/* The process of the server that answers on this connection; 0: none does. */
+static int answering(PGconn *conn)
+{
+	PGresult *r = PQexec(conn, "SELECT pg_backend_pid()");
+	int pid = PQresultStatus(r) == PGRES_TUPLES_OK ? atoi(PQgetvalue(r, 0, 0)) : 0;
+
+	PQclear(r);
+	return pid;
+}
+
+/* A pooler is between us and the server: it told us another process than the one that answers.
+ * Does it give out transactions instead of sessions?  Then a second connection, made while ours
+ * is idle, is answered by the process that is ours. */
+static int check_pooler(const struct pg_link *l, const struct told *told, struct err *err)
+{
+	PGconn *other = PQconnectdbParams(told->keys, told->values, 0);
+	int pid = other && PQstatus(other) == CONNECTION_OK ? answering(other) : 0;
+
+	PQfinish(other);
+	if (!pid || pid != answering(l->conn))
+		return 0;
+	return err_set(err, E_STORE, "%s: a pooler gives out transactions here, and locks and prepared "
+	               "statements need whole sessions: set pool_mode = session for this database, or "
+	               "name the server itself", l->target->shown);
+}
+
 int pg_link_connect(struct pg_link *l, struct err *err)
 {
 	const char *encoding;
+	bool pooled = false;
 	struct told told;
 	int rc = 0;
 
@@ -298,7 +331,9 @@ int pg_link_connect(struct pg_link *l, struct err *err)
 		rc = err_set(err, E_STORE, "%s: PostgreSQL %d is too old: 12 is the oldest that works",
 		             l->target->shown, PQserverVersion(l->conn) / 10000);
 	if (rc == 0)
-		rc = set_up(l, err);
+		rc = set_up(l, &pooled, err);
+	if (rc == 0 && pooled && !l->generation)
+		rc = check_pooler(l, &told, err);
 	if (rc < 0)
 		pg_link_close(l);
 	else
