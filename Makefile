@@ -3,6 +3,7 @@
 #   make                     build/freshet, build/libfreshet.a, build/libfreshet.so
 #   make demo                install what is missing, build, run the demo
 #   make check               install what is missing, run every test, plain and under sanitizers
+#   make check-postgres      the end-to-end scripts with their tables on PostgreSQL
 #   make check-threads       the tests of what runs in threads, under ThreadSanitizer
 #   make check-report        open the HTML reports in headless Chromium, which is installed if missing
 #   make check-dashboard     the same for the dashboard of `freshet serve`, every view and action
@@ -106,6 +107,10 @@ else
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=address,undefined tests
 	@scripts/run-tests build build-san
 endif
+
+check-postgres: deps
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@scripts/e2e-postgres
 
 check-threads: deps
 	@scripts/run-threads
@@ -224,6 +229,6 @@ clean:
 help:
 	@sed -n '3,/^#$$/p' Makefile | cut -c3-
 
-.PHONY: all tests check interop check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
+.PHONY: all tests check interop check-postgres check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The program ($ON_PG) with its tables on the PostgreSQL at $FRESHET_TEST_PG, a schema for
 # each folder of a repository: so an end-to-end script runs on that store as it is.
-# scripts/run-tests names the scripts that do in `make check`; care, sites, scope, resting, search and
-# logged pass by hand.  check and moved cannot: they write into the file of SQLite themselves.
+# scripts/run-tests names the scripts that do in `make check`, scripts/e2e-postgres those that cannot.
 folder=
 for ((i = 1; i <= $#; i++)); do
 	next=$((i + 1))
