@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The program ($ON_PG) with its tables on the PostgreSQL at $FRESHET_TEST_PG, a schema for
-# each folder of a repository: so an end-to-end script runs on that store as it is.
+# The program ($ON_PG) with its tables on the PostgreSQL at $FRESHET_TEST_PG: `init DIR` makes them
+# there, in a schema for each folder, and the folder remembers its store.  So an end-to-end script
+# runs on that store as it is.
 # scripts/run-tests names the scripts that do in `make check`, scripts/e2e-postgres those that cannot.
 folder=
 for ((i = 1; i <= $#; i++)); do
 	next=$((i + 1))
 	case "${!i}" in
-	-C|--repository) folder=${!next} ;;
 	init) case "${!next:-}" in ''|-*) ;; *) folder=${!next} ;; esac ;;
 	--store|--store=*) folder=; break ;;
 	esac
