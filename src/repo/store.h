@@ -183,8 +183,8 @@ MUST_CHECK int store_file_drop(struct store *s, struct text worker, struct text 
 MUST_CHECK int store_sync(struct store *s, struct err *err);
 /* What is committed goes into a log first, and into the tables later: usually by the commit after
  * which the log is long enough, which then takes long.  A handle that must answer quickly leaves
- * that to another one, which carries the log over every few seconds (and must; beyond a
- * gigabyte the first does it again).  The log, of ret_bytes, begins anew when nothing is
+ * that to another one, which carries the log over every few seconds (and must; beyond two
+ * gigabytes the first does it again).  The log, of ret_bytes, begins anew when nothing is
  * left of it; it never is while others go on writing. */
 void store_leave_log(struct store *s);
 /* Keep at most so many bytes of the tables in memory, about; 128 MiB if not said.  They fill up as

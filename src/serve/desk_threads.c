@@ -7,10 +7,12 @@
 #include "serve/desk.h"
 
 #define LOG_EVERY 1                     /* seconds */
-#define LOG_MOST (512u << 20)           /* bytes; then nobody writes for the moment that the rest
+#define LOG_MOST (768u << 20)           /* bytes; then nobody writes for the moment that the rest
                                          * takes, and the log begins anew.  That moment is two syncs
-                                         * of the disk, 60 ms: so it must be rare.  Without load the
-                                         * log begins anew by itself */
+                                         * of the disk: so it must be rare.  Without load the log
+                                         * begins anew by itself */
+#define LOG_LITTLE (4u << 20)           /* bytes that may be left for that moment */
+#define LOG_PASSES 6                    /* to come so far */
 
 /* The first who asks must not wait for it. */
 static void warm_up(struct desk *d)
@@ -78,13 +80,28 @@ bool desk_opens_cycle(struct desk *d)
 
 /* ---- the log ---- */
 
+/* While one pass carries what there is, more comes; each is shorter than the one before. */
+static int carry_most(struct desk *d, uint64_t *bytes, struct err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; rc == 0 && i < LOG_PASSES; i++) {
+		uint64_t before = *bytes;
+
+		rc = store_carry_log(d->log_store, bytes, err);
+		if (*bytes < before + LOG_LITTLE)
+			break;
+	}
+	return rc;
+}
+
 static void carry(struct desk *d)
 {
 	struct err err = { 0 };
 	uint64_t bytes;
 	int rc = store_carry_log(d->log_store, &bytes, &err);
 
-	if (rc == 0 && bytes > LOG_MOST) {      /* most of it is done: the rest is little */
+	if (rc == 0 && bytes > LOG_MOST && (rc = carry_most(d, &bytes, &err)) == 0) {
 		pthread_mutex_lock(&d->lock);
 		rc = store_carry_log(d->log_store, &bytes, &err);
 		pthread_mutex_unlock(&d->lock);

@@ -9,7 +9,7 @@
 #include "repo/sqlite/store_sqlite.h"
 
 #define LOG_PAGE 4096           /* bytes of a page of the database, about */
-#define LOG_PAGES_MOST 262144
+#define LOG_PAGES_MOST 524288
 
 int sqlite_captures_drop(struct store *base, const uint64_t *ids, size_t n, struct err *err)
 {
