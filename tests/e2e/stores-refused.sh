@@ -35,6 +35,9 @@ def refuse(s):
         else:
             s.sendall(message(b"R", struct.pack("!I", 0)) + status(b"server_version", b"11.22" if name == b"old" else b"15.1") +
                       status(b"server_encoding", b"LATIN1" if name == b"latin" else b"UTF8") + message(b"Z", b"I"))
+            while name == b"empty":     # whatever it asks, nothing is there
+                kind, size = struct.unpack("!cI", read(s, 5)); read(s, size - 4)
+                s.sendall(message(b"C", b"SELECT 0\0") + message(b"Z", b"I"))
             s.recv(10000)       # whatever it asks, we hang up
     except (EOFError, OSError): pass
     s.close()
@@ -57,6 +60,7 @@ refused latin 'encoded in LATIN1: make one with .createdb --encoding UTF8'
 refused starting 'the database system is starting up'
 refused crowded 'too many clients'
 refused hangs-up 'postgresql://'
+refused empty 'no repository here'
 
 # a pooler that gives out transactions cannot be used; one that gives out sessions can
 pool=e2e_pooled_$$; host=${FRESHET_TEST_PG##*host=}

@@ -218,6 +218,11 @@ int pg_link_failed(struct pg_link *l, const PGresult *r, struct err *err)
 	return lost ? E_NET : state && !strncmp(state, "55P03", 5) ? E_BUSY : E_STORE;
 }
 
+const char *pg_link_cell(const PGresult *r, int column)
+{
+	return PQntuples(r) > 0 && column < PQnfields(r) ? PQgetvalue(r, 0, column) : "";
+}
+
 /* Say nothing of "NOTICE: relation exists, skipping". */
 static void ignore_notice(void *arg, const PGresult *r)
 {
@@ -243,7 +248,7 @@ static int set_up(struct pg_link *l, bool *ret_pooled, struct err *err)
 	         PQserverVersion(l->conn) >= 140000 ?
 	         " SET client_connection_check_interval = '5s';" : "");
 	rc = pg_link_run(l, sql, &r, err);
-	*ret_pooled = rc == 0 && atoi(PQgetvalue(r, 0, 0)) != PQbackendPID(l->conn);
+	*ret_pooled = rc == 0 && atoi(pg_link_cell(r, 0)) != PQbackendPID(l->conn);
 	PQclear(rc == 0 ? r : NULL);
 	return rc;
 }
@@ -275,7 +280,7 @@ static void tell_libpq(const struct pg_link *l, struct told *ret)
 static int answering(PGconn *conn)
 {
 	PGresult *r = PQexec(conn, "SELECT pg_backend_pid()");
-	int pid = PQresultStatus(r) == PGRES_TUPLES_OK ? atoi(PQgetvalue(r, 0, 0)) : 0;
+	int pid = atoi(pg_link_cell(r, 0));
 
 	PQclear(r);
 	return pid;

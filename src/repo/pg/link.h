@@ -73,5 +73,7 @@ int pg_link_copy(struct pg_link *l, const char *sql, const char *data, size_t si
 /* Run statements without parameters, outside of a pipeline; *ret, if wanted, is the last
  * result. */
 int pg_link_run(struct pg_link *l, const char *sql, PGresult **ret, struct err *err);
+/* A cell of its first row, as text; "": there is none, whatever the server thinks. */
+const char *pg_link_cell(const PGresult *r, int column);
 
 #endif

@@ -176,12 +176,12 @@ static int read_version(struct pg_link *l, int *ret, struct err *err)
 	         "'USAGE')), false) FROM pg_namespace WHERE nspname = '%s'", l->target->schema);
 	if ((rc = pg_link_run(l, sql, &r, err)) < 0)
 		return rc;
-	if (!atoi(PQgetvalue(r, 0, 0))) {
+	if (!atoi(pg_link_cell(r, 0))) {
 		*ret = -2;
 		PQclear(r);
 		return 0;
 	}
-	if (*PQgetvalue(r, 0, 1) != 't')
+	if (*pg_link_cell(r, 1) != 't')
 		rc = err_set(err, E_STORE, "%s: the role may not use this schema: GRANT USAGE ON SCHEMA "
 		             "%s, or see docs/stores.md", l->target->shown, l->target->schema);
 	PQclear(r);
@@ -190,11 +190,11 @@ static int read_version(struct pg_link *l, int *ret, struct err *err)
 	if (rc < 0 || (rc = pg_link_run(l, sql, &r, err)) < 0)
 		return rc;
 	*ret = -1;
-	if (*PQgetvalue(r, 0, 0) == 't') {
+	if (*pg_link_cell(r, 0) == 't') {
 		PQclear(r);
 		rc = pg_link_run(l, "SELECT version FROM freshet", &r, err);
 		if (rc == 0)
-			*ret = PQntuples(r) ? atoi(PQgetvalue(r, 0, 0)) : -1;
+			*ret = PQntuples(r) ? atoi(pg_link_cell(r, 0)) : -1;
 	}
 	if (rc == 0)
 		PQclear(r);
