@@ -17,7 +17,7 @@
  * ten, the rest); the budget against the changes (from more changes than it reaches to
  * sixteen visits a change); its share of the pages (0.1 to 95 %); links or none; many
  * sites or one, of any size; one page a host.  `oldest`, the other that it chooses from,
- * was nowhere else ahead of tide by more than 2 % (docs/results/beyond.md, "auto";
+ * was nowhere else ahead of tide by more than 2 % (docs/results/auto.md;
  * scripts/results-auto).  The explanation
  * describes the repository as it was when the cycle began.
  */

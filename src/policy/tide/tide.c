@@ -11,8 +11,8 @@
  * the rest follow it.  Noise on the scores, largest where a chance is near one
  * half, spreads a batch over groups we are unsure of; no directory gets more than
  * one page plus what it already yielded; 2 % of all downloads (told of the cycle
- * alone, 10 %) are the best of some drawn at random.  A council keeps the whole honest:
- * see tide_begin.c.
+ * alone, 10 %) are the best of some drawn at random, or probes of hosts that are left
+ * alone (tide_batch.c).  A council keeps the whole honest: see tide_begin.c.
  *
  * Under aims other than changes a page's score is what a true copy of it is worth from
  * now on (tide_worth.h), given that chance and the rate at which it will change again.
@@ -155,7 +155,8 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 		return;
 	level = tide_model_refresh(&s->model, dir);
 	if (v->goal == GOAL_CHANGED && v->aim != AIM_CHANGES)
-		gain = tide_worth_of_truth(1, tide_future_of(s, h, level), s->horizon) / s->horizon;
+		gain = tide_worth_of_truth(1, tide_future_of(s, h, dir, level), s->horizon) /
+		       s->horizon;
 	survival = tide_model_survival(&s->model, level, last);
 	tide_features(p, v, seen->page, survival, x);
 	tide_learn_k(s, h, -survival, seen->hit);

@@ -133,11 +133,11 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
  * (k + hits) / (k + expected), times y. */
 float tide_own_odds(const struct tide_state *s, const struct tide_page *h, float y);
 /* What is believed of a page's future, at a directory's level; and if its group changes
- * `ever` times in a unit of time. */
+ * `rate` times in a unit of time. */
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
-                                  int level);
+                                  uint32_t dir, int level);
 struct tide_future tide_future_at(const struct tide_state *s, const struct tide_page *h,
-                                  float ever);
+                                  float rate);
 /* How much pages are like their groups: learnt from visits, y changes being expected. */
 void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit);
 float tide_estimate_k(const double fit[TIDE_K_GRID]);

@@ -174,6 +174,7 @@ void tide_level_survive(struct tide_model *m, int level)
 		sum += step[m->slot[j].column];
 		l->alive[j] = sum;
 	}
+	l->mean = -sum / m->span;
 }
 
 int tide_model_refresh(struct tide_model *m, uint32_t dir)
@@ -337,8 +338,26 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 		sum_long_run(m, width);
 	for (uint32_t j = m->n_slots; j-- > 0; age += (double)m->slot[j].width)
 		m->fade[j] = pow(m->par.discount, age);
+	m->span = (float)age;
 	tide_model_sum(m, &sums);
 	tide_model_set_rates(m, &sums);
+}
+
+float tide_model_rests(const struct tide_model *m, uint32_t dir)
+{
+	return (float)-expm1(-m->roots[m->root[dir]].calm);
+}
+
+/* Visits are many when much happens, so a rate by visits is that of busy times.  On a host that
+ * is known to rest all times count alike; of another one the hazards are no proof of rest. */
+float tide_model_rate(const struct tide_model *m, uint32_t dir, int level)
+{
+	const struct tide_level *l;
+
+	if (level < 0)
+		return (float)m->usual;
+	l = &m->level[level];
+	return l->ever - tide_model_rests(m, dir) * fmaxf(l->ever - l->mean, 0);
 }
 
 uint32_t tide_slot_after(const struct tide_model *m, uint32_t cycle, float *ret_part)

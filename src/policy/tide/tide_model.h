@@ -66,6 +66,7 @@ struct tide_level {
 	float alive[TIDE_SLOTS];        /* log of the chance to survive up to a slot's end */
 	float base;                     /* long-run hazard, a unit of time */
 	float ever;                     /* the same of all time, not discounted */
+	float mean;                     /* the mean of the hazards over all time */
 };
 
 struct tide_node {
@@ -86,6 +87,7 @@ struct tide_model {
 	uint32_t n_slots, now;          /* now: the cycle */
 	uint32_t n_columns;             /* that were ever in use */
 	float width[TIDE_SLOTS];        /* by column */
+	float span;                     /* units of time in all slots */
 	double fade[TIDE_SLOTS];        /* by slot: what an event in it still counts for */
 	/* rates of a host nobody has visited, a unit of time: the mean one, by which its pages
 	 * may have changed, and the usual one, by which they will */
@@ -124,6 +126,10 @@ int tide_model_refresh(struct tide_model *m, uint32_t dir);
  * survival in it. */
 int tide_level_refresh(struct tide_model *m, uint32_t node, int above);
 void tide_level_survive(struct tide_model *m, int level);
+/* From 0 to 1: is the host of a directory known to rest at times? */
+float tide_model_rests(const struct tide_model *m, uint32_t dir);
+/* The rate at which the pages of a directory will change, by a level (or -1). */
+float tide_model_rate(const struct tide_model *m, uint32_t dir, int level);
 /* Expected log-survival since `last`, at most 0, by a level (or -1): of a copy, and of
  * what a visit would be told (the same, unless only the current cycle counts). */
 float tide_model_survival_of_copy(const struct tide_model *m, int level, uint32_t last);

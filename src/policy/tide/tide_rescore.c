@@ -68,14 +68,14 @@ static float part_of(const struct tide_state *s, float most, float rests)
 }
 
 static float worth_of(const struct tide_state *s, const struct view *v,
-                      const struct tide_page *h, float ever, float gap, float rests,
+                      const struct tide_page *h, float rate, float gap, float rests,
                       struct foreseen *last)
 {
 	struct tide_future f;
 
 	if (v->goal == GOAL_ALIVE || v->aim == AIM_CHANGES)
 		return h->chance;
-	f = tide_future_at(s, h, ever);
+	f = tide_future_at(s, h, rate);
 	if (v->aim == AIM_AGE)
 		return tide_worth_of_age(h->chance, gap, f, s->horizon);
 	if (f.shape != last->prices.of.shape || f.time != last->prices.of.time ||
@@ -126,9 +126,9 @@ static void rescore_dir(const struct rescoring *r, struct worker *k, uint32_t di
 	             by_count(s->near_missed[near], w[TIDE_NEAR_MISSED]) * s->by_one;
 	bool ranked = o->weight && v->pagerank;
 	uint32_t made = level < 0 ? 0 : k->made[level];
-	float ever = level < 0 ? (float)s->model.usual : k->level[level].ever;
+	float rate = tide_model_rate(&k->model, dir, level);
 	float share = s->model.alone ? (float)o->stale : 0;
-	float rests = (float)-expm1(-s->model.roots[s->model.root[dir]].calm);
+	float rests = tide_model_rests(&s->model, dir);
 	float odds;
 
 	for (uint32_t i = t->dir_first[dir]; i < t->dir_first[dir + 1]; i++) {
@@ -148,7 +148,7 @@ static void rescore_dir(const struct rescoring *r, struct worker *k, uint32_t di
 		/* weights that ran away must not make inf / inf */
 		odds = odds < ODDS_HUGE ? odds : ODDS_HUGE;
 		h->chance = (1 - share) * odds / (1 + odds) + share * k->since.stale;
-		h->worth = worth_of(s, v, h, ever, k->since.gap, rests, &k->foreseen);
+		h->worth = worth_of(s, v, h, rate, k->since.gap, rests, &k->foreseen);
 		if (v->weight)
 			h->worth *= v->weight[page];
 		if (ranked)

@@ -33,7 +33,7 @@
 #define USUAL_SIZE 67.f         /* 300 words, as a size_class() */
 #define ODDS_MIN 1e-5f
 #define ODDS_MAX 1e4f
-#define EVER_MIN 1e-5f          /* changes in a unit of time: one in 400 years */
+#define RATE_MIN 1e-5f          /* changes in a unit of time: one in 400 years */
 
 /* What the weights are drawn to where visits do not say; the means are the fit
  * on half of the sites of our data. */
@@ -203,17 +203,16 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 }
 
 struct tide_future tide_future_at(const struct tide_state *s, const struct tide_page *h,
-                                  float ever)
+                                  float rate)
 {
 	return (struct tide_future){ s->k_page + h->hits, (s->k_page + h->expected) /
-	                             (ever > EVER_MIN ? ever : EVER_MIN) };
+	                             (rate > RATE_MIN ? rate : RATE_MIN) };
 }
 
 struct tide_future tide_future_of(const struct tide_state *s, const struct tide_page *h,
-                                  int level)
+                                  uint32_t dir, int level)
 {
-	return tide_future_at(s, h, level < 0 ? (float)s->model.usual :
-	                            s->model.level[level].ever);
+	return tide_future_at(s, h, tide_model_rate(&s->model, dir, level));
 }
 
 /* Pages change r times as often as their groups make expect, r being drawn from a gamma

@@ -199,6 +199,66 @@ static void small_budgets_have_batches(void **state)
 	stage_close(&s);
 }
 
+#define QUIET 8                 /* hosts */
+#define REBUILT 40              /* pages of the one that is rebuilt every day ... */
+#define REST 40                 /* ... until this day */
+
+static enum outcome rebuilt_until(void *arg, uint32_t page, uint32_t cycle)
+{
+	const struct stage *s = arg;
+	const char *url = pages_url(&s->r.pages, page);
+
+	if (strstr(url, "wild"))
+		return s->e.visits.last_cycle[page] < REST ? OUTCOME_CHANGED : OUTCOME_SAME;
+	/* so that there is something better to do */
+	return rng_unit(rng_draw(7, cycle, page, RNG_USER)) < 0.3 ? OUTCOME_CHANGED : OUTCOME_SAME;
+}
+
+/* A host that was rebuilt every day and is left alone for it is looked at now and then.  When
+ * it has come to rest, that is known within two months, and its rate falls; before, probes say
+ * that it is as wild as ever. */
+static void a_host_that_came_to_rest_is_found_out(void **state)
+{
+	const struct tide_state *t;
+	struct stage s;
+	uint32_t wild = DIR_NONE;
+	float busy, rests;
+	int level;
+
+	(void)state;
+	stage_open(&s);
+	for (int i = 0; i < QUIET * 50 + REBUILT; i++) {
+		char url[60];
+
+		if (i < REBUILT)
+			snprintf(url, sizeof url, "http://wild.example/p%d", i);
+		else
+			snprintf(url, sizeof url, "http://q%d.example/d%d/p%d", i % QUIET, i % 5, i);
+		trace_add(&s.h, url, 0, "a", NULL);
+	}
+	stage_play(&s, "tide:nocouncil=1,explore=0.1");
+	s.e.view.aim = AIM_FRESHNESS;
+	s.fate = rebuilt_until;
+	s.arg = &s;
+	for (uint32_t i = 0; i < s.r.pages.n; i++)
+		if (strstr(pages_url(&s.r.pages, i), "wild"))
+			wild = s.e.view.dir[i];
+	t = s.policy->state;
+	for (int c = 0; c < REST; c++)
+		stage_cycle(&s, 10);
+	level = tide_model_refresh((struct tide_model *)&t->model, wild);
+	busy = tide_model_rate(&t->model, wild, level);
+	assert_true(tide_model_rests(&t->model, wild) < 0.01f);
+	for (int c = 0; c < 60; c++)
+		stage_cycle(&s, 10);
+	level = tide_model_refresh((struct tide_model *)&t->model, wild);
+	rests = tide_model_rests(&t->model, wild);
+	if (!(rests > 0.8f && tide_model_rate(&t->model, wild, level) < busy / 2))
+		fail_msg("rests %g, changes in two weeks %g, before %g", (double)rests,
+		         (double)tide_model_rate(&t->model, wild, level), (double)busy);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +267,7 @@ int main(void)
 		cmocka_unit_test(a_visit_is_at_most_one_hit),
 		cmocka_unit_test(counts_fade_in_two_weeks),
 		cmocka_unit_test(small_budgets_have_batches),
+		cmocka_unit_test(a_host_that_came_to_rest_is_found_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
