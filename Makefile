@@ -17,6 +17,8 @@
 #   make torture, power     calls and allocations that fail, power that is lost, at every point (EVERY=10: one in ten)
 #   make bench               against peers, on this machine
 #   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
+#   make fuzz-coverage       lines of each parser that fuzz/corpus reaches, by llvm-cov
+#   make analyse             cppcheck, clang-tidy and gcc -fanalyzer on all of src
 #   make fuzz-diff           our readers against others (Node's URL, parse5, zlib, robots.txt) on made-up input (ROUNDS=100000)
 #
 # Objects live under build/ (build-san/ with SAN); folders are found by wildcard,
@@ -148,6 +150,13 @@ $(B)/fuzz/fuzz_serve: $(filter $(B)/src/serve/http/%,$(SERVE_OBJ))
 FUZZ_LIBS_fuzz_serve = $(B)/libfreshet.a -lmicrohttpd -ljansson
 fuzz: deps-test
 	@scripts/run-fuzz $(FUZZ_SECONDS)
+fuzz-coverage: deps-test
+	@scripts/run-fuzz --coverage
+
+analyse: deps
+	@scripts/check-static --all
+flags:
+	@echo '$(filter-out -DFRESHET_VERSION%,$(ALL_CFLAGS))'
 
 # Benchmarks have their peers installed first; FRESHET_DATA names real data.
 bench-bins: $(BENCH_BIN) all
@@ -229,6 +238,6 @@ clean:
 help:
 	@sed -n '3,/^#$$/p' Makefile | cut -c3-
 
-.PHONY: all tests check interop check-postgres check-threads check-report check-dashboard demo fuzz fuzz-replay-bins bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
+.PHONY: all tests check interop check-postgres check-threads check-report check-dashboard demo fuzz fuzz-coverage fuzz-replay-bins analyse flags bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

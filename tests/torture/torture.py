@@ -65,7 +65,18 @@ def prepare():
     open("more", "w").write("".join("http://more.example/%d\n" % i for i in range(300)))
     good("-C", "base", "export", "warc", "-o", "some.warc")
     shutil.copytree("base", "old"); old_schema("old/freshet.db")
-    d = sqlite3.connect("base/freshet.db"); d.execute("PRAGMA wal_checkpoint(TRUNCATE)"); d.close()
+    shutil.copytree("base", "asked")
+    offers = [json.loads(l) for l in good("-C", "asked", *ask).stdout.splitlines()]
+    open("answers", "w").write("".join('{"lease":"%s","outcome":"changed","digest":"sha1:X%d"}\n' % (l["lease"], i) for i, l in enumerate(offers)))
+    for folder in ("base", "asked"):
+        d = sqlite3.connect(folder + "/freshet.db"); d.execute("PRAGMA wal_checkpoint(TRUNCATE)"); d.close()
+
+def offered(folder):
+    """Leases that the tables know."""
+    d = sqlite3.connect(folder + "/freshet.db")
+    r = {"%d-%d" % l for l in d.execute("SELECT cycle, place FROM leases")}
+    d.close()
+    return r
 
 def fresh(base):
     shutil.rmtree("w", ignore_errors=True)
@@ -80,11 +91,14 @@ def rows(folder):
     d.close()
     return r
 
+ask = ["ask", "--count", "4", "--budget", "6", "--policy", "round-robin", "--now", "2026-01-20T00:00:00Z"]
 # name, folder to begin with, command, may rows go?
 commands = [
     ("import", "base", ["-C", "w", "import", "more", "some.warc", "--now", "2026-01-20T00:00:00Z"], False),
     ("cycle", "base", ["-C", "w", "cycle", "--budget", "4", "--policy", "round-robin", "--now", "2026-01-20T00:00:00Z"] + web, False),
     ("tell", "base", ["-C", "w", "tell", "told", "--now", "2026-01-20T00:00:00Z"], False),
+    ("ask", "base", ["-C", "w"] + ask, False),
+    ("answer", "asked", ["-C", "w", "tell", "answers", "--now", "2026-01-20T00:01:00Z"], False),
     ("export", "base", ["-C", "w", "export", "cdxj", "--extended", "-o", "w/out.cdxj"], False),
     ("prune", "base", ["-C", "w", "prune", "--keep-versions", "1", "--now", "2026-01-20T00:00:00Z"], True),
     ("migrate", "old", ["-C", "w", "set", "budget", "3"], False),
@@ -98,6 +112,9 @@ def survived(name, what, base, command, shrinks, after, r, killed=False, nomem=F
     if r.returncode not in usual: return wrong.append((name, what, "status", r.returncode, said[-300:]))
     if r.returncode not in (0, 137) and not said.strip(): return wrong.append((name, what, "says nothing", r.returncode))
     if r.returncode == 0 and name != "cycle" and rows("w") != after: return wrong.append((name, what, "says that it worked, and has not"))
+    if name == "ask":                   # who got an offer can tell what came of it; the budget holds
+        got = {json.loads(l)["lease"] for l in r.stdout.splitlines() if l.endswith(b"}")}
+        if got - offered("w") or len(offered("w")) > 6: return wrong.append((name, what, "offers", sorted(got), sorted(offered("w"))))
     again = run(*command)
     # tell of what was told is no new outcome; a cycle with nothing left to ask ends so
     if again.returncode not in ((0, 4) if name == "cycle" else (0,)): return wrong.append((name, what, "again", again.returncode, again.stderr.decode(errors="replace")[-300:]))
