@@ -154,7 +154,7 @@ fuzz-coverage: deps-test
 	@scripts/run-fuzz --coverage
 
 analyse: deps
-	@scripts/check-static --all
+	@scripts/run-analysis --all
 flags:
 	@echo '$(filter-out -DFRESHET_VERSION%,$(ALL_CFLAGS))'
 

@@ -143,7 +143,7 @@ static void test_in_turn(void **state)
 	bed_start(&b, 1);
 	for (uint32_t round = 0; round < 3; round++) {
 		for (uint32_t i = 0; i < 2 * N_KNOWN; i++) {
-			char path[64] = "/good", name[64];
+			char path[32] = "/good", name[64];
 
 			if (i % 2)
 				snprintf(path, sizeof path, "/known/%u", i / 2);

@@ -92,7 +92,7 @@ static void *plan(void *arg)
 
 static void test_threads(void **state)
 {
-	char names[CLIENTS][8], url[64];
+	char names[CLIENTS][16], url[64];
 	pthread_t threads[CLIENTS + 1];
 	struct freshet *f;
 	int n = 0;
