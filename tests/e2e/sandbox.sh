@@ -58,6 +58,10 @@ tried EACCES EACCES allowed EACCES $f -C r doctor
 # the folder of an output may be written, that of an input may be read
 tried allowed allowed EACCES EACCES $f -C r export pages -o secret/pages
 cp in/urls.txt secret/urls.txt; tried allowed EACCES EACCES EACCES $f -C r import secret/urls.txt
+# a BVGraph is named by what its files begin with; this one is a page without links
+printf 'nodes=1\narcs=0\n' > secret/one.properties; printf '\200' > secret/one.graph
+code $f -C r rank secret/one; [ $rc = 0 ] || fail "a BVGraph by its base name: $(cat err)"
+tried allowed EACCES EACCES EACCES $f -C r rank secret/one
 
 # a kernel that lacks the one, the other or both: said by doctor, and all works, in cells, too
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC "$SRC/tests/sandbox/old_kernel.c" -o old.so -ldl || fail "the library"

@@ -89,15 +89,24 @@ static bool is_path(const struct option_spec *s)
 	return false;
 }
 
+/* A BVGraph is named by what its files begin with: no file has that very name. */
+static bool names_bvgraph(const char *path)
+{
+	char properties[PATH_MAX];
+
+	return snprintf(properties, sizeof properties, "%s.properties", path) < PATH_MAX &&
+	       access(properties, F_OK) == 0;
+}
+
 /* A file to read, with those beside it: graphs and lists of words have several. */
 static void add_input(const char *path)
 {
 	struct stat st;
+	bool found = stat(path, &st) == 0;
 
-	if (stat(path, &st))
-		return;
-	reach_add(&reach, path, REACH_READ);
-	if (S_ISREG(st.st_mode))
+	if (found)
+		reach_add(&reach, path, REACH_READ);
+	if ((found && S_ISREG(st.st_mode)) || names_bvgraph(path))
 		reach_add_folder(&reach, path, REACH_READ);
 }
 
