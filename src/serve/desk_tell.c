@@ -210,13 +210,13 @@ static int tell_one_store(struct telling *t, struct err *err)
 	int rc;
 
 	tell_batch_begin(&b, t);
-	b.store = d->store;
-	b.client = d->client;
 	for (size_t i = 0; i < t->told.n; i++) {
 		vec_push(&b.told, t->told.v[i]);
 		vec_push(&b.line, t->line.v[i].number);
 	}
 	pthread_mutex_lock(&d->lock);
+	b.store = d->store;
+	b.client = d->client;           /* under the lock: desk_renew() replaces it */
 	rc = tell_batch_run(&b, (int64_t)time(NULL), err);
 	desk_leave(d);
 	tell_batch_end(&b);

@@ -322,6 +322,12 @@ void hub_stop(struct hub *h)
 	pthread_join(h->thread, NULL);
 	while (h->listeners)
 		drop(h, &h->listeners);
+}
+
+void hub_free(struct hub *h)
+{
+	if (!h)
+		return;
 	store_close(h->store);
 	buf_release(&h->now);
 	vec_release(&h->batches);

@@ -20,7 +20,9 @@
 struct hub;
 
 MUST_CHECK int hub_start(struct hub **ret, struct serve *s, struct err *err);
-void hub_stop(struct hub *h);           /* h may be NULL */
+/* No more cycles, no more listeners; requests may still look.  h may be NULL. */
+void hub_stop(struct hub *h);
+void hub_free(struct hub *h);           /* h may be NULL */
 /* When the next cycle of our own is due; 0: none is. */
 int64_t hub_due(struct hub *h);
 unsigned hub_listeners(struct hub *h);

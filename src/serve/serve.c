@@ -315,6 +315,7 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 	jobs_stop(s.jobs, JOB_CYCLE, 0);
 	hub_stop(s.hub);
 	http_stop(s.http);
+	hub_free(s.hub);
 	webhooks_stop(s.webhooks);
 	jobs_free(s.jobs);
 	desk_close(s.desk);

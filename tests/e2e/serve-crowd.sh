@@ -53,7 +53,7 @@ def settings(n):
     ask("GET", "/v1/settings")
     if n % 4 == 0: ask("POST", "/v1/pages", {"urls": ["http://new%d.example/" % n]})
     if n % 4 == 1: ask("POST", "/v1/pages/touched", {"urls": ["http://h1.example/d1/p1"], "notifier": "n"}, (200, 400))
-    time.sleep(0.2)
+    time.sleep(0.02)
 def listeners(n):
     c = http.client.HTTPConnection(at, timeout=300)
     c.request("GET", "/v1/changes?since=0" if n % 2 else "/v1/events", headers={"Accept": "text/event-stream"})
