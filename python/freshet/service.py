@@ -28,7 +28,8 @@ TRIES = 3               # of a request that the network lost
 ANSWER_MAX = 64 << 20   # bytes
 
 BY_STATUS = {400: UsageError, 401: UsageError, 403: UsageError, 404: UsageError, 409: BusyError,
-             413: LimitError, 422: UsageError, 429: BusyError, 500: StoreError, 503: BusyError}
+             413: LimitError, 422: UsageError, 429: BusyError, 500: StoreError, 503: BusyError,
+             507: StoreError}
 
 
 def _seconds(text: Optional[str]) -> int:

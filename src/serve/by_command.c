@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <xxhash.h>
 
 #include "base/io/output.h"
@@ -19,6 +20,7 @@
 
 #define WORDS_MAX (URI_PARAMS_MAX + 3)
 #define CACHE (8u << 20)                /* bytes of the tables in memory, of handles that but read */
+#define ROOM (64u << 10)                /* bytes; a disk that has fewer left is full */
 
 static int run_words(struct serve *s, int argc, char **argv, FILE *out, struct err *err)
 {
@@ -75,13 +77,22 @@ int command_answer(struct serve *s, const char *words, const char *const *more, 
 
 /* ---- answers ---- */
 
+/* The tables grow by up to 32 KiB at a time (the index of the log): with less, the disk is full. */
+static bool has_room(const char *folder)
+{
+	struct statvfs v;
+
+	return statvfs(folder, &v) || (uint64_t)v.f_bavail * v.f_frsize >= ROOM;
+}
+
 void answer_error(struct call *c, int rc, const struct err *err)
 {
 	int status = rc == E_USAGE || rc == E_PARSE || rc == E_LIMIT ? 400 :
-	             rc == E_FAIL ? 404 : rc == E_GONE ? 410 : rc == E_BUSY ? 503 : rc == E_NET ? 503 : 500;
+	             rc == E_FAIL ? 404 : rc == E_GONE ? 410 : rc == E_BUSY ? 503 : rc == E_NET ? 503 :
+	             has_room(c->serve->opts.folder) ? 500 : 507;
 
 	http_problem(c->answer, status, "%s", err->text);
-	if (status == 503)
+	if (status == 503 || status == 507)
 		http_answer_header(c->answer, "Retry-After", "2");
 }
 

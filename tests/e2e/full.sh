@@ -5,6 +5,8 @@
 # trouble.sh; files written whole or not at all: base/output.)  A limit on the size of files
 # stands for the full disk; where we may mount one, a real one comes as well.
 . "$SRC/tests/lib/e2e.sh"
+. "$SRC/tests/lib/service.sh"
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
 
 seq -f 'http://a.example/%.0f-a-name-that-takes-some-room' 20000 > urls
 "$FRESHET" init r 2> /dev/null
@@ -51,7 +53,7 @@ expect 0 "$FRESHET" -C r import more
 [ "$(pages r)" = $((before + 60000)) ] || fail "pages: $(pages r)"
 
 if mkdir small && mount -t tmpfs -o size=2m none small 2> /dev/null; then
-	trap 'umount "$TMP/small"' EXIT
+	trap 'kill -9 ${service:-} 2>/dev/null && wait $service || :; umount "$TMP/small"' EXIT
 	code "$FRESHET" -C r export pages -o small/made
 	[ "$rc" = 3 ] || fail "a full disk: exit $rc"
 	grep -q 'No space left' err || fail "no word of the disk"
@@ -70,4 +72,13 @@ if mkdir small && mount -t tmpfs -o size=2m none small 2> /dev/null; then
 	grep -q 'disk full' err || fail "no word of the disk: $(cat err)"
 	rm small/rest
 	expect 0 "$FRESHET" -C small/r add http://c.example/
+	# a service reads, says of what it cannot write that the disk is full (507), and goes on when there is room
+	start_service small/r
+	dd if=/dev/zero of=small/rest bs=1k 2> /dev/null || true
+	tell() { sed 's/.*/{"url":"&","status":200,"digest":"D"}/' more | head -3000 | curl -s -o out -w '%{http_code}' --data-binary @- "$api/v1/tell"; }
+	[ "$(tell)" = 507 ] && grep -q '"title":"Insufficient Storage".*disk' out || fail "told on a full disk: $(cat out)"
+	[ "$(curl -s -o out -w '%{http_code}' "$api/v1/status")" = 200 ] || fail "read on a full disk: $(cat out)"
+	rm small/rest
+	[ "$(tell)" = 200 ] && grep -q '"told":3000,' out || fail "told when there was room again: $(cat out)"
+	stop_service
 fi

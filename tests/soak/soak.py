@@ -88,7 +88,8 @@ class Service:
             except (OSError, http.client.HTTPException):
                 if not o.calm and turn < 599: time.sleep(0.1); continue
                 raise
-            statuses[status] = statuses.get(status, 0) + 1
+            seen = str(status) if status != 500 else "500 %s:" % text[:300].decode(errors="replace")    # why is never plain
+            statuses[seen] = statuses.get(seen, 0) + 1
             if status == 200:
                 if kind and first and quiet() and turn == 0: times.append((now(), kind, time.monotonic() - t))
                 return json.loads(text) if text[:1] == b"{" else text

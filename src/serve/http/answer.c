@@ -40,7 +40,7 @@ static const struct { int status; const char *text; } statuses[] = {
 	{ 413, "Content Too Large" }, { 415, "Unsupported Media Type" },
 	{ 421, "Misdirected Request" }, { 422, "Unprocessable Content" },
 	{ 429, "Too Many Requests" }, { 500, "Internal Server Error" },
-	{ 503, "Service Unavailable" },
+	{ 503, "Service Unavailable" }, { 507, "Insufficient Storage" },
 };
 
 const char *http_status_text(int status)
