@@ -129,6 +129,14 @@ for what in pages visits; do
 	$f -C c export $what > out.b
 	cmp out.a out.b || fail "export $what differs after copies there and back"
 done
+# what comes after a copy takes no number of what was copied
+$f -C a export pages | head -n 40 | python3 -c 'import json, sys
+for l in sys.stdin: print(json.dumps({"url": json.loads(l)["url"], "status": 200, "digest": "after"}))' > after
+for d in c d; do
+	[ $d = c ] || $f init d --store "$store" 2> /dev/null
+	expect 0 $f -C $d tell after
+	expect 0 $f -C $d check
+done
 
 # no server, no tables, and a URL that is none: status and message, never the password
 expect 5 $f -C b --store "postgresql://me:geheim@/db?host=$PWD/nowhere" status

@@ -111,12 +111,32 @@ static int copy_pages(struct copying *c, struct err *err)
 
 /* ---- captures and visits ---- */
 
+/* Rows keep the ids of captures that they have, so the target must not draw these again; nor those
+ * that only visits still name. */
+static int pass_ids(struct copying *c, uint64_t id, struct err *err)
+{
+	int rc = 0;
+
+	while (c->drawn < id && rc == 0) {
+		uint64_t first = 0, n = c->drawn ? id - c->drawn : 1;   /* one: how far is it? */
+
+		if (n > UINT32_MAX)
+			return err_set(err, E_STORE, "the source: a capture has the id %" PRIu64 ", far beyond "
+			               "those before it: damaged; `freshet check` says what else is", id);
+		rc = store_capture_ids(c->to, (uint32_t)n, &first, err);
+		c->drawn = first + n - 1;
+	}
+	return rc;
+}
+
 static int write_captures(struct copying *c, struct err *err)
 {
 	uint8_t *came = mem_zalloc(c->captures.n + 1, 1);
 	int rc = store_begin(c->to, err);
 
 	c->mark.capture = c->captures.v[c->captures.n - 1].id;
+	if (rc == 0)
+		rc = pass_ids(c, c->mark.capture, err);
 	if (rc == 0)
 		rc = store_captures_put(c->to, c->captures.v, c->captures.n, STORE_FIRST, came, err);
 	for (size_t i = 0; i < c->captures.n && rc == 0; i++)
@@ -154,6 +174,8 @@ static int write_visits(struct copying *c, struct err *err)
 
 	c->mark.cycle = last->cycle;
 	c->mark.order = last->order;
+	for (size_t i = 0; i < c->visits.n && rc == 0; i++)
+		rc = pass_ids(c, c->visits.v[i].capture, err);
 	if (rc == 0)
 		rc = store_visits_add(c->to, c->visits.v, c->visits.n, err);
 	rc = copy_end_batch(c, rc, c->visits.n, err);

@@ -14,6 +14,7 @@ struct copying {
 	void *arg;
 	uint64_t done, total;
 	struct mark mark;
+	uint64_t drawn;                 /* ids of captures that the target has drawn; 0: not asked yet */
 	struct arena texts;             /* of the rows that wait */
 	VEC(struct store_page) pages;
 	VEC(struct store_capture) captures;
