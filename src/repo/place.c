@@ -65,6 +65,17 @@ int place_find(const char *folder, char ret[PLACE_SIZE], struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+int place_may_remember(const char *folder, struct err *err)
+{
+	char path[PLACE_SIZE];
+
+	if (!name_in(folder, "freshet.db", path))
+		return err_set(err, E_USAGE, "the path of the repository is too long");
+	return access(path, F_OK) ? 0 :
+		err_set(err, E_USAGE, "%s: the folder has tables of its own, and these are used; name a new "
+		        "folder, or, after `freshet copy`, rename this file first", path);
+}
+
 int place_remember(const char *folder, const char *where, struct err *err)
 {
 	char path[PLACE_SIZE], now[PLACE_SIZE];

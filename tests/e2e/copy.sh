@@ -72,4 +72,8 @@ expect 0 $f copy a "sqlite:$PWD/copy.db"
 expect 0 $f copy a r; all a > all.a; all r > all.r; cmp all.a all.r || fail "the store elsewhere differs"
 [ ! -e r/freshet.db ] || fail "tables in the folder, too"
 expect 2 $f init --store "sqlite:$PWD/third.db" r; grep -q 'another store' err || fail "two stores for a folder"
+# a folder with tables of its own takes no other store: they would be used without a word
+cp -r a m; rm -f third.db; expect 2 $f init --store "sqlite:$PWD/third.db" m; grep -q 'm/freshet.db.*tables of its own' err || fail "$(cat err)"
+[ ! -e m/store ] && [ ! -e third.db ] || fail "a store was made"
+mv m/freshet.db m/old.db; expect 0 $f init --store "sqlite:$PWD/copy.db" m; all m > all.m; cmp all.a all.m || fail "a folder that moved to another store differs"
 expect 2 $f --store "nosuch://me:s3cret@h/x" init q; if grep -q s3cret err out; then fail "a password is shown"; fi

@@ -66,6 +66,7 @@ n=\$#
 for a; do
 	case "\$a" in
 	postgresql://*db.example/crawl*) a="\$FRESHET_TEST_PG&schema=examples_\$EXAMPLES_ID" ;;
+	postgresql://*db.example/other*) a="\$FRESHET_TEST_PG&schema=other_\$EXAMPLES_ID" ;;
 	postgresql://*db.example/fleet*) a="\$FRESHET_TEST_PG&schema=fleet_$fleet_id" ;;
 	/mnt/backup/*) a="mnt_\${a##*/}" ;;
 	esac
@@ -220,7 +221,7 @@ done <readme
 
 # the guides, each from top to bottom; what is no command of ours stands there for the reader
 for doc in "$SRC"/docs/*.md; do
-	grep -E '^    (freshet|cp) ' "$doc" | sed 's/^ *//; s/  *#.*//' >guide || continue
+	grep -E '^    (freshet |cp |mv crawl)' "$doc" | sed 's/^ *//; s/  *#.*//' >guide || continue
 	rm -rf here; cp -r made here; fresh_schema; cp here/archive.cdxj.gz here/old.cdxj; cp here/site.warc.gz here/site-2.warc.gz; cp here/old.tsv here/crawl.tsv; cp -r "$SRC/examples" here/
 	cut -f1 here/old.tsv | sed -n 'p;n' >here/later.txt; rm -rf here/old
 	while read -r line; do check here "${doc##*/}" "$line"; done <guide

@@ -87,6 +87,8 @@ int repository_create(struct cli *cli, const char *dir, struct store **ret, stru
 	struct stat st;
 	int rc = store_path(cli, dir, path, err);
 
+	if (rc == 0 && cli->common.store)
+		rc = place_may_remember(dir, err);
 	if (rc < 0)
 		return rc;
 	if (mkdir(dir, 0777) && errno != EEXIST)

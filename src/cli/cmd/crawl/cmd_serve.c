@@ -268,7 +268,7 @@ const struct command command_serve = {
 		"holds while it runs; its exit status is that of a busy store when the lease is lost.",
 	.examples = "  freshet -C crawl serve\n"
 		"  freshet -C crawl serve --listen 127.0.0.1:9000\n"
-		"  freshet serve --store 'postgresql://db.example/crawl?schema=news' --take 4\n",
+		"  freshet serve --store postgresql://db.example/fleet --take 4\n",
 	.options = serve_options,
 	.needs = serve_needs,
 	.opts_size = sizeof(struct serve_cli_opts),
