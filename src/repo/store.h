@@ -315,8 +315,9 @@ MUST_CHECK int store_setting_get(struct store *s, const char *key, char **ret, s
 MUST_CHECK int store_settings(struct store *s, store_setting_each *each, void *arg,
                               struct err *err);
 /* What the program has to remember: of the pages that belong together (a shard: here all of
- * them), or of the worker (the archive file that it has open).  Values are texts. */
-enum store_owner { STORE_OF_SHARD, STORE_OF_WORKER };
+ * them), of the worker (the archive file that it has open), or of the whole fleet, whichever
+ * shard this is (it lies with shard 0; without a fleet it is the shard's).  Values are texts. */
+enum store_owner { STORE_OF_SHARD, STORE_OF_WORKER, STORE_OF_FLEET };
 MUST_CHECK int store_state_put(struct store *s, enum store_owner owner, const char *key,
                                const char *value, struct err *err);
 MUST_CHECK int store_state_get(struct store *s, enum store_owner owner, const char *key,

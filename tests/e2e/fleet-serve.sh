@@ -45,6 +45,29 @@ expect 0 $f -C r add http://h1.example/new
 for i in $(seq 200); do [ "$(sql "select count(*) from pages where url = 'http://h1.example/new'")" = 1 ] && break; sleep 0.1; done
 [ "$(sql "select shard from pages where url = 'http://h1.example/new'")" = "$k" ] || fail "the inbox was not applied"
 [ "$(sql "select count(*) from fleet_inbox where shard = $k")" = 0 ] || fail "the inbox is not empty"
+# tokens are of the fleet, whoever holds shards: several commands at once lose none, and one that is
+# taken away is of no use within seconds
+sql "update fleet_shards set until = clock_timestamp() + interval '1 hour', worker = 'other' where shard <> $k"
+adding=
+for i in $(seq 6); do $f -C r token add t$i > token$i & adding="$adding $!"; done
+for i in $adding; do wait $i || fail "token add: $?"; done
+[ "$($f -C r token list | grep -c '^ *t[1-6] ')" = 6 ] || fail "tokens: $($f -C r token list)"
+answers() {     # STATUS curl arguments: it comes to that
+	local want=$1 got; shift
+	for i in $(seq 100); do got=$(curl -s -o out -w '%{http_code}' "$@"); [ "$got" = "$want" ] && return; sleep 0.1; done
+	fail "$got, not $want: $(cat out)"
+}
+answers 401 "$api/v1/pages"
+answers 200 -H "Authorization: Bearer $(cat token3)" "$api/v1/pages"
+expect 0 $f -C r token remove t3
+answers 401 -H "Authorization: Bearer $(cat token3)" "$api/v1/pages"
+answers 200 -H "Authorization: Bearer $(cat token6)" "$api/v1/pages"
+expect 2 $f -C r token remove t3
+expect 2 $f -C r token add t6
+expect 2 $f -C r token list --shard 0
+for i in 1 2 4 5 6; do expect 0 $f -C r token remove t$i; done
+answers 200 "$api/v1/pages"
+sql "update fleet_shards set until = clock_timestamp() where shard <> $k"
 stop_service
 [ "$(sql "select until <= clock_timestamp() from fleet_shards where shard = $k")" = t ] || fail "the lease was not given back"
 

@@ -311,3 +311,48 @@ int fleet_set(struct fleet *l, const char *key, const char *value, struct err *e
 	pg_args_release(&a);
 	return rc;
 }
+
+int fleet_state_get(struct fleet *l, const char *key, char **ret, struct err *err)
+{
+	struct pg_args a = { 0 };
+	PGresult *r = NULL;
+	int rc;
+
+	pg_args_text(&a, (struct text){ key, strlen(key) });
+	rc = fleet_ask(l, "SELECT value FROM states WHERE shard = 0 AND worker = '' AND key = $1::text",
+	               &a, &r, err);
+	if (rc == 0 && PQntuples(r)) {
+		*ret = mem_strndup(PQgetvalue(r, 0, 0), (size_t)PQgetlength(r, 0, 0));
+		rc = 1;
+	}
+	PQclear(r);
+	pg_args_release(&a);
+	return rc;
+}
+
+int fleet_state_swap(struct fleet *l, const char *key, const char *old, const char *value,
+                     struct err *err)
+{
+	struct pg_args a = { 0 };
+	PGresult *r = NULL;
+	int rc;
+
+	if (!old && !value)
+		return 1;
+	pg_args_text(&a, (struct text){ key, strlen(key) });
+	if (value)
+		pg_args_text(&a, (struct text){ value, strlen(value) });
+	if (old)
+		pg_args_text(&a, (struct text){ old, strlen(old) });
+	rc = fleet_ask(l, !old ? "INSERT INTO states (shard, worker, key, value) VALUES (0, '', $1::text, "
+	               "$2::text) ON CONFLICT (shard, worker, key) DO NOTHING RETURNING 1" :
+	               value ? "UPDATE states SET value = $2::text WHERE shard = 0 AND worker = '' AND key "
+	               "= $1::text AND value = $3::text RETURNING 1" :
+	               "DELETE FROM states WHERE shard = 0 AND worker = '' AND key = $1::text AND value = "
+	               "$2::text RETURNING 1", &a, &r, err);
+	if (rc == 0)
+		rc = PQntuples(r) > 0;
+	PQclear(r);
+	pg_args_release(&a);
+	return rc;
+}

@@ -95,6 +95,12 @@ MUST_CHECK int fleet_make(struct fleet *l, uint32_t n, struct err *err);
 
 /* The settings of the fleet (store_setting_put()), which need no lease.  value NULL: remove. */
 MUST_CHECK int fleet_set(struct fleet *l, const char *key, const char *value, struct err *err);
+/* A state of the fleet (STORE_OF_FLEET) as it is now.  1: found, in a new string; 0: there is none. */
+MUST_CHECK int fleet_state_get(struct fleet *l, const char *key, char **ret, struct err *err);
+/* It becomes `value` if it is `old`; no lease is needed.  NULL: there is none.  1: done;
+ * 0: it was not `old`, or this call was done twice. */
+MUST_CHECK int fleet_state_swap(struct fleet *l, const char *key, const char *old,
+                                 const char *value, struct err *err);
 
 /* ---- leases ---- */
 

@@ -101,6 +101,10 @@ int pg_settings(struct store *base, store_setting_each *each, void *arg, struct 
 
 static void owner_args(struct store_pg *s, enum store_owner owner, struct pg_args *a)
 {
+	if (owner == STORE_OF_FLEET)
+		settings_args(a);
+	else
+		pg_shard_args(s, a);
 	pg_args_text(a, text(owner == STORE_OF_WORKER ? s->target.worker : ""));
 }
 
@@ -131,7 +135,6 @@ int pg_state_get(struct store *base, enum store_owner owner, const char *key, ch
 	int rc;
 
 	pg_show_writes(s, PG_T_STATES);
-	pg_shard_args(s, &a);
 	owner_args(s, owner, &a);
 	pg_args_text(&a, text(key));
 	rc = one_text(s, PG_STATE_GET, &a, "states", ret, err);
@@ -149,7 +152,6 @@ int pg_states(struct store *base, enum store_owner owner, store_setting_each *ea
 	int rc;
 
 	pg_show_writes(s, PG_T_STATES);
-	pg_shard_args(s, &a);
 	owner_args(s, owner, &a);
 	rc = pg_ask(s, PG_STATE_SCAN, &a, &r, err);
 	pg_args_release(&a);

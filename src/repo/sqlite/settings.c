@@ -79,7 +79,7 @@ int sqlite_settings(struct store *base, store_setting_each *each, void *arg, str
 }
 
 static const char *const prefixes[] = {
-	[STORE_OF_SHARD] = "state.", [STORE_OF_WORKER] = "worker.",
+	[STORE_OF_SHARD] = "state.", [STORE_OF_WORKER] = "worker.", [STORE_OF_FLEET] = "state.",
 };
 
 int sqlite_state_put(struct store *base, enum store_owner owner, const char *key,

@@ -60,15 +60,18 @@ static bool read_line(struct token *t, const char *line)
 	return false;
 }
 
-int tokens_load(struct tokens *t, struct store *s, struct err *err)
+/* *ret: as it is stored, or NULL; the caller frees it. */
+static int load(struct tokens *t, struct store *s, struct fleet *fleet, char **ret, struct err *err)
 {
-	char *text = NULL, *rest, *line;
-	int rc = store_state_get(s, STORE_OF_SHARD, STATE_KEY, &text, err);
+	char *text, *rest, *line;
+	int rc = fleet ? fleet_state_get(fleet, STATE_KEY, ret, err) :
+		store_state_get(s, STORE_OF_FLEET, STATE_KEY, ret, err);
 
 	t->v.n = 0;
 	if (rc <= 0)
 		return rc;
 	rc = 0;
+	text = mem_strdup(*ret);
 	for (rest = text; (line = strsep(&rest, "\n"));) {
 		struct token one;
 
@@ -81,21 +84,37 @@ int tokens_load(struct tokens *t, struct store *s, struct err *err)
 	return rc;
 }
 
+int tokens_load(struct tokens *t, struct store *s, struct err *err)
+{
+	char *stored = NULL;
+	int rc = load(t, s, NULL, &stored, err);
+
+	free(stored);
+	return rc;
+}
+
 void tokens_release(struct tokens *t)
 {
 	vec_release(&t->v);
 }
 
-static int save(const struct tokens *t, struct store *s, struct err *err)
+/* 1: done; 0: another has changed them. */
+static int save(const struct tokens *t, struct store *s, struct fleet *fleet, const char *old,
+                struct err *err)
 {
 	struct buf text;
+	const char *now;
 	int rc;
 
 	buf_init(&text, BUF_NO_LIMIT);
 	for (size_t i = 0; i < t->v.n; i++)
 		buf_printf(&text, "%s %s %s %lld\n", t->v.v[i].name, rights[t->v.v[i].right],
 		           t->v.v[i].digest, (long long)t->v.v[i].made);
-	rc = store_state_put(s, STORE_OF_SHARD, STATE_KEY, text.size ? buf_text(&text) : NULL, err);
+	now = text.size ? buf_text(&text) : NULL;
+	if (fleet)
+		rc = fleet_state_swap(fleet, STATE_KEY, old, now, err);
+	else if ((rc = store_state_put(s, STORE_OF_FLEET, STATE_KEY, now, err)) == 0)
+		rc = 1;
 	buf_release(&text);
 	return rc;
 }
@@ -119,63 +138,88 @@ static int check_name(const char *name, struct err *err)
 	return 0;
 }
 
-int tokens_add(struct store *s, const char *name, enum right right, int64_t now,
-               char ret[TOKEN_TEXT], struct err *err)
+/* 1: there is something to write; 0: all is as it should be. */
+typedef int token_edit(struct tokens *t, const struct token *one, bool again, struct err *err);
+
+static int edit_add(struct tokens *t, const struct token *one, bool again, struct err *err)
+{
+	size_t at = index_of(t, one->name);
+
+	if (at < t->v.n && again && !strcmp(t->v.v[at].digest, one->digest))
+		return 0;
+	if (at < t->v.n)
+		return err_set(err, E_USAGE, "there is a token %s already; `freshet token remove` takes it "
+		               "away", one->name);
+	if (t->v.n == TOKENS_MAX)
+		return err_set(err, E_LIMIT, "there are %d tokens already", TOKENS_MAX);
+	vec_push(&t->v, *one);
+	return 1;
+}
+
+static int edit_remove(struct tokens *t, const struct token *one, bool again, struct err *err)
+{
+	size_t at = index_of(t, one->name);
+
+	if (at == t->v.n)
+		return again ? 0 : err_set(err, E_USAGE, "there is no token of this name; `freshet token list` "
+		                           "shows them");
+	memmove(t->v.v + at, t->v.v + at + 1, (t->v.n - at - 1) * sizeof *t->v.v);
+	t->v.n--;
+	return 1;
+}
+
+/* Of a fleet another command may write between our read and our write: then it begins anew. */
+static int change(struct store *s, struct fleet *fleet, const struct token *one, token_edit *edit,
+                  struct err *err)
+{
+	int rc = fleet ? 0 : store_begin(s, err), wrote = 0;
+
+	if (rc < 0)
+		return rc;
+	for (bool again = false; rc == 0 && !wrote; again = true) {
+		struct tokens t = { 0 };
+		char *old = NULL;
+
+		rc = load(&t, s, fleet, &old, err);
+		if (rc == 0 && (rc = edit(&t, one, again, err)) == 0)
+			wrote = 1;
+		if (rc > 0 && (rc = wrote = save(&t, s, fleet, old, err)) > 0)
+			rc = 0;
+		tokens_release(&t);
+		free(old);
+	}
+	if (rc == 0 && !fleet)
+		rc = store_commit(s, err);
+	else if (!fleet)
+		store_rollback(s);
+	return rc;
+}
+
+int tokens_add(struct store *s, struct fleet *fleet, const char *name, enum right right,
+               int64_t now, char ret[TOKEN_TEXT], struct err *err)
 {
 	struct token one = { .right = right, .made = now };
-	struct tokens t = { 0 };
 	int rc = check_name(name, err);
 
 	memcpy(ret, "freshet_", 8);
 	if (rc == 0)
 		rc = draw(ret + 8, err);
-	if (rc == 0)
-		rc = store_begin(s, err);
 	if (rc < 0)
 		return rc;
 	snprintf(one.name, sizeof one.name, "%s", name);
 	digest_of(ret, one.digest);
-	rc = tokens_load(&t, s, err);
-	if (rc == 0 && index_of(&t, name) < t.v.n)
-		rc = err_set(err, E_USAGE, "there is a token %s already; `freshet token remove` takes it "
-		             "away", name);
-	if (rc == 0 && t.v.n == TOKENS_MAX)
-		rc = err_set(err, E_LIMIT, "there are %d tokens already", TOKENS_MAX);
-	if (rc == 0) {
-		vec_push(&t.v, one);
-		rc = save(&t, s, err);
-	}
-	if (rc == 0)
-		rc = store_commit(s, err);
-	else
-		store_rollback(s);
-	tokens_release(&t);
-	return rc;
+	return change(s, fleet, &one, edit_add, err);
 }
 
-int tokens_remove(struct store *s, const char *name, struct err *err)
+int tokens_remove(struct store *s, struct fleet *fleet, const char *name, struct err *err)
 {
-	struct tokens t = { 0 };
-	size_t at;
-	int rc = store_begin(s, err);
+	struct token one = { 0 };
+	int rc = check_name(name, err);
 
 	if (rc < 0)
 		return rc;
-	rc = tokens_load(&t, s, err);
-	if (rc == 0 && (at = index_of(&t, name)) == t.v.n)
-		rc = err_set(err, E_USAGE, "there is no token of this name; `freshet token list` shows "
-		             "them");
-	if (rc == 0) {
-		memmove(t.v.v + at, t.v.v + at + 1, (t.v.n - at - 1) * sizeof *t.v.v);
-		t.v.n--;
-		rc = save(&t, s, err);
-	}
-	if (rc == 0)
-		rc = store_commit(s, err);
-	else
-		store_rollback(s);
-	tokens_release(&t);
-	return rc;
+	snprintf(one.name, sizeof one.name, "%s", name);
+	return change(s, fleet, &one, edit_remove, err);
 }
 
 const struct token *tokens_find(const struct tokens *t, const char *text)

@@ -3,7 +3,7 @@
  * tokens.h - who may use the service.
  *
  * A token is TOKEN_BYTES random bytes, shown once as text.  The store has its SHA-256, a name
- * and a right (state `tokens`, one line each: "NAME RIGHT DIGEST TIME").  A random text of 256
+ * and a right (state `tokens` of the fleet, one line each: "NAME RIGHT DIGEST TIME").  A random text of 256
  * bits needs no slow hash.  Digests are compared in constant time.
  *
  * A browser gives its token once and gets a session: a cookie that scripts cannot read and other
@@ -18,6 +18,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "repo/fleet/fleet.h"
 #include "repo/store.h"
 
 #define TOKEN_BYTES 32
@@ -37,10 +38,12 @@ const char *right_name(enum right r);
 
 MUST_CHECK int tokens_load(struct tokens *t, struct store *s, struct err *err);
 void tokens_release(struct tokens *t);
-/* In a batch of its own.  The text of the new token, which nobody can see again. */
-MUST_CHECK int tokens_add(struct store *s, const char *name, enum right right, int64_t now,
-                          char ret[TOKEN_TEXT], struct err *err);
-MUST_CHECK int tokens_remove(struct store *s, const char *name, struct err *err);
+/* In a batch of its own; of a fleet (else NULL) without any lease, and s is not used.
+ * The text of the new token, which nobody can see again. */
+MUST_CHECK int tokens_add(struct store *s, struct fleet *fleet, const char *name, enum right right,
+                          int64_t now, char ret[TOKEN_TEXT], struct err *err);
+MUST_CHECK int tokens_remove(struct store *s, struct fleet *fleet, const char *name,
+                             struct err *err);
 /* The token of this text, or NULL. */
 const struct token *tokens_find(const struct tokens *t, const char *text);
 

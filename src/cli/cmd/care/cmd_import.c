@@ -181,8 +181,9 @@ static bool any_server(int n, char **args)
 static void say_left(uint32_t shards)
 {
 	if (shards)
-		log_info("pages of %u shard%s are in the inbox: the worker%s that hold%s add them", shards,
-		         shards == 1 ? "" : "s", shards == 1 ? "" : "s", shards == 1 ? "s it" : " them");
+		log_info("pages of %u shard%s are in the inbox: %s", shards,
+		         shards == 1 ? "" : "s", shards == 1 ? "the worker that holds it adds them" :
+		         "the workers that hold them add the pages");
 }
 
 static int import_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "serve/token/tokens.h"
 
 struct token_opts { int right; };
@@ -78,21 +79,27 @@ static int token_run(struct cli *cli, void *opts, int n_args, char **args, struc
 	bool adds = !strcmp(args[0], "add"), removes = !strcmp(args[0], "remove");
 	enum right right = (enum right)(o->right + RIGHT_READ);
 	char text[TOKEN_TEXT];
-	struct store *s;
+	struct fleet *fleet = cli->shards ? cli->shards->fleet : NULL;
+	struct store *s = NULL;
 	struct json j;
-	int rc;
+	int rc = 0;
 
 	if (!(adds || removes ? n_args == 2 : n_args == 1 && !strcmp(args[0], "list")))
 		return err_set(err, E_USAGE, "token: wants add NAME, remove NAME or list");
 	if (cli_given(cli, "right") && !adds)
 		return err_set(err, E_USAGE, "token: --right goes with add");
-	rc = adds || removes ? repository_open(cli, &s, err) : repository_read(cli, &s, err);
+	if (cli->common.shard >= 0)
+		return err_set(err, E_USAGE, "token: --shard means nothing here: tokens are of the fleet");
+	if (!adds && !removes)
+		rc = repository_read(cli, &s, err);
+	else if (!fleet)
+		rc = repository_open(cli, &s, err);
 	if (rc < 0)
 		return rc;
 	if (adds)
-		rc = tokens_add(s, args[1], right, clock_now(), text, err);
+		rc = tokens_add(s, fleet, args[1], right, clock_now(), text, err);
 	else if (removes)
-		rc = tokens_remove(s, args[1], err);
+		rc = tokens_remove(s, fleet, args[1], err);
 	else
 		rc = list(cli, s, err);
 	store_close(s);
@@ -115,12 +122,14 @@ const struct command command_token = {
 		"A token is a random text that a client sends as `Authorization: Bearer TOKEN`, or that a\n"
 		"person gives the dashboard. It is shown once; the repository keeps its digest. As soon as\n"
 		"there is one, every request needs one, on loopback, too. A running service knows of new\n"
-		"and removed tokens within a second.",
+		"and removed tokens within a second. Tokens of a fleet are for all its shards; they are made\n"
+		"and removed whoever holds shards.",
 	.examples = "  freshet -C crawl token add crawler --right lease\n"
 		"  freshet -C crawl token list\n",
 	.options = token_options,
 	.opts_size = sizeof(struct token_opts),
 	.n_args_min = 1,
 	.n_args_max = 2,
+	.on_fleet = FLEET_SELF,
 	.run = token_run,
 };
