@@ -7,7 +7,8 @@
  * The open file may be longer than the store knows.  The state `warc` of the worker, written with each
  * batch, says how long it was then; the rest is cut off, and the file gets
  * its final name.  An open file that the store knows nothing of is kept aside under
- * another name: it may be somebody's only copy.
+ * another name: it may be somebody's only copy.  So is one that the state names and no capture:
+ * its answers broke off, or their captures were left out of the batch.
  *
  * Neither the setting nor the folder is trusted.  A name is that of a file in the
  * folder, never a path; only a regular file that has no other name is cut, and no link
@@ -33,10 +34,12 @@
 #define ASIDE_MAX 1000          /* files of one name that can be set aside */
 
 struct repair {
+	struct store *store;
 	const char *folder;
 	int fd;                         /* of the folder */
 	char name[NAME_SIZE];           /* the file that the store knows, or "" */
 	off_t size;
+	bool known;                     /* captures lie in it */
 	struct crawl_report *report;
 };
 
@@ -143,6 +146,19 @@ static int cut_back(const struct repair *r, const char *name, struct err *err)
 	return rc;
 }
 
+/* Names of a fleet's files have the folders before. */
+static int see_file(void *arg, struct text worker, struct text name, struct err *err)
+{
+	struct repair *r = arg;
+	size_t n = strlen(r->name);
+
+	(void)worker;
+	(void)err;
+	r->known = name.size >= n && !memcmp(name.s + name.size - n, r->name, n) &&
+	           (name.size == n || name.s[name.size - n - 1] == '/');
+	return r->known;
+}
+
 /* Finish a file that was open when the program ended. */
 static int end_file(struct repair *r, const char *open_name, struct err *err)
 {
@@ -154,6 +170,9 @@ static int end_file(struct repair *r, const char *open_name, struct err *err)
 		return 0;               /* not made by us */
 	if (n != strlen(r->name) || memcmp(open_name, r->name, n) || !is_free(r, r->name))
 		return set_aside(r, open_name, err);
+	rc = store_files(r->store, see_file, r, err);
+	if (rc < 0 || !r->known)
+		return rc < 0 ? rc : set_aside(r, open_name, err);
 	rc = cut_back(r, open_name, err);
 	return rc <= 0 ? rc : rename_to(r, open_name, r->name, err);
 }
@@ -185,7 +204,7 @@ static int repair_folder(struct repair *r, struct err *err)
 int crawl_repair(struct store *s, const char *folder, struct crawl_report *report,
                  struct err *err)
 {
-	struct repair r = { .folder = folder, .report = report };
+	struct repair r = { .store = s, .folder = folder, .report = report };
 	int rc = rewrite_repair(s, folder, err);
 
 	if (rc < 0 || (rc = load_state(&r, s, err)) < 0)

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "../../../lib/bed.h"
+#include "engine/crawl/crawl_inner.h"
 
 #define NAME "freshet-20260101000000-00000-box.warc.gz"
 
@@ -23,6 +24,22 @@ static void set_state(struct bed *b, const char *value)
 
 	assert_int_equal(store_begin(b->store, &err), 0);
 	assert_int_equal(store_state_put(b->store, STORE_OF_WORKER, "warc", value, &err), 0);
+	assert_int_equal(store_commit(b->store, &err), 0);
+}
+
+/* A capture that lies in the file. */
+static void know(struct bed *b, const char *file, const char *worker)
+{
+	struct store_capture c = { .time = 1, .status = 200, .length = -1, .bytes_text = -1, .words = -1,
+	                           .images = -1, .tables = -1, .emails = -1, .outlinks = -1,
+	                           .offset = 0, .size = 5, .file = { file, strlen(file) } };
+	struct err err;
+
+	if (worker)
+		c.worker = (struct text){ worker, strlen(worker) };
+	assert_int_equal(store_begin(b->store, &err), 0);
+	assert_true(store_page_add(b->store, (struct text){ "http://127.0.0.1:1/", 19 }, 1, &c.page, &err) >= 0);
+	assert_true(store_capture_add(b->store, &c, &err) > 0);
 	assert_int_equal(store_commit(b->store, &err), 0);
 }
 
@@ -79,6 +96,7 @@ static void test_cut_and_named(void **state)
 
 	(void)state;
 	bed_open(&b, "127.0.0.1");
+	know(&b, NAME, NULL);
 	set_state(&b, NAME " 5");
 	put(&b, NAME ".open", "known, and more");
 	(void)cycle(&b, &r, &err);
@@ -89,6 +107,32 @@ static void test_cut_and_named(void **state)
 	(void)cycle(&b, &r, &err);
 	assert_string_equal(bytes_of(&b, NAME), "known");
 	bed_close(&b);
+}
+
+/* The state names the file, but no row of the table `files`: captures were left out of the batch. */
+static void test_without_captures(void **state)
+{
+	static const char *const known[] = { NULL, "x" NAME, NAME "x", "north/shard-0/" NAME };
+	struct crawl_report r = { 0 };
+	struct err err;
+	struct bed b;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		bool is = known[i] && known[i][0] == 'n';
+
+		bed_open(&b, "127.0.0.1");
+		if (known[i])
+			know(&b, known[i], is ? "north" : NULL);
+		set_state(&b, NAME " 5");
+		put(&b, NAME ".open", "known, and more");
+		r = (struct crawl_report){ 0 };
+		assert_int_equal(crawl_repair(b.store, b.warc, &r, &err), 0);
+		assert_null(bytes_of(&b, NAME ".open"));
+		assert_int_equal(r.n_aside, !is);
+		assert_string_equal(bytes_of(&b, is ? NAME : NAME ".aside"), is ? "known" : "known, and more");
+		bed_close(&b);
+	}
 }
 
 /* Files that the store knows nothing of are kept, each under a name of its own. */
@@ -201,7 +245,8 @@ static void test_links_are_not_followed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_and_named), cmocka_unit_test(test_unknown_is_kept),
+		cmocka_unit_test(test_cut_and_named), cmocka_unit_test(test_without_captures),
+		cmocka_unit_test(test_unknown_is_kept),
 		cmocka_unit_test(test_names_that_are_none),
 		cmocka_unit_test(test_links_are_not_followed),
 	};
