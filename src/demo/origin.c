@@ -216,6 +216,16 @@ struct origin_log *origin_read_log(struct origin *o, size_t *ret_n)
 	return copy;
 }
 
+size_t origin_count(struct origin *o)
+{
+	size_t n;
+
+	pthread_mutex_lock(&o->lock);
+	n = o->log.n;
+	pthread_mutex_unlock(&o->lock);
+	return n;
+}
+
 void origin_world_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
 {
 	const struct origin_world *w = arg;

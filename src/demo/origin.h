@@ -51,6 +51,8 @@ void origin_stop(struct origin *o);
 unsigned origin_port(const struct origin *o);
 /* A copy of the log so far, in order of start; free() it. */
 struct origin_log *origin_read_log(struct origin *o, size_t *ret_n);
+/* How many requests are in it. */
+size_t origin_count(struct origin *o);
 
 /* A living world behind the hosts 127.0.1.1, 127.0.1.2 ...: site 0, 1 ... */
 struct origin_world {

@@ -105,6 +105,26 @@ bool bed_killed_cycle(struct bed *b, uint32_t at)
 	return WIFSIGNALED(status);
 }
 
+bool bed_kill(pid_t pid, struct origin *o, struct rng *r, uint32_t most)
+{
+	size_t at = origin_count(o) + (rng_below(r, 5) ? rng_below(r, most) : 0);
+	useconds_t then = (useconds_t)rng_below(r, 10000);
+	int status;
+	pid_t ended = 0;
+
+	while (origin_count(o) < at && !(ended = waitpid(pid, &status, WNOHANG)))
+		usleep(500);
+	if (!ended) {
+		usleep(then);
+		kill(pid, SIGKILL);
+		ended = waitpid(pid, &status, 0);
+	}
+	assert_int_equal(ended, pid);
+	if (WIFEXITED(status))
+		assert_int_equal(WEXITSTATUS(status), 0);
+	return WIFSIGNALED(status);
+}
+
 struct hashing { uint64_t hash; bool outcomes; };
 
 static int hash_visit(void *arg, const struct store_visit *v, struct err *err)

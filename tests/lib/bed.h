@@ -8,6 +8,8 @@
 #ifndef TESTS_LIB_BED_H
 #define TESTS_LIB_BED_H
 
+#include "base/math/rng.h"
+#include "demo/origin.h"
 #include "engine/crawl/crawl.h"
 #include "fetch/gate.h"
 #include "scratch.h"
@@ -33,6 +35,11 @@ struct crawl_report bed_cycle(struct bed *b);
  * forgotten, so that nothing lapses (unless `lapses`): the rest can be compared with a cycle
  * that never broke off.  (crawl_lapse_test.c is about lapses.) */
 bool bed_killed_cycle(struct bed *b, uint32_t at);
+/* Kill a process that runs a cycle: one in five before its first request, the others when the
+ * origin has seen some more, fewer than `most`; and then some milliseconds later.  Requests
+ * and not the clock say when, so that a busy machine is killed in the middle, too.  False: it
+ * came to its end before; ends the test if that was a failure. */
+bool bed_kill(pid_t pid, struct origin *o, struct rng *r, uint32_t most);
 /* Of all visits of own cycles: page, place in its cycle, reason, outcome and hit; without
  * outcomes if they may differ (how a page is dead may depend on what its host was asked). */
 uint64_t bed_hash_visits(struct bed *b, bool outcomes);
