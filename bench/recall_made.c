@@ -11,7 +11,7 @@
 #include "base/math/rng.h"
 #include "base/numbers.h"
 #include "base/when.h"
-#include "repo/store.h"
+#include "repo/sqlite/store_sqlite.h"
 
 struct made {
 	sqlite3 *db;
@@ -108,6 +108,7 @@ static void made_close(struct made *m)
 		sqlite3_finalize(all[i]);
 	execute(m, buf_text(&m->indexes));
 	buf_release(&m->indexes);
+	execute(m, COUNTS_FILL);
 	execute(m, "COMMIT; PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL");
 	must(m, sqlite3_close(m->db));
 }
