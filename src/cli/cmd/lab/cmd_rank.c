@@ -123,7 +123,7 @@ static int write_links(const struct ranked *r, const char *path, struct err *err
 /* A place in the order: higher ranks first, smaller numbers first among equals. */
 static bool is_before(const double *rank, uint32_t a, uint32_t b)
 {
-	return rank[a] > rank[b] || (rank[a] == rank[b] && a < b);
+	return rank[a] != rank[b] ? rank[a] > rank[b] : a < b;
 }
 
 /* heap[0] is the last of n in the order; it sinks to where it belongs. */
