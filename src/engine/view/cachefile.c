@@ -2,6 +2,7 @@
 /* cachefile.c - see cachefile.h. */
 #include "engine/view/cachefile.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -118,7 +119,12 @@ struct output *cachefile_begin(struct frozen *f, const char *store, const char *
 	struct output *o;
 	struct err err;
 
-	if (!find_name(store, end, name) || output_open(&o, name, &err) < 0)
+	if (!find_name(store, end, name))
+		return NULL;
+	/* who may not write the tables puts nothing beside them */
+	if (access(store, W_OK) && (errno == EACCES || errno == EROFS))
+		return NULL;
+	if (output_open(&o, name, &err) < 0)
 		return NULL;
 	*f = (struct frozen){ .file = output_file(o) };
 	if (!find_origin(f->file, &h.origin)) {
