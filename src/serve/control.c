@@ -82,6 +82,17 @@ void control_conflict(struct call *c, int rc, const struct err *err)
 		answer_error(c, rc, err);
 }
 
+static bool budget_is_good(struct call *c, const char *budget)
+{
+	struct share share;
+
+	if (!budget || share_parse(budget, &share))
+		return true;
+	http_problem(c->answer, 400, "budget: a number of requests, or a share of the pages as \"2%%\", "
+	             "please");
+	return false;
+}
+
 void route_cycle_start(struct call *c)
 {
 	struct body *b = body_parse(c->request, c->answer, "budget policy new");
@@ -91,7 +102,8 @@ void route_cycle_start(struct call *c)
 	int rc;
 
 	if (b && body_amount(b, c->answer, "budget", &c->request->keep, &budget) &&
-	    body_text(b, c->answer, "policy", &policy) && body_flag(b, c->answer, "new", &anew)) {
+	    body_text(b, c->answer, "policy", &policy) && body_flag(b, c->answer, "new", &anew) &&
+	    budget_is_good(c, budget)) {
 		rc = control_begin_cycle(c->serve, budget, policy, anew, &err);
 		if (rc < 0) {
 			control_conflict(c, rc, &err);

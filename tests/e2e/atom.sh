@@ -20,10 +20,13 @@ P
 $f init r 2>/dev/null; $f -C r set confirmations 1 2>/dev/null || :; $f -C r import a.warc.gz >/dev/null
 $f -C r export atom -o feed.xml 2>err
 cat >check.py <<'P'
-import sys, xml.etree.ElementTree as E
+import os, sys, uuid, xml.etree.ElementTree as E
 A = "{http://www.w3.org/2005/Atom}"
 feed = E.parse("feed.xml").getroot(); assert feed.tag == A + "feed"
 for need in ("id", "title", "updated", "author"): assert len(feed.findall(A + need)) == 1, need     # RFC 4287, 4.1.1
+# its name, and nothing of where it lies
+assert feed.find(A + "title").text == "Changes in r" and os.getcwd() not in open("feed.xml").read()
+assert uuid.UUID(feed.find(A + "id").text).version == 8
 entries = feed.findall(A + "entry")
 for e in entries:                                                                                  # 4.1.2
     for need in ("id", "title", "updated"): assert len(e.findall(A + need)) == 1, need

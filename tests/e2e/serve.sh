@@ -152,6 +152,7 @@ def wait(what, seconds=120):
         if what(): return
         time.sleep(0.05)
     raise SystemExit(f"waited in vain: {ok('GET', '/v1/now')} {events[-3:]}")
+for bad in "x", "-1", "0", "101%", 0, -3, 1.5: assert ask("POST", "/v1/cycles", {"budget": bad})[0] == 400, bad
 ok("POST", "/v1/cycles", {"budget": "100%"})
 wait(lambda: ok("GET", "/v1/now")["cycle"].get("state") == "done")
 result = ok("GET", "/v1/now")["cycle"]["result"]

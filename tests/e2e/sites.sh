@@ -67,6 +67,9 @@ PY
 expect 0 $f -C r end
 
 # what cannot be set is refused
+expect 2 $f -C r set proxy file:///etc/passwd
+expect 0 $f -C r set proxy socks5h://127.0.0.1:9
+expect 0 $f -C r set proxy
 expect 2 $f -C r set --site a.example policy tide
 expect 2 $f -C r set --site a.example delay soon
 expect 2 $f -C r set --site a.example/x delay 1s

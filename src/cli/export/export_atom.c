@@ -3,12 +3,14 @@
  * export_atom.c - the newest changes as an Atom feed (RFC 4287); see export.h.
  *
  * An entry's id is the page's URL with the time of the change as its fragment, so each
- * change is an entry of its own and is the same entry in the next feed.
+ * change is an entry of its own and is the same entry in the next feed.  The feed has the name of
+ * the repository's folder; its id is made of the path, which readers do not get to see.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "base/when.h"
 #include "cli/export/changes.h"
 #include "cli/export/export.h"
@@ -152,16 +154,19 @@ int export_atom_end(struct exporting *e, struct err *err)
 	struct atom *a = e->atom;
 	FILE *out = e->out;
 	char time[21], *folder = realpath(e->cli->common.repository, NULL);
-	const char *name = folder ? folder : e->cli->common.repository;
+	const char *path = folder ? folder : e->cli->common.repository, *slash = strrchr(path, '/');
+	const char *name = slash && slash[1] ? slash + 1 : path;
+	uint64_t high = hash_bytes(path, strlen(path), 1), low = hash_bytes(path, strlen(path), 2);
 
 	(void)err;
 	when_iso(a->entries.n ? a->entries.v[0].time : clock_now(), time);
 	fputs("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
 	      "<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<title>Changes in ", out);
 	print_xml(out, name, strlen(name));
-	fputs("</title>\n<id>", out);
-	fputs("file://", out);
-	print_xml(out, name, strlen(name));
+	/* a UUID of version 8 (RFC 9562) */
+	fprintf(out, "</title>\n<id>urn:uuid:%08x-%04x-8%03x-%04x-%012llx", (unsigned)(high >> 32),
+	        (unsigned)(high >> 16 & 0xffff), (unsigned)(high & 0xfff),
+	        (unsigned)(low >> 48 & 0x3fff) | 0x8000, (unsigned long long)(low & 0xffffffffffff));
 	fprintf(out, "</id>\n<updated>%s</updated>\n<author><name>freshet</name></author>\n"
 	        "<generator version=\"" FRESHET_VERSION "\">freshet</generator>\n", time);
 	for (size_t i = 0; i < a->entries.n; i++)

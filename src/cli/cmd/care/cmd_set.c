@@ -8,19 +8,24 @@
 #include "engine/fleet/work.h"
 #include "engine/recall/planning.h"
 #include "fetch/gate.h"
+#include "fetch/proxy.h"
 
 /* Check texts that have a grammar now, not when they are used. */
 static int check_meaning(const char *name, const char *value, struct err *err)
 {
 	struct gate gate = { 0 };
+	struct proxy proxy = { 0 };
 	int rc;
 
 	if (!strcmp(name, "allow_net"))
 		rc = crawling_allow(&gate, value, err);
 	else if (!strcmp(name, "contact"))
 		rc = crawling_contact(value, err);
+	else if (!strcmp(name, "proxy"))
+		rc = proxy_init(&proxy, value, NULL, NULL, err);
 	else if ((rc = planning_check(name, value, err)) == 0)
 		rc = requests_check(name, value, err);
+	proxy_release(&proxy);
 	gate_release(&gate);
 	return rc;
 }
