@@ -27,8 +27,10 @@
 #define SHARED_SIZE ((size_t)128 << 20) /* addresses; only what is used is memory */
 #define SHARED_KEPT ((size_t)1 << 20)   /* memory that an idle cell keeps */
 #define SLACK 65536
-#define IDLE_FACTOR 3                   /* seconds of the clock that a cell may sleep */
-#define BUSY_FACTOR 10                  /* and those for one of its processor */
+/* By the clock a work may take IDLE_FACTOR times its limit of processor time, and BUSY_FACTOR
+ * seconds more for each second of the processor that it used. */
+#define IDLE_FACTOR 3
+#define BUSY_FACTOR 10
 
 struct cell {
 	struct cell *next;              /* in the list of idle ones */
@@ -58,8 +60,8 @@ int cells_begin(const struct cell_table *t)
 	/* the limit of files counts for shared memory, too */
 	if (getrlimit(RLIMIT_FSIZE, &files) == 0 && files.rlim_cur < SHARED_SIZE)
 		return EFBIG;
-	/* who ignores the ends of its children (and so may have started us) loses their numbers
-	 * to others, and must not kill by number */
+	/* If SIGCHLD is ignored (whoever started us may have set that), the kernel gives the number of
+	 * a child that ended to another process, and a kill could hit that one. */
 	if (sigaction(SIGCHLD, NULL, &on_end) == 0 && on_end.sa_handler == SIG_IGN)
 		signal(SIGCHLD, SIG_DFL);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))

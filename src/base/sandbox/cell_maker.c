@@ -81,8 +81,8 @@ static void forget_environment(void)
 		explicit_bzero(*e, strlen(*e));
 }
 
-/* All that is left out of force here the seccomp filter has, too; where the kernel lacks one of
- * them there is the other. */
+/* Landlock and the seccomp filter forbid the same things.  A kernel that lacks one of them still
+ * has the other. */
 static bool lock_up(const struct cell_table *t, int from)
 {
 	struct reach nothing = { 0 };

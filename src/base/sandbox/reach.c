@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of later versions than the header has. */
+/* Rights that Debian's header does not have yet; behind each the version of Landlock. */
 #define FS_TRUNCATE     (1ULL << 14)    /* 3 */
 #define FS_IOCTL_DEV    (1ULL << 15)    /* 5 */
 #define NET_BIND_TCP    (1ULL << 0)     /* 4 */
@@ -127,7 +127,7 @@ int reach_limit(const struct reach *r, const struct reach_limits *l)
 
 	if (abi < REACH_ABI_MIN)
 		return ENOSYS;
-	/* moves between folders are forbidden by every limit that does not allow them */
+	/* Landlock forbids moves between folders unless a ruleset handles and allows them */
 	rules.fs = fs_rights(l->rights) | LANDLOCK_ACCESS_FS_REFER;
 	if (l->rights & REACH_WRITE)
 		rules.fs |= FS_NEVER;

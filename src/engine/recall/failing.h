@@ -15,13 +15,15 @@
 
 struct failing {
 	uint32_t failed, blocked;       /* visits of the page, ever */
-	uint32_t times;                 /* in a row until now; 0: the page does not fail */
-	uint32_t alike;                 /* the last of them that ended as the last did */
-	int64_t since, last;            /* the first and the last of them; and of the last */
-	enum outcome outcome;           /* FAILED or BLOCKED, */
-	enum cause cause;               /* the cause, */
-	int32_t status;                 /* and the status; 0: there was no answer */
-	int64_t until;                  /* it rests, or its site; 0: no, or nobody asked */
+	uint32_t times;                 /* failures in a row until now; 0: the page does not fail */
+	uint32_t alike;                 /* of these, the latest ones that ended as the last did */
+	int64_t since, last;            /* times of the first and of the last of the row */
+	/* what the last visit brought: */
+	enum outcome outcome;           /* FAILED or BLOCKED */
+	enum cause cause;
+	int32_t status;                 /* 0: there was no answer */
+	int64_t until;                  /* the page or its site rests until then; 0: it does not, or
+	                                 * failing_rests() was not called */
 };
 
 /* Of one page. */

@@ -33,7 +33,7 @@ static int see_newest(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* Caches are those of a cycle that begins now.  While one is open, there is none. */
+/* Caches can be written only when a cycle could begin now, not while one is open. */
 static int allow_caches(struct resume_opts *ro, struct store *s, struct err *err)
 {
 	struct store_cycle newest = { 0 };

@@ -39,7 +39,8 @@ static int read_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
-/* Pages are never fewer than before, so the next row that knows bounds those that do not. */
+/* Cycles of older programs do not say how many pages there were.  Pages are only ever added, so
+ * there were at most as many as in the next cycle that says it. */
 static void find_most(struct recalling *r)
 {
 	uint32_t most = r->most && r->most < r->loaded->pages.n ? r->most : r->loaded->pages.n;
@@ -93,7 +94,7 @@ static void set_asked(struct recalling *r, const struct past_cycle *past)
 		uint32_t page = r->past.v[i].page;
 
 		state[page] |= PAGE_HERE;
-		/* the clock of a trial is not the one by which pages were added */
+		/* a cycle can be dated (--now) before its pages were added */
 		r->n_asked = page < r->n_asked ? r->n_asked : page + 1;
 	}
 	for (; r->n_added < past->most && (past->pages || r->n_added < r->n_asked ||

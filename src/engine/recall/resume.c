@@ -108,15 +108,16 @@ void resume_release(struct resumed *r)
 	*r = (struct resumed){ 0 };
 }
 
-/* ---- once more ---- */
+/* ---- the same engine for the next cycle ---- */
 
 void resume_ended(struct resumed *r, uint32_t cycle)
 {
 	r->next = r->engine.cycle.n_first ? 0 : cycle + 1;
 }
 
-/* Clusters are those of the copies that a process begins with; weights go by how many pages
- * are here; and pages may be left out. */
+/* Can it be used again with these options?  Not with clusters, which are made of the copies at the
+ * start; not with weights, which depend on how many pages are here; and not where pages are left
+ * out: a fresh engine would see something else. */
 static bool is_for(const struct resumed *r, const struct resume_opts *o)
 {
 	const struct view *v = &r->engine.view;

@@ -16,13 +16,14 @@ struct resumed {
 	struct engine engine;
 	struct recalled recalled;
 	struct site_rules sites;
-	uint32_t next;                  /* see resume_ended(); 0: not for another cycle */
-	uint64_t others, past;          /* of the store, when it was read */
+	uint32_t next;                  /* the cycle that it can be used again for; 0: for none */
+	uint64_t others, past;          /* store_others() and store_past() when it was read */
 };
 
 struct resume_opts {
-	const char *policy;             /* NULL: none; the engine knows which pages rest, */
-	uint64_t seed;                  /* and cannot plan */
+	const char *policy;             /* NULL: none; then the engine cannot plan, and only knows
+	                                 * which pages rest */
+	uint64_t seed;
 	int64_t cycle_seconds;
 	enum goal goal;
 	enum aim aim;
@@ -33,7 +34,7 @@ struct resume_opts {
 	bool states_then;               /* pages have the state they had when it began */
 	bool snapshot;                  /* write caches: the next start is faster */
 	struct progress *progress;      /* shown meanwhile; NULL: nothing is */
-	/* Or NULL: true leaves a page out, this time only. */
+	/* True leaves a page out of this plan only.  May be NULL: none is left out. */
 	bool (*leave_out)(void *arg, const char *url, size_t size);
 	void *leave_arg;
 };

@@ -7,9 +7,9 @@
 #include "engine/view/cachefile.h"
 #include "graph/graph.h"
 
-/* A snapshot is written when so much was told since the last one: writing costs, too. */
-#define WRITE_SHARE 16           /* a visit for so many pages, */
-#define WRITE_CYCLES 8           /* or so many cycles */
+/* Writing costs, too.  So a snapshot is written when enough was told since the last one: */
+#define WRITE_SHARE 16           /* one visit for every 16 pages, */
+#define WRITE_CYCLES 8           /* or 8 cycles */
 
 /* ---- the key ---- */
 
@@ -18,7 +18,7 @@ static uint64_t add(uint64_t h, const void *bytes, size_t size)
 	return bytes ? hash_bytes(bytes, size, h) : hash_bytes("", 1, h);
 }
 
-/* The links of settled pages: nobody else has any. */
+/* Hash the links.  Only settled pages have any (engine/view/epoch.h). */
 static uint64_t add_graph(uint64_t h, const struct graph *g, uint32_t n_settled)
 {
 	if (!g || !g->offsets)

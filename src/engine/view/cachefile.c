@@ -15,7 +15,7 @@
 
 struct head { char format[32]; uint64_t origin; };
 
-/* Of this machine, this user, and this file. */
+/* A hash of this machine, this user and this very file: the origin in its head. */
 static bool find_origin(FILE *file, uint64_t *ret)
 {
 	char machine[64] = "";

@@ -18,11 +18,11 @@
 
 #include "policy/frozen.h"
 
-/* Open the file whose name is that of the store and `end`; about[size] is read.  store may be
- * NULL.  False: there is none. */
+/* Open the file whose name is that of the store and then `end`, and read about[size], by which
+ * the caller sees whether it is the right one.  store may be NULL.  False: there is no file. */
 bool cachefile_open(struct frozen *f, const char *store, const char *end, void *about,
                     size_t size);
-/* Nothing more is read.  False: something is left or damaged, and what was read is not good. */
+/* Call it when all was read.  False: the file is longer or damaged; throw away what was read. */
 bool cachefile_close(struct frozen *f);
 /* Close one that is not wanted after all. */
 void cachefile_leave(struct frozen *f);

@@ -42,7 +42,7 @@ static int64_t time_of(const struct begun_cycles *rows, uint32_t cycle)
 	return cycle - rows->first < rows->v.n ? rows->v.v[cycle - rows->first].time : INT64_MAX;
 }
 
-/* Rows of older programs do not tell: then the next one that does. */
+/* Cycles made by older programs do not say how many pages there were: take the next that does. */
 static uint32_t pages_of(const struct begun_cycles *rows, uint32_t cycle)
 {
 	for (size_t i = cycle - rows->first; i < rows->v.n; i++)

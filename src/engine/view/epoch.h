@@ -20,13 +20,13 @@
 #define EPOCH_CYCLES 26
 
 struct epoch {
-	int64_t renewed;                /* captures from here on replace no known links, */
-	int64_t until;                  /* and those from here on count for none */
+	int64_t renewed;                /* captures from here on do not replace known links */
+	int64_t until;                  /* captures from here on give no links at all */
 	int64_t now;                    /* when the next cycle began; INT64_MAX: not yet */
 	uint32_t n_pages;               /* settled ones; UINT32_MAX: all there are */
 };
 
-/* All that is there: for those who look and do not plan. */
+/* No epoch: all pages and their newest links, for callers that do not plan. */
 #define EPOCH_ALL ((struct epoch){ INT64_MAX, INT64_MAX, INT64_MAX, UINT32_MAX })
 
 /* The cycle with which the epoch of this one began. */

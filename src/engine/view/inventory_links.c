@@ -178,7 +178,7 @@ int inventory_links(struct inventory *v, struct store *s, const struct inventory
 		rc = read_all(v, s, o, all, epoch, err);
 	if (rc == 0 && kept && o->cache) {
 		kept_links_write(&v->prepared, p, store_file(s), key);
-		/* what other policies may need is not shown to this one */
+		/* more was read, for the file, than this policy needs: hide the rest */
 		v->prepared.have = needs | (needs & NEED_PAGERANK ? NEED_LINKS : 0u);
 	}
 	return rc;

@@ -22,7 +22,7 @@ int kept_links_key(uint64_t *ret, const struct pages *pages, struct store *s,
 	return rc;
 }
 
-/* Both ways. */
+/* Writes the links, or reads them: f says which (policy/frozen.h). */
 static void freeze(struct prepared *p, const struct pages *pages, uint64_t n_links,
                    struct frozen *f)
 {

@@ -103,7 +103,8 @@ static void group(const uint32_t *of, uint32_t n, uint32_t n_groups, uint32_t **
 	*ret_items = items;
 }
 
-/* Directories with one settled page and none below: n_dirs of them were made by these. */
+/* Mark directories that hold one settled page and nothing below.  The first n_dirs directories
+ * are those of settled pages. */
 static uint8_t *find_alone(const struct pages *p, const struct builder *b, size_t n_dirs)
 {
 	uint8_t *alone = mem_zalloc(b->parent.n, sizeof *alone);

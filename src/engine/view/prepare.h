@@ -12,7 +12,7 @@
 
 struct prepared {
 	unsigned have;                  /* enum policy_needs, or-ed */
-	unsigned found;                 /* the same: of settled pages it is there already */
+	unsigned found;                 /* the same: read from a file (kept_links.h), not to be made */
 	struct graph links, links_in;   /* between settled pages; the others have none */
 	double *pagerank;               /* of settled pages; the others have the least of them */
 	uint8_t *pagerank10;

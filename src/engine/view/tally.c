@@ -95,7 +95,7 @@ static int hash_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
-/* Of some of the first n pages, the last among them. */
+/* A hash of some of the first n pages, always with the last: is the file of this store? */
 static int find_key(struct store *s, uint32_t n, uint64_t *ret, struct err *err)
 {
 	uint32_t pages[SAMPLES];
@@ -106,7 +106,7 @@ static int find_key(struct store *s, uint32_t n, uint64_t *ret, struct err *err)
 	return store_pages_get(s, pages, SAMPLES, hash_page, ret, err);
 }
 
-/* Both ways. */
+/* Writes the hashes, or reads them: f says which (policy/frozen.h). */
 static void freeze(struct frozen *f, struct hashes *h)
 {
 	const struct map *m = &h->fresh;

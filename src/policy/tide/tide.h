@@ -54,7 +54,7 @@ struct tide_page {
  * for which they had not been visited. */
 struct tide_yield { float hits, visits, age; };
 
-/* Of the shard alone, while the fleet's are in their place. */
+/* The shard's own numbers, kept here while those of the fleet are in use (tide_share.c). */
 struct tide_own { double base, usual; float k_page; };
 
 struct tide_state {
@@ -73,9 +73,9 @@ struct tide_state {
 	float *found, *missed;          /* by directory, latest visits */
 	float *near_found, *near_missed;        /* by parent, of the directories below */
 	/* for the cycle only */
-	bool fixed_ready;               /* these are of this cycle: tide_page.fixed, factor, */
-	float by_age[TIDE_AGES];        /* powers of the cycles since a visit, */
-	float by_one;                   /* and the factor of all odds */
+	bool fixed_ready;               /* tide_page.fixed, factor, by_age and by_one are of this cycle */
+	float by_age[TIDE_AGES];        /* by cycles since the visit: that time to the power of its weight */
+	float by_one;                   /* a factor of the odds of all pages */
 	uint8_t *dirty;                 /* by directory, roots only */
 	uint32_t *dirty_roots, n_dirty;
 	uint64_t n_told;                /* visits, to see whether there were any since ... */
@@ -90,17 +90,18 @@ struct tide_state {
 		size_t n_open;          /* pages that count at all */
 	} part[TIDE_PARTS];
 	uint32_t floor;                 /* bucket from which on the last batch took */
-	uint32_t *pool;                 /* pages that can be among the best of a batch: */
+	uint32_t *pool;                 /* the pages that can be among the best of a batch */
 	size_t n_pool, cap_pool;
-	uint8_t *pooled;                /* a bit a page: it is among them */
-	float pool_least;               /* those that can score so much */
+	uint8_t *pooled;                /* a bit a page: it is in the pool */
+	float pool_least;               /* a page is in the pool if it can score this much */
 	float noise;
 	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
-	float reserve;                  /* pages that are never worth so much wait */
+	float reserve;                  /* pages that can never be worth this much wait */
 	float k_page;                   /* strength with which pages are like their groups */
 	double oldest_share, explore;   /* shares of this cycle */
 	double batch;                   /* share of the budget */
-	double owed, owed_oldest;       /* fractions of a page: explored, oldest */
+	double owed, owed_oldest;       /* fractions of a page carried over to the next batch: of those
+	                                 * to explore, and of the longest unvisited */
 	float *normal;
 	struct tide_own own;            /* see tide_share.c */
 };
@@ -117,7 +118,7 @@ void tide_make_ready(struct tide_state *s, const struct tide_opts *o, const stru
 void tide_begin(struct policy *p, const struct view *v);
 /* The pages of a host must be scored anew. */
 void tide_mark_dirty(struct tide_state *s, uint32_t root);
-/* Shards that share the work: what all of them learn together, one has to learn but a part of. */
+/* The number of shards of the fleet, at least 1: each sees only that part of all visits. */
 double tide_shards_of(const struct view *v);
 
 /* tide_score.c: chances. */
@@ -154,8 +155,8 @@ void tide_share_leave(struct tide_state *s, const struct view *v);
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, uint64_t seed);
-/* Can the page be among those that the pool is for?  Noise will hardly be larger. */
-#define TIDE_NORMAL_HARDLY 3.f          /* one in 740 is */
+/* Can the page reach pool_least, with the largest noise that is likely? */
+#define TIDE_NORMAL_HARDLY 3.f          /* one draw in 740 is larger */
 static inline bool tide_may_win(const struct tide_state *s, const struct tide_page *h)
 {
 	return h->worth * (1 + s->noise * (1 - h->chance) * TIDE_NORMAL_HARDLY) >= s->pool_least;

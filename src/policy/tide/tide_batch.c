@@ -30,10 +30,10 @@
 #define BUCKETS 65536u
 #define STEP 32u                /* buckets, from score to score: 9 % */
 #define TIE_NOISE 1e-5f
-#define POOL_ROOM 2             /* times as many as a batch looks at, at first */
+#define POOL_ROOM 2             /* a new pool takes so many times the pages that a batch looks at */
 #define EXPLORE_OF 16           /* draws for one explored page */
 #define PROBE_FROM 1.5f         /* changes that are expected on a page that probes its host */
-#define PROBE_RESTS 0.9f        /* of a host that rests so surely nothing is asked */
+#define PROBE_RESTS 0.9f        /* no probe of a host that so surely rests at times */
 
 enum { RNG_BATCH = RNG_USER };
 

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define CERTAIN 1.5             /* from 8 expected events on, down to half at 16 */
+#define CERTAIN 1.5             /* longest_wait(): whole up to 8 expected events, half from 16 on */
 #define CERTAIN_SPAN 16
 #define DAY (86400 / TIDE_UNIT) /* of long slots no more than that is told apart */
 

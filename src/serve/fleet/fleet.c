@@ -9,17 +9,17 @@
 #include "base/mem.h"
 #include "cli/frame/shards.h"
 
-#define CYCLE_SECONDS 1         /* that what is known of the cycle holds */
+#define CYCLE_SECONDS 1         /* after this long the ledger is asked for the cycle again */
 
 struct serve_fleet {
 	struct serve_fleet_opts opts;
 	struct fleet *ledger;
 	struct parts *parts;
-	volatile sig_atomic_t *ends;    /* the service */
+	volatile sig_atomic_t *ends;    /* set it, and the service ends */
 	pthread_t worker;
 	bool works;
-	volatile sig_atomic_t stop;     /* the worker */
-	int rc;                         /* of the worker, */
+	volatile sig_atomic_t stop;     /* set it, and the worker ends */
+	int rc;                         /* how the worker ended, */
 	struct err err;                 /* and why */
 	pthread_mutex_t lock;           /* of the following */
 	struct fleet_cycle cycle;

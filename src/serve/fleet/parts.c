@@ -11,8 +11,8 @@
 #include "policy/policy.h"
 
 #define LOOK_MS 250
-#define SAY_SECONDS 5           /* the ledger hears of it, though nothing has happened */
-#define ASK_SECONDS 0.2         /* between two questions for a grant that were in vain */
+#define SAY_SECONDS 5           /* the ledger is told at least so often that we are at work */
+#define ASK_SECONDS 0.2         /* pause after the ledger granted nothing */
 
 struct part {
 	struct part *next;
@@ -21,14 +21,14 @@ struct part {
 	struct client *client;
 	struct client_opts opts;
 	struct client_fleet fleet;
-	double asked;                   /* for a grant, in vain */
-	unsigned users;                 /* requests that have it; with the lock of all */
-	bool closed;                    /* it is over; with lock */
+	double asked;                   /* when a grant was last asked for in vain */
+	unsigned users;                 /* requests that use it; guarded by the lock of struct parts */
+	bool closed;                    /* it is over; guarded by the lock of this part */
 };
 
 struct parts {
 	pthread_mutex_t lock;           /* of the following */
-	pthread_cond_t free;            /* nobody has some part any more */
+	pthread_cond_t free;            /* the last request has left some part */
 	struct part *first;
 	size_t turn;                    /* which part is asked first */
 	struct client_opts opts;

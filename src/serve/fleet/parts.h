@@ -2,9 +2,10 @@
 /*
  * parts.h - the shards of a fleet that a service holds, for clients that lease and tell.
  *
- * The worker of the service (fleet.h) has a thread for each shard that it holds.  Where other
- * workers crawl, that thread opens the shard's part of the cycle for clients, lets requests find
- * it, and ends it when its budget is spent and all is told, or the next cycle is due.
+ * The worker of the service (fleet.h) has a thread for each shard that it holds.  Other workers
+ * fetch the pages themselves; this thread opens the shard's part of the cycle for clients, lets
+ * requests find it, and ends it when its budget is spent and all is told, or the next cycle is
+ * due.
  */
 #ifndef SERVE_FLEET_PARTS_H
 #define SERVE_FLEET_PARTS_H
@@ -20,11 +21,12 @@ struct parts *parts_new(const struct client_opts *opts);
 void parts_free(struct parts *p);               /* p may be NULL */
 /* Parts that begin from now on have these rules. */
 void parts_renew(struct parts *p, const struct client_opts *opts);
-/* For struct work_opts: until the part is over, or *stop of it is set. */
+/* The function that struct work_opts wants.  Returns when the part is over, or when it is told to
+ * stop. */
 MUST_CHECK int parts_run(struct parts *p, const struct work_part *w, struct crawl_report *ret,
                          struct err *err);
 
-/* Shards that are held now, beginning with another each time. */
+/* The shards that are held now.  Each call begins with the next one, so that all take turns. */
 struct parts_list { VEC(int32_t) shards; };     /* zeroed, it is empty */
 void parts_list(struct parts *p, struct parts_list *ret);
 size_t parts_count(struct parts *p);
@@ -32,7 +34,7 @@ size_t parts_count(struct parts *p);
 /* Lease pages of all parts, about evenly.  Texts live as long as `keep`. */
 struct parts_asked {                            /* zeroed, it is empty */
 	VEC(struct client_offer) offers;        /* their leases: SHARD.CYCLE-NUMBER */
-	int64_t wait;                           /* seconds; 0: nobody says so */
+	int64_t wait;                           /* seconds until one may ask again; 0: not said */
 };
 MUST_CHECK int parts_ask(struct parts *p, const struct client_asking *a, struct arena *keep,
                          struct parts_asked *ret, struct err *err);
