@@ -328,3 +328,9 @@ int pagerank(const struct graph *out, const struct pagerank_opts *opts, double *
 {
 	return pagerank_many(out, opts, 1, &opts->teleport, &rank, ret, err);
 }
+
+uint64_t pagerank_memory(const struct graph *out)
+{
+	/* by link: its place in a row; by node: ranks, shares and snapshots, row, degrees */
+	return out->n_links * 4 + (uint64_t)out->n_nodes * (8 + 16 + 4 + 8);
+}

@@ -60,6 +60,14 @@ MUST_CHECK int pagerank_many(const struct graph *out, const struct pagerank_opts
                              double *const *ranks, struct pagerank_result *results,
                              struct err *err);
 
+/* The same in the order of the file, by one thread: the graph is not laid out anew, which takes
+ * pagerank_memory() bytes, but read once a pass, and 8 bytes a node are needed beside `rank`.
+ * For a mapped graph larger than memory.  opts->teleport must be NULL. */
+MUST_CHECK int pagerank_stream(const struct graph *out, const struct pagerank_opts *opts,
+                               double *rank, struct pagerank_result *ret, struct err *err);
+/* What pagerank() allocates for one vector, its result included. */
+uint64_t pagerank_memory(const struct graph *out);
+
 struct pagerank_matrix;
 
 struct pagerank_matrix *pagerank_prepare(const struct graph *out);

@@ -31,6 +31,20 @@ printf 'x' | dd of=four.saved bs=1 seek=70 conv=notrunc 2>/dev/null
 code $f rank four.saved; [ $rc = 3 ] || fail "damaged graph: exit $rc"
 grep -q 'four.saved.*build it again' err || fail "damaged graph said: $(cat err)"
 
+# a graph that cannot be laid out in the memory there is: read in the order of its file, the same ranks
+printf '0 1\n0 2\n1 2\n2 0\n3 2\n999999 0\n' >wide.txt
+$f rank wide.txt --save wide.saved --top 4 --json >wide.json 2>err
+if grep -q 'order of its file' err; then fail "there was room: $(cat err)"; fi
+code sh -c "ulimit -d 40000; OMP_NUM_THREADS=1 exec $f rank wide.saved --top 4 --json"
+[ $rc = 0 ] && grep -q 'order of its file' err || fail "little memory: exit $rc: $(cat err)"
+python3 - out wide.json <<'P'
+import json, sys
+a, b = (json.load(open(p)) for p in sys.argv[1:])
+assert a["graph"] == b["graph"] and a["graph"]["nodes"] == 1000000 and a["pagerank"]["residual"] <= 1e-9
+assert [t[0] for t in a["top"]] == [t[0] for t in b["top"]], (a["top"], b["top"])
+assert all(abs(s[1] - t[1]) < 2e-8 for s, t in zip(a["top"], b["top"])), (a["top"], b["top"])
+P
+
 # links of an adjacency file are read as on the page, in any spelling; so are URLs of a truth
 printf 'http://H.example/d/x\t1\ty ../z //h.example/w ?q http://h.example:80/d/%%79 mailto:x /nowhere\r\n' >rel.tsv
 printf 'http://h.example/%s\t0\r\n' d/y z w 'd/x?q' >>rel.tsv

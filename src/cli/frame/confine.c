@@ -175,8 +175,9 @@ static void add_system(void)
 {
 	static const char *const always[] = {
 		"/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share", "/proc",
-		"/sys/devices/system", "/dev/urandom", "/dev/random", "/etc/localtime", "/etc/ld.so.cache",
-		"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/machine-id", "/proc/self/exe",
+		"/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/etc/localtime",
+		"/etc/ld.so.cache", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/machine-id",
+		"/proc/self/exe",
 	};
 	static const char *const network[] = {
 		"/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd",

@@ -154,6 +154,10 @@ static void test_equals_dense_solver(void **state)
 		assert_true(distance(want, got, n) < 1e-12);
 		if (o.dangling != PAGERANK_DROP)
 			assert_true(fabs(sum - 1) < 1e-12);
+		if (!o.teleport) {
+			assert_int_equal(pagerank_stream(&g, &o, got, &res, NULL), 0);
+			assert_true(distance(want, got, n) < 1e-12);
+		}
 		graph_release(&g);
 	}
 }
@@ -217,6 +221,9 @@ static void test_residual_below_tolerance(void **state)
 			assert_true(res.converged);
 			assert_true(res.residual <= tol);
 			assert_true(residual(&g, 0.85, x) < tol * 1.01 + 1e-15);
+			assert_int_equal(pagerank_stream(&g, &o, x, &res, NULL), 0);
+			assert_true(res.converged && res.residual <= tol);
+			assert_true(fabs(residual(&g, 0.85, x) - res.residual) < tol * 0.01 + 1e-15);
 		}
 		free(x);
 		graph_release(&g);
@@ -349,6 +356,7 @@ static void test_bad_options_are_refused(void **state)
 	assert_int_equal(pagerank(&g, &o, x, &res, NULL), E_FAIL);
 	o.teleport = negative;
 	assert_int_equal(pagerank(&g, &o, x, &res, NULL), E_FAIL);
+	assert_int_equal(pagerank_stream(&g, &o, x, &res, NULL), E_USAGE);
 	o.teleport = NULL;
 	o.max_iterations = 1;           /* an honest "not yet" */
 	o.tolerance = 1e-15;
@@ -356,6 +364,7 @@ static void test_bad_options_are_refused(void **state)
 	graph_release(&g);
 	assert_int_equal(graph_build(NULL, NULL, 0, 0, true, &g, NULL), 0);
 	assert_int_equal(pagerank(&g, &o, x, &res, NULL), 0);
+	assert_int_equal(pagerank_stream(&g, &o, x, &res, NULL), 0);
 	graph_release(&g);
 }
 

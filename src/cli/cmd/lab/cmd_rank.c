@@ -12,6 +12,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/repository.h"
 #include "cli/rank/rank_load.h"
+#include "cli/rank/rank_memory.h"
 #include "cli/rank/rank_print.h"
 #include "cli/report/report.h"
 #include "graph/graph_file.h"
@@ -55,14 +56,17 @@ static double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* By links out; those into a node are known from the matrix. */
+/* By links out; those into a node are known from the matrix, if there is one. */
 static void count_degrees(struct ranked *r, const struct pagerank_matrix *m)
 {
 	const struct graph *g = &r->g.text.graph;
 	uint32_t *in = mem_array(g->n_nodes + 1ul, sizeof *in);
 	uint64_t loops = 0;
 
-	pagerank_in_degrees(m, in);
+	if (m)
+		pagerank_in_degrees(m, in);
+	else
+		graph_in_degrees(g, in);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		uint64_t n = graph_degree(g, v);
 
@@ -172,20 +176,36 @@ static void find_top(struct ranked *r, uint64_t n)
 	r->top = top;
 }
 
+/* Is there room for the graph laid out anew?  A quarter is left for all else. */
+static bool has_room(const struct graph *g)
+{
+	uint64_t need = pagerank_memory(g), room = rank_memory();
+
+	if (need <= room / 4 * 3)
+		return true;
+	log_info("%llu MB are needed to lay the graph out in memory, and there are %llu: it is read "
+	         "in the order of its file, once a pass", (unsigned long long)(need >> 20),
+	         (unsigned long long)(room >> 20));
+	return false;
+}
+
 static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
                    struct err *err)
 {
 	struct pagerank_opts po = { .damping = o->damping, .tolerance = o->tolerance,
 		.max_iterations = (unsigned)o->max_iterations, .threads = (unsigned)o->threads,
 		.dangling = (enum pagerank_dangling)o->dangling };
+	const struct graph *g = &r->g.text.graph;
 	const double *teleport = NULL;
-	struct pagerank_matrix *m;
+	struct pagerank_matrix *m = NULL;
 	double t0 = clock_seconds();
 	int rc;
 
-	m = pagerank_prepare(&r->g.text.graph);
-	r->rank = mem_big(((size_t)r->g.text.graph.n_nodes + 1) * sizeof *r->rank);
-	rc = pagerank_solve(m, &po, 1, &teleport, &r->rank, &r->result, err);
+	if (r->g.text.alive || has_room(g))     /* LiveRank's orders need it whatever it takes */
+		m = pagerank_prepare(g);
+	r->rank = mem_big(((size_t)g->n_nodes + 1) * sizeof *r->rank);
+	rc = m ? pagerank_solve(m, &po, 1, &teleport, &r->rank, &r->result, err) :
+	     pagerank_stream(g, &po, r->rank, &r->result, err);
 	r->seconds = clock_seconds() - t0;
 	count_degrees(r, m);
 	if (rc == 0 && r->g.text.alive)
