@@ -71,7 +71,8 @@ function changesCard(signal) {
 		list = el("ul", { class: "rows changes" }, ...rows.map(changeRow));
 		return rows.length ? list : empty("No change was seen yet. It takes a second visit to see one.");
 	};
-	fill(box, () => get(withParams("/v1/changes", { last: CHANGES_SHOWN }), signal), d => put(d.changes.reverse()));
+	fill(box, () => get(withParams("/v1/changes", { last: CHANGES_SHOWN }), signal), d =>
+		put(d.changes.reverse().sort((a, b) => moment(b.time) - moment(a.time)).slice(0, CHANGES_SHOWN)));       /* a fleet has so many of each shard */
 	viewListens(now.changes, c => {
 		if (!list)
 			return;         /* the answer that is awaited has it */
@@ -102,7 +103,7 @@ function troubleCard(d) {
 	if (!f.sites.length)
 		box.append(empty("None: every page answered at its last visit."));
 	else
-		box.append(el("ul", { class: "rows" }, ...f.sites.slice(0, SITES_SHOWN).map(s =>
+		box.append(el("ul", { class: "rows" }, ...f.sites.sort((a, b) => b.failing - a.failing).slice(0, SITES_SHOWN).map(s =>
 			el("li", {}, siteLink(s.site), el("span", { class: "soft" }, show(s.failing) + " of " + show(s.pages) + " pages fail, mostly by " + causeText(s.cause) + ", since ", el("span", { class: "unbroken" }, day(s.since).slice(0, 10)))))),
 			el("p", { class: "links" }, el("a", { href: "#/pages?state=failing" }, show(f.n_pages) + " failing pages")));
 	return box;
@@ -116,10 +117,10 @@ function historyCards(d) {
 function overviewView(args, signal) {
 	const fresh = el("div", {}), worth = el("div", {}), lively = el("div", {}), bad = el("div", {}), history = el("div", { class: "stack" });
 	const load = () => {
-		const sites = get("/v1/sites", signal);
+		const sites = getWhole("/v1/sites", signal);
 		fill(fresh, () => sites, freshCard);
 		fill(lively, () => sites, livelyCard);
-		fill(bad, () => get("/v1/failing", signal), troubleCard);
+		fill(bad, () => getWhole("/v1/failing", signal), troubleCard);
 		fill(worth, () => loadWorth(signal), worthCard);
 		fill(history, () => get("/v1/cycles", signal), historyCards);
 	};

@@ -102,7 +102,7 @@ function sitesTable(d) {
 }
 
 function sitesList(args, signal) {
-	return [el("h1", {}, "Sites"), fill(el("div", {}), () => get("/v1/sites", signal), sitesTable)];
+	return [el("h1", {}, "Sites"), fill(el("div", {}), () => getWhole("/v1/sites", signal), sitesTable)];
 }
 
 /* ---- cycles ---- */

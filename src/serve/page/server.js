@@ -66,6 +66,34 @@ async function ask(method, path, body, signal) {
 
 const get = (path, signal) => ask("GET", path, undefined, signal);
 
+/* The documents of the shards of a fleet (freshet.shards/1) as one: counts are summed, lists are
+ * put together, of times the first or the last is taken, and shares are weighted by pages.
+ * A site is in one shard. */
+function merged(all) {
+	const whole = {};
+	for (const key of new Set(all.flatMap(d => Object.keys(d)))) {
+		const has = all.filter(d => d[key] !== undefined && d[key] !== null), values = has.map(d => d[key]), one = values[0];
+		if (Array.isArray(one))
+			whole[key] = values.flat();
+		else if (one && typeof one === "object")
+			whole[key] = merged(values);
+		else if (key === "fresh") {
+			const pages = has.reduce((sum, d) => sum + d.pages, 0);
+			whole[key] = pages ? has.reduce((sum, d) => sum + d.pages * d.fresh, 0) / pages : null;
+		} else if (typeof one === "number")
+			whole[key] = values.reduce((sum, n) => sum + n, 0);
+		else
+			whole[key] = key === "last_capture" ? values.sort().pop() : values.sort()[0];
+	}
+	return whole;
+}
+
+/* Of a fleet the server answers by shard. */
+async function getWhole(path, signal) {
+	const d = await get(path, signal);
+	return d.schema === "freshet.shards/1" ? merged(d.shards) : d;
+}
+
 /* "/v1/pages" and {site: "a b"} as one path; empty values are left out. */
 function withParams(path, params) {
 	const q = new URLSearchParams();
