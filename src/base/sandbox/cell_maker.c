@@ -9,6 +9,7 @@
 #include "base/sandbox/cell_inner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -165,8 +166,21 @@ static struct cell_made make(const struct cell_table *t, const struct cell_order
 	return a;
 }
 
+/* The pager that reads the command's output sees its end only when nobody else has the pipe. */
+static void leave_streams(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; fd <= STDOUT_FILENO; fd++)
+		if (null < 0 || dup2(null, fd) < 0)
+			close(fd);
+	if (null > STDERR_FILENO)
+		close(null);
+}
+
 _Noreturn void cell_maker_run(int from, const struct cell_table *t)
 {
+	leave_streams();
 	for (;;) {
 		union { struct cmsghdr head; char room[CMSG_SPACE(2 * sizeof(int))]; } c = { 0 };
 		struct cell_order o = { 0 };
