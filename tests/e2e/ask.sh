@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Other crawlers: a small one in Python asks, fetches and tells, two of them at the same time;
 # whose cycle it is; a made-up history through ask and tell, against its replay.
+# Twice.
 . "$SRC/tests/lib/e2e.sh"
 
 cat > web.py <<'PY'

@@ -5,6 +5,7 @@
 # shares no code with it.  --repair mends what it says it mends, the next check finds nothing
 # wrong, and no byte of an archive and no row is gone: all are still there, or set aside.
 # The same on PostgreSQL for what lies in files, and for references.
+# Twice.
 . "$SRC/tests/lib/e2e.sh"
 cat > web.py <<'PY'
 from origin import *

@@ -3,6 +3,7 @@
 # WACZ out and in: the file keeps the rules of the specification (tests/lib/wacz_check.py), with a
 # plain and with a compressed index; imported it gives the same pages, captures and bytes.  What is
 # not as its manifest says, and ZIP files that attack who reads them, are refused.
+# Twice.
 . "$SRC/tests/lib/e2e.sh"
 check() { PYTHONDONTWRITEBYTECODE=1 python3 "$SRC/tests/lib/wacz_check.py" "$@"; }
 
