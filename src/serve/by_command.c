@@ -114,6 +114,15 @@ void answer_json(struct call *c)
 	}
 }
 
+void answer_stopping(struct call *c)
+{
+	cli_json_schema(&c->j, "stopping");
+	json_kbool(&c->j, "stopping", true);
+	cli_json_end(&c->j);
+	c->answer->status = 202;
+	answer_json(c);
+}
+
 bool call_number(struct call *c, const char *key, int64_t def, int64_t min, int64_t max,
                  int64_t *ret)
 {

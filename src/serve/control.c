@@ -125,11 +125,7 @@ void route_cycle_stop(struct call *c)
 		http_problem(c->answer, 409, "no cycle of our own runs");
 		return;
 	}
-	cli_json_schema(&c->j, "stopping");
-	json_kbool(&c->j, "stopping", true);
-	cli_json_end(&c->j);
-	c->answer->status = 202;
-	answer_json(c);
+	answer_stopping(c);
 }
 
 /* ---- settings and pages ---- */

@@ -129,11 +129,21 @@ static bool read_asking(struct call *c, const struct body *b, struct client_aski
 	return true;
 }
 
-static void print_asked(struct call *c, const struct client_asked *r)
+void desk_print_asked(struct call *c, const struct client_asked *r)
 {
 	cli_json_schema(&c->j, "ask");
 	ask_print_json(&c->j, r);
 	cli_json_end(&c->j);
+}
+
+void desk_answer_asked(struct call *c, int rc, const struct err *err)
+{
+	if (rc == E_USAGE)              /* the open cycle does not allow it */
+		http_problem(c->answer, 409, "%s", err->text);
+	else if (rc < 0)
+		answer_error(c, rc, err);
+	else
+		answer_json(c);
 }
 
 void desk_note_asked(struct desk *d, const char *client, const struct client_asked *r,
@@ -162,7 +172,7 @@ static void answer_wait(struct call *c, struct client_asked *r)
 	r->cycle = d->cycle;
 	d->counts.asks++;
 	pthread_mutex_unlock(&d->shown);
-	print_asked(c, r);
+	desk_print_asked(c, r);
 	answer_json(c);
 }
 
@@ -200,16 +210,11 @@ void route_lease(struct call *c)
 	pthread_mutex_lock(&d->lock);
 	rc = client_ask(d->client, &a, &r, &err);
 	if (rc == 0)
-		print_asked(c, &r);
+		desk_print_asked(c, &r);
 	desk_note_asked(d, a.name, rc == 0 ? &r : NULL, desk_seconds() - began);
 	desk_leave(d);
 	body_free(b);
-	if (rc == E_USAGE)
-		http_problem(c->answer, 409, "%s", err.text);
-	else if (rc < 0)
-		answer_error(c, rc, &err);
-	else
-		answer_json(c);
+	desk_answer_asked(c, rc, &err);
 }
 
 /* POST /v1/lease/end: the cycle is over. */

@@ -40,6 +40,9 @@ void desk_counts(struct desk *d, struct desk_counts *ret);
 /* A lease was answered: r NULL: not well. */
 void desk_note_asked(struct desk *d, const char *client, const struct client_asked *r,
                      double seconds);
+/* Its document; its answer, or the problem. */
+void desk_print_asked(struct call *c, const struct client_asked *r);
+void desk_answer_asked(struct call *c, int rc, const struct err *err);
 
 route_run route_lease, route_tell, route_lease_end;
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "cli/frame/command.h"
-#include "cli/print/ask_print.h"
 #include "serve/desk.h"
 #include "serve/fleet/fleet.h"
 
@@ -46,19 +45,11 @@ static void lease(struct call *c, const struct client_asking *a)
 
 	if (rc == 0)
 		rc = stand(f, &asked, &r, &err);
-	if (rc == 0) {
-		cli_json_schema(&c->j, "ask");
-		ask_print_json(&c->j, &r);
-		cli_json_end(&c->j);
-	}
+	if (rc == 0)
+		desk_print_asked(c, &r);
 	desk_note_asked(c->serve->desk, a->name, rc == 0 ? &r : NULL, desk_seconds() - began);
 	vec_release(&asked.offers);
-	if (rc == E_USAGE)
-		http_problem(c->answer, 409, "%s", err.text);
-	else if (rc < 0)
-		answer_error(c, rc, &err);
-	else
-		answer_json(c);
+	desk_answer_asked(c, rc, &err);
 }
 
 void desk_parts_lease(struct call *c, const struct client_asking *a)

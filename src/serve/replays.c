@@ -150,9 +150,5 @@ void route_replay_stop(struct call *c)
 		http_problem(c->answer, 409, "this replay does not run");
 		return;
 	}
-	cli_json_schema(&c->j, "stopping");
-	json_kbool(&c->j, "stopping", true);
-	cli_json_end(&c->j);
-	c->answer->status = 202;
-	answer_json(c);
+	answer_stopping(c);
 }

@@ -80,6 +80,8 @@ MUST_CHECK int command_answer(struct serve *s, const char *words, const char *co
 void answer_error(struct call *c, int rc, const struct err *err);
 /* The body is a document: type, ETag or 304. */
 void answer_json(struct call *c);
+/* 202: a job was told to stop. */
+void answer_stopping(struct call *c);
 /* Open the repository for this request; on failure the answer is there.  To be closed. */
 struct store *call_store(struct call *c, enum store_mode mode);
 /* The page that {page} names, a number or a URL, and the store that has it, to be closed.  NULL: the
