@@ -204,7 +204,7 @@ int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size
 	(void)c;
 	(void)work;
 	(void)most;
-	MUST(n == 3 && parts[0].size == 72);
+	MUST(n == 3 && parts[0].size == 80);
 	memcpy(&mode, parts[0].s, sizeof mode);
 	if (mode == 0)
 		return 0;

@@ -63,6 +63,20 @@ printf 'nodes=1\narcs=0\n' > secret/one.properties; printf '\200' > secret/one.g
 code $f -C r rank secret/one; [ $rc = 0 ] || fail "a BVGraph by its base name: $(cat err)"
 tried allowed EACCES EACCES EACCES $f -C r rank secret/one
 
+# of /etc who connects reads what names and certificates need; a crawl all of it, if the resolver's file is replaced there
+other=; for x in /etc/issue /etc/shells /etc/fstab /etc/profile; do [ -r $x ] && [ ! -L $x ] && other=$x && break; done
+system() {  # OTHER command...: may a file of /etc be read that nobody needs?
+	local want="$1"; shift
+	code env LD_PRELOAD="$TMP/intruder.so" INTRUDE="read:/etc/hosts read:$other" "$@"
+	got=$(sed -n 's/^read:[^ ]* \([A-Za-z]*\)$/\1/p' err | tr '\n' ' ')
+	[ "$got" = "allowed $want " ] || fail "$*: $got of /etc, wanted $want"
+}
+[ -L /etc/resolv.conf ] && crawls=EACCES || crawls=allowed
+if [ -n "$other" ] && [ -r /etc/hosts ] && ! { [ "$crawls" = allowed ] && [ "$(stat -c %d /etc/resolv.conf)" != "$(stat -c %d /etc)" ]; }; then
+	system $crawls $f -C r cycle --budget 1 --policy oldest --new
+	system EACCES $f -C r import http://127.0.0.1:1/list.warc.gz
+fi
+
 # a kernel that lacks the one, the other or both: said by doctor, and all works, in cells, too
 ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -shared -fPIC "$SRC/tests/sandbox/old_kernel.c" -o old.so -ldl || fail "the library"
 python3 - <<'P'

@@ -25,7 +25,7 @@
 #define SEGMENTS_MAX 4096
 #define STILL_MAX 8                     /* answers one after the other that take no byte */
 
-enum mode { BEGIN, DECODE, TRIAL };
+enum mode { BEGIN, DECODE, TRIAL };     /* BEGIN: with a dictionary */
 
 /* What codec_read() said, and where that left it. */
 struct segment {
@@ -92,7 +92,7 @@ int input_cell(const struct text *parts, size_t n, struct buf *answer, struct er
 {
 	static struct codec c;
 	struct parcel p = { parts[0].s, parts[0].size, n != 3 };
-	uint64_t mode = parcel_number(&p), kind = parcel_number(&p);
+	uint64_t mode = parcel_number(&p), kind = parcel_number(&p), anew = parcel_number(&p);
 	uint64_t pos = parcel_number(&p), base = parcel_number(&p);
 	uint64_t between = parcel_number(&p), member = parcel_number(&p);
 	uint64_t eof = parcel_number(&p), careful = parcel_number(&p), most = parcel_number(&p);
@@ -101,10 +101,15 @@ int input_cell(const struct text *parts, size_t n, struct buf *answer, struct er
 
 	if (p.bad)
 		return err_set(err, E_PARSE, "the work makes no sense");
-	if (mode == BEGIN) {
+	if (anew) {
+		bool has = mode == BEGIN;
+		int rc;
+
 		codec_release(&c);
 		c = (struct codec){ .kind = (enum codec_kind)kind };
-		return codec_begin(&c, r.name, r.data, r.len, err);
+		rc = codec_begin(&c, r.name, has ? r.data : NULL, has ? r.len : 0, err);
+		if (rc < 0 || has)
+			return rc;
 	}
 	if (mode == TRIAL) {
 		parcel_put(answer, codec_member_at(&c, &r));
@@ -150,11 +155,13 @@ static int send_work(struct codec *c, enum mode mode, const struct raw *r, size_
 	struct text parts[] = { { 0 }, { size ? (const char *)r->data + start : NULL, size },
 	                        { r->name, strlen(r->name) + 1 } };
 	size_t room = a->most + PIECE + sizeof a->segments + sizeof(struct err) + 64;
+	int rc;
 
 	buf_clear(&a->work);
 	buf_clear(&a->answer);
 	parcel_put(&a->work, mode);
 	parcel_put(&a->work, c->kind);
+	parcel_put(&a->work, !a->ready);
 	parcel_put(&a->work, r->pos - start);
 	parcel_put(&a->work, r->base + start);
 	parcel_put(&a->work, c->between);
@@ -163,7 +170,9 @@ static int send_work(struct codec *c, enum mode mode, const struct raw *r, size_
 	parcel_put(&a->work, careful);
 	parcel_put(&a->work, a->most);
 	parts[0] = (struct text){ a->work.data, a->work.size };
-	return cell_ask(a->cell, CELL_INFLATE, parts, 3, room, &a->answer, err);
+	rc = cell_ask(a->cell, CELL_INFLATE, parts, 3, room, &a->answer, err);
+	a->ready |= rc == 0;
+	return rc;
 }
 
 static void drop_cell(struct apart *a)
@@ -173,19 +182,18 @@ static void drop_cell(struct apart *a)
 	a->ready = false;
 }
 
-/* A cell with a decoder of our kind. */
+/* A cell; one that lacks our dictionary gets it. */
 static int have_cell(struct codec *c, const char *name, struct err *err)
 {
 	struct apart *a = c->apart;
 	struct raw dictionary = { .name = name, .data = a->dictionary, .len = a->dictionary_size };
 	int rc = a->cell ? 0 : cell_take(&a->cell, RAW_SIZE + DICTIONARY_MAX + 4 * MOST_OUT, err);
 
-	if (rc < 0 || a->ready)
+	if (rc < 0 || a->ready || !a->dictionary)
 		return rc;
 	rc = send_work(c, BEGIN, &dictionary, 0, a->dictionary_size, false, err);
 	if (rc < 0)
 		drop_cell(a);
-	a->ready = rc == 0;
 	return rc;
 }
 

@@ -31,6 +31,7 @@ enum cell_work {
 	CELL_DECODE,            /* undo a content encoding: warc/http_decode.c */
 	CELL_PAGE,              /* read a page: engine/archive/analyse_cell.c */
 	CELL_INFLATE,           /* compressed files: base/io/input_cell.c */
+	CELL_COMPARE,           /* two copies of a page: web/page/compare.c */
 	N_CELL_WORKS
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cell_inner.h - what cell.c (our side) and cell_maker.c (the maker and its cells) share. */
+/* cell_inner.h - what our side (cell_pool.c, cell.c) and the maker with its cells
+ * (cell_maker.c) share. */
 #ifndef BASE_SANDBOX_CELL_INNER_H
 #define BASE_SANDBOX_CELL_INNER_H
 
@@ -22,6 +23,21 @@ struct cell_head {
 	uint64_t answer_size;
 	char why[sizeof ((struct err *)0)->text];
 };
+
+struct cell {
+	struct cell *next;              /* in the list of idle ones */
+	int fd;
+	pid_t pid;
+	char *shared;
+	size_t size;
+	unsigned n_works;
+	bool dead;
+};
+
+/* It is dead, or has to be, and counts as such.  What it died of, or -1: nobody can say. */
+int cell_end(struct cell *c);
+/* Of processor time, for one work. */
+double cell_seconds(void);
 
 /* A cell is asked for with a socket and its shared memory. */
 struct cell_order { uint64_t size; };

@@ -20,6 +20,7 @@
 #include "base/io/spawn.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "cli/export/changes.h"
 
 #define LOOK_EVERY 20000000L            /* nanoseconds between looks at the command */
@@ -104,10 +105,10 @@ static int wait_for(const struct on_change *o, pid_t pid, bool *ret_late)
 
 	*ret_late = false;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		bool over = uptime() > until || (o->stop && *o->stop);
+		bool over = uptime() > until || stop_is_set(o->stop);
 
 		if (over && !asked) {
-			*ret_late = !(o->stop && *o->stop);
+			*ret_late = !stop_is_set(o->stop);
 			asked = true;
 			until = uptime() + GRACE;
 			kill(-pid, SIGTERM);

@@ -4,9 +4,8 @@
  *
  * May be written: the folder of the repository, that of its store, folders of outputs, and
  * folders for temporary files.  May be read, besides: files and folders that the command line
- * names, what shared libraries, the resolver, TLS and libpq need, and the archives.  A command
- * that uses the network may read all of /etc: resolver files and certificates are replaced
- * there while it runs, and a rule holds for the file that was there at the beginning.
+ * names, what shared libraries, the resolver, TLS and libpq need (confine_system.c), and the
+ * archives.
  *
  * Blind spots.  The folder of an output may be written as a whole: it is replaced by a rename.
  * A service started before an archive from another folder was imported cannot read it until
@@ -27,6 +26,7 @@
 #include "base/sandbox/calls.h"
 #include "base/sandbox/reach.h"
 #include "base/sandbox/starter.h"
+#include "cli/frame/confine_system.h"
 #include "cli/frame/shards.h"
 #include "engine/archive/readers.h"
 #include "repo/place.h"
@@ -44,27 +44,12 @@ static bool has_network(const char *where)
 
 /* ---- what the command line says ---- */
 
-/* Files that are named within the text of a connection: sslrootcert=/etc/... */
-static void add_connection(const char *text)
-{
-	for (const char *at = text; (at = strstr(at, "=/")); ) {
-		size_t size = strcspn(++at, "& '");
-		char path[PATH_MAX];
-
-		if (size < sizeof path) {
-			memcpy(path, at, size);
-			path[size] = '\0';
-			reach_add(&reach, path, REACH_READ);
-		}
-	}
-}
-
 /* Where tables are: a file, or a server. */
 static void add_store(const char *where)
 {
 	if (has_network(where)) {
 		state.network = true;
-		add_connection(where);
+		confine_connection(&reach, where);
 	} else {
 		reach_add_output(&reach, strncmp(where, "sqlite:", 7) ? where : where + 7);
 	}
@@ -142,76 +127,6 @@ static void add_arguments(const struct cli *cli, int n, char **args)
 				add_repository(args[i]);
 		}
 	}
-}
-
-/* ---- what every command needs ---- */
-
-static void add_temporary(void)
-{
-	static const char *const names[] = { "TMPDIR", "SQLITE_TMPDIR" };
-	bool any = false;
-
-	for (size_t i = 0; i < 2; i++) {
-		const char *folder = getenv(names[i]);
-
-		reach_add(&reach, folder, REACH_READ | REACH_WRITE);
-		any |= folder && *folder;
-	}
-	if (any)
-		return;
-	reach_add(&reach, "/var/tmp", REACH_READ | REACH_WRITE);
-	reach_add(&reach, "/tmp", REACH_READ | REACH_WRITE);
-}
-
-static void add_devices(void)
-{
-	static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/tty" };
-
-	for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-		reach_add(&reach, devices[i], REACH_READ | REACH_WRITE);
-}
-
-static void add_system(void)
-{
-	static const char *const always[] = {
-		"/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/usr/share", "/proc",
-		"/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random", "/etc/localtime",
-		"/etc/ld.so.cache", "/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/machine-id",
-		"/proc/self/exe",
-	};
-	static const char *const network[] = {
-		"/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/run/nscd",
-		"/usr/local/share/ca-certificates", "/var/lib/ca-certificates",
-	};
-	static const char *const names[] = {
-		"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "OPENSSL_CONF", "PGPASSFILE",
-		"PGSERVICEFILE", "PGSYSCONFDIR", "PGSSLCERT", "PGSSLKEY", "PGSSLROOTCERT", "PGSSLCRL",
-		"TZDIR",
-	};
-	static const char *const at_home[] = { ".pgpass", ".pg_service.conf", ".postgresql" };
-	const char *home = getenv("HOME");
-
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		reach_add(&reach, always[i], REACH_READ);
-	for (size_t i = 0; state.network && i < sizeof network / sizeof *network; i++)
-		reach_add(&reach, network[i], REACH_READ);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		reach_add(&reach, getenv(names[i]), REACH_READ);
-	for (size_t i = 0; state.network && home && i < 3; i++) {
-		char path[PATH_MAX];
-
-		if (snprintf(path, sizeof path, "%s/%s", home, at_home[i]) < (int)sizeof path)
-			reach_add(&reach, path, REACH_READ);
-	}
-}
-
-/* The program itself, and what loads it. */
-static void add_own_program(void)
-{
-	reach_add(&reach, "/proc/self/exe", REACH_RUN | REACH_READ);
-	reach_add(&reach, "/usr/lib", REACH_RUN);
-	reach_add(&reach, "/lib", REACH_RUN);
-	reach_add(&reach, "/lib64", REACH_RUN);
 }
 
 /* ---- programs of the user's ---- */
@@ -334,11 +249,9 @@ void confine_begin(struct cli *cli, int n_args, char **args)
 		add_store(cli->common.store);
 	add_options(cli);
 	add_arguments(cli, n_args, args);
-	add_temporary();
-	add_devices();
-	add_system();
+	confine_system(&reach, state.network, may & MAY_CONNECT);
 	if (may & MAY_SERVE)
-		add_own_program();
+		confine_own_program(&reach);
 	limit_the_rest(may);
 	reading_waits = true;
 	if ((may & MAY_SKIP_STORE) || ((may & MAY_READ_INSTEAD) && n_args))

@@ -14,11 +14,9 @@
 #include "base/sandbox/cell.h"
 #include "base/sandbox/parcel.h"
 #include "base/utf8.h"
+#include "web/page/options_parcel.h"
 
-enum flag {
-	FOLD_DIGITS = 1, TAG_ATTRIBUTES = 2, TAG_VALUES = 4, NO_BYTES = 8, COUNT_WORDS = 16,
-	LOOK_FOR_PHRASE = 32, HAS_IGNORE = 64,
-};
+enum flag { COUNT_WORDS = 1, LOOK_FOR_PHRASE = 2 };
 
 #define ANSWER_ROOM ((size_t)48 << 20)  /* of links; and of the words of a page, */
 #define ANSWER_FACTOR 6                 /* which are as many as its bytes allow */
@@ -26,33 +24,6 @@ enum flag {
 #define LINKS_SIZE_MAX ((RECORD_LINKS_MAX + 1) * ((size_t)URL_SIZE_MAX + 1))
 
 /* ---- in the cell ---- */
-
-static struct text from_rule(struct parcel *p, char to[IGNORE_NAME_MAX])
-{
-	struct text t = parcel_text(p);
-
-	if (t.s && t.size < IGNORE_NAME_MAX)
-		memcpy(to, t.s, t.size);
-	return t;
-}
-
-/* The rules of this page; they replace those of the page before. */
-static const struct ignore *open_ignore(struct parcel *p, struct ignore *g)
-{
-	uint64_t n = parcel_number(p);
-
-	ignore_release(g);
-	*g = (struct ignore){ 0 };
-	if (n > IGNORE_RULES_MAX)
-		return NULL;
-	g->rules = mem_zalloc((size_t)n + 1, sizeof *g->rules);
-	for (; g->n < n; g->n++) {
-		from_rule(p, g->rules[g->n].tag);
-		from_rule(p, g->rules[g->n].id);
-		from_rule(p, g->rules[g->n].class);
-	}
-	return g;
-}
 
 static int set_stemmer(struct word_counter *c, struct text language, struct err *err)
 {
@@ -116,10 +87,7 @@ int analyse_cell(const struct text *parts, size_t n, struct buf *answer, struct 
 	rc = set_stemmer(&words, parcel_text(&p), err);
 	if (rc < 0)
 		return rc;
-	a.options = (struct extract_options){ .fold_digits = flags & FOLD_DIGITS,
-		.tag_attributes = flags & TAG_ATTRIBUTES, .tag_values = flags & TAG_VALUES,
-		.no_bytes = flags & NO_BYTES,
-		.ignore = flags & HAS_IGNORE ? open_ignore(&p, &ignore) : NULL };
+	a.options = options_parcel_open(&p, &ignore);
 	a.words = flags & COUNT_WORDS ? &words : NULL;
 	a.look_for_phrase = flags & LOOK_FOR_PHRASE;
 	if (p.bad)
@@ -131,29 +99,14 @@ int analyse_cell(const struct text *parts, size_t n, struct buf *answer, struct 
 
 /* ---- here ---- */
 
-static void put_ignore(struct buf *b, const struct ignore *g)
-{
-	parcel_put(b, g->n);
-	for (size_t i = 0; i < g->n; i++) {
-		const struct ignore_rule *r = &g->rules[i];
-
-		parcel_put_text(b, (struct text){ r->tag, strlen(r->tag) });
-		parcel_put_text(b, (struct text){ r->id, strlen(r->id) });
-		parcel_put_text(b, (struct text){ r->class, strlen(r->class) });
-	}
-}
-
 static void put_work(struct analyser *a, const struct analyse_input *in)
 {
-	const struct extract_options *o = &a->options;
-	const struct ignore *g = a->rules ? ignore_list_find(a->rules, in->url.s, in->url.size) :
-	                         o->ignore;
+	struct extract_options o = a->options;
 	const char *stem = a->words ? stemmer_language(a->words->stemmer) : NULL;
-	unsigned flags = (o->fold_digits ? FOLD_DIGITS : 0) | (g ? HAS_IGNORE : 0) |
-		(o->tag_attributes ? TAG_ATTRIBUTES : 0) | (o->tag_values ? TAG_VALUES : 0) |
-		(o->no_bytes ? NO_BYTES : 0) | (a->words ? COUNT_WORDS : 0) |
-		(a->look_for_phrase ? LOOK_FOR_PHRASE : 0);
+	unsigned flags = (a->words ? COUNT_WORDS : 0) | (a->look_for_phrase ? LOOK_FOR_PHRASE : 0);
 
+	if (a->rules)
+		o.ignore = ignore_list_find(a->rules, in->url.s, in->url.size);
 	buf_clear(&a->asked);
 	parcel_put(&a->asked, flags);
 	parcel_put(&a->asked, in->robots);
@@ -161,8 +114,7 @@ static void put_work(struct analyser *a, const struct analyse_input *in)
 	parcel_put_text(&a->asked, in->content_type);
 	parcel_put_text(&a->asked, in->content_encoding);
 	parcel_put_text(&a->asked, (struct text){ stem, stem ? strlen(stem) : 0 });
-	if (g)
-		put_ignore(&a->asked, g);
+	options_parcel_put(&a->asked, &o);
 }
 
 /* Canonical URLs and words, blanks between; no more than RECORD_LINKS_MAX can be. */

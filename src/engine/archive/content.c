@@ -12,6 +12,8 @@
 #include "engine/archive/archive_name.h"
 #include "web/url/url.h"
 
+#define NEAR_MAX 262144         /* bytes of the file that are read rather than jumped over */
+
 void content_init(struct content *c, const char *folder, size_t body_max)
 {
 	*c = (struct content){ .folder = folder };
@@ -23,7 +25,7 @@ static void close_record(struct content *c)
 {
 	if (c->open)
 		warc_close(&c->warc);
-	c->open = false;
+	c->open = c->whole = false;
 }
 
 static void close_file(struct content *c)
@@ -80,12 +82,31 @@ static int open_file(struct content *c, struct text name, struct err *err)
 	return rc;
 }
 
+/* Is the record one of the next that the reader comes to?  Whoever reads captures in their
+ * order needs no new reader then, which in a cell costs several turns.  If anything but that
+ * very record comes, a new reader looks for it, and says what is wrong. */
+static bool go_on_to_record(struct content *c)
+{
+	struct err err;
+	bool found = false;
+
+	while (c->whole && !found && c->warc.record.offset < c->at &&
+	       c->at - c->warc.record.offset <= NEAR_MAX) {
+		c->whole = warc_next(&c->warc, &err) > 0 && !c->warc.record.resynced &&
+		           !c->warc.n_damaged;
+		found = c->whole && c->warc.record.offset == c->at;
+	}
+	return found;
+}
+
 /* Position the reader at the record. */
 static int open_record(struct content *c, struct err *err)
 {
 	struct input *in;
 	int rc;
 
+	if (c->open && go_on_to_record(c))
+		return 0;
 	close_record(c);
 	if (c->at >= c->size)
 		return err_set(err, E_PARSE, "%s: record at %llu: behind the end of the file",
@@ -152,6 +173,7 @@ int content_load(struct content *c, const struct store_capture *capture, struct 
 		rc = err_set(err, E_PARSE, "%s: record at %llu: not the capture of %.*s that lay "
 		             "there", buf_text(&c->path), (unsigned long long)c->at,
 		             (int)(url.size < 200 ? url.size : 200), url.s);
+	c->whole = rc > 0;
 	return rc < 0 ? rc : 0;
 }
 
@@ -163,6 +185,7 @@ int content_block(struct content *c, struct buf *out, struct err *err)
 	int rc = open_record(c, err);
 
 	buf_clear(out);
+	c->whole = false;
 	while (rc == 0 && (rc = warc_peek_block(&c->warc, 1, &data, &size, &damaged, err)) > 0) {
 		buf_add(out, data, size);
 		warc_skip_block(&c->warc, size);

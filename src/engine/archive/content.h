@@ -23,6 +23,7 @@ struct content {
 	size_t size;
 	uint64_t at;                    /* of the record in it */
 	bool open;
+	bool whole;                     /* all that its reader read so far */
 };
 
 /* body_max: bytes of a body to read, at most. */

@@ -6,12 +6,13 @@
 #include "engine/archive/analyse.h"
 #include "warc/http.h"
 #include "web/html/encoding.h"
+#include "web/page/compare.h"
 
 struct cell_table readers_table(void)
 {
 	return (struct cell_table){
 		.works = { [CELL_DECODE] = http_decode_cell, [CELL_PAGE] = analyse_cell,
-		           [CELL_INFLATE] = input_cell },
+		           [CELL_INFLATE] = input_cell, [CELL_COMPARE] = compare_cell },
 		.prepare = encoding_prepare,
 	};
 }

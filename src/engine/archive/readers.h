@@ -2,8 +2,8 @@
 /*
  * readers.h - which readers of hostile bytes run in cells (base/sandbox/cell.h).
  *
- * Pages are read and content encodings undone there, for the crawl, imports and replays; and
- * compressed files are unpacked there.  Read by this process are what is plain text anyway:
+ * Pages are read and content encodings undone there, for the crawl, imports and replays;
+ * copies of a page are compared and compressed files are unpacked there.  Read by this process are what is plain text anyway:
  * heads of HTTP and WARC, index lines, robots.txt, sitemaps, lists of URLs.
  */
 #ifndef ENGINE_ARCHIVE_READERS_H

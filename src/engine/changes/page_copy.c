@@ -4,7 +4,7 @@
 
 #include "engine/view/pages.h"
 #include "warc/http.h"
-#include "web/page/change_diff.h"
+#include "web/page/compare.h"
 
 #define TYPE_SIZE_MAX 256
 
@@ -68,7 +68,8 @@ static bool concerns_access(struct counting *c, const char *url)
 	struct page_diff d = { 0 };
 	bool found = false;
 
-	page_diff(&d, &a, &b, &options);
+	if (compare_pages(&d, &a, &b, &options, NULL) < 0)
+		return false;
 	for (size_t i = 0; i < d.items.n; i++)
 		found |= d.items.v[i].kind == DIFF_ACCESS;
 	page_diff_release(&d);

@@ -15,6 +15,7 @@
 
 #include "base/cause.h"
 #include "base/map.h"
+#include "base/stop.h"
 #include "base/thread/work_queue.h"
 #include "engine/book/care.h"
 #include "engine/book/moved.h"
@@ -234,7 +235,7 @@ static inline const char *crawl_page_url(const struct crawl_answer *a)
 
 static inline bool crawl_stopped(const struct crawl *c)
 {
-	return c->opts->stop && *c->opts->stop;
+	return stop_is_set(c->opts->stop);
 }
 
 static inline double crawl_seconds(void)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/io/input.h"
+#include "base/stop.h"
 #include "engine/discover/discover_inner.h"
 #include "web/rules/robots.h"
 #include "web/rules/sitemap.h"
@@ -157,7 +158,7 @@ static int work(struct reading *r, const volatile sig_atomic_t *stop, struct err
 			fetch_add(r->f, &(struct fetch_request){ .page = (uint32_t)r->next,
 				.url = r->tasks.v[r->next].url,
 				.only_robots = !r->tasks.v[r->next].is_sitemap, .any_type = true });
-		if (stop && *stop)
+		if (stop_is_set(stop))
 			return err_set(err, E_STOP, "stopped before the cycle had begun");
 		if (!fetch_pending(r->f))
 			return 0;

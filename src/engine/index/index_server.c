@@ -22,6 +22,7 @@
 
 #include "base/io/input.h"
 #include "base/map.h"
+#include "base/stop.h"
 #include "engine/import/import.h"
 #include "fetch/fetch.h"
 #include "repo/store.h"
@@ -95,7 +96,7 @@ static int ask(struct server *s, const char *parameters, struct err *err)
 	}
 	fetch_add(s->fetch, &(struct fetch_request){ .url = buf_text(&s->asked), .any_type = true });
 	while ((got = fetch_next(s->fetch, 0.2, &r)) == FETCH_LATER)
-		if (s->stop && *s->stop)
+		if (stop_is_set(s->stop))
 			return err_set(err, E_STOP, "the import was stopped; what it had read is kept");
 	if (got != FETCH_GOT)
 		return err_set(err, E_NET, "%s: no answer", s->url);

@@ -10,7 +10,7 @@
 #include "engine/archive/site_detect.h"
 #include "engine/changes/page_copy.h"
 #include "web/page/change.h"
-#include "web/page/change_diff.h"
+#include "web/page/compare.h"
 
 struct diff_opts {
 	bool tags;
@@ -188,12 +188,13 @@ static int compare(struct cli *cli, const struct diff_opts *o, struct store *s,
 
 		detector_options(&detect, &options);
 		options.ignore = ignore_list_find(&rules, url, strlen(url));
-		page_diff(&d, &a, &b, &options);
-		if (cli->common.json)
+		rc = compare_pages(&d, &a, &b, &options, err);
+		if (rc == 0 && cli->common.json)
 			print_json(&d, o, url, &before, &after);
-		else
+		else if (rc == 0)
 			print_text(&d, o, &before, &after);
-		page_diff_release(&d);
+		if (rc == 0)
+			page_diff_release(&d);
 	}
 	content_release(&content);
 	ignore_list_release(&rules);

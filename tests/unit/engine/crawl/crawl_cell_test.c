@@ -24,13 +24,14 @@
 #include <cmocka.h>
 
 #include "base/cause.h"
-#include "base/sandbox/calls.h"
 #include "base/mem.h"
+#include "base/sandbox/calls.h"
 #include "demo/origin.h"
 #include "engine/archive/analyse.h"
 #include "engine/archive/readers.h"
 #include "engine/import/import.h"
 #include "warc/http.h"
+#include "web/page/compare.h"
 #include "../../../lib/bed.h"
 #include "../../../lib/pack.h"
 
@@ -83,12 +84,21 @@ static int decode_cell(const struct text *parts, size_t n, struct buf *answer, s
 	return rc;
 }
 
+static int compare_broken(const struct text *parts, size_t n, struct buf *answer, struct err *err)
+{
+	int rc = compare_cell(parts, n, answer, err);
+
+	obey(parts[2].s, parts[2].size, answer);
+	return rc;
+}
+
 static void begin_cells(void)
 {
 	struct cell_table t = readers_table();
 
 	t.works[CELL_PAGE] = page_cell;
 	t.works[CELL_DECODE] = decode_cell;
+	t.works[CELL_COMPARE] = compare_broken;
 	t.memory = (size_t)256 << 20;
 	t.seconds = 2;
 	assert_int_equal(cells_begin(&t), 0);
@@ -245,6 +255,61 @@ static void test_no_maker(void **state)
 	free(seen);
 }
 
+/* ---- two copies ---- */
+
+static struct extract_input html(const char *text)
+{
+	return (struct extract_input){ .data = text, .size = strlen(text), .url = "http://h.example/",
+	                               .content_type = "text/html; charset=utf-8" };
+}
+
+static void test_compare(void **state)
+{
+	static const struct ignore_rule rules[] = { { .tag = "nav" } };
+	const struct ignore ignore = { .rules = (struct ignore_rule *)rules, .n = 1 };
+	const struct extract_options options[] = { { 0 }, { .ignore = &ignore, .fold_digits = true } };
+	struct extract_input a = html("<nav>1</nav><h1>one</h1><p>gr\xc3\xbc\xc3\x9f 5<p>two<img alt=dog>");
+	struct extract_input b = html("<nav>2</nav><h2>one</h2><p>gr\xc3\xbc\xc3\x9f 6<p>three<img alt=cat>");
+	struct extract_input none = html("");
+	struct page_diff with, without;
+	struct err err = { 0 };
+
+	(void)state;
+	begin_cells();
+	for (int i = 0; i < 6; i++) {
+		const struct extract_input *from = i < 4 ? &a : &none, *to = i % 2 ? &b : &a;
+
+		assert_int_equal(compare_pages(&with, from, to, &options[i / 2 % 2], &err), 0);
+		page_diff(&without, from, to, &options[i / 2 % 2]);
+		assert_int_equal(with.items.n, without.items.n);
+		assert_true((i == 0 || i == 2) == (with.items.n == 0));
+		for (size_t k = 0; k < with.items.n; k++) {
+			const struct diff_item *x = &with.items.v[k], *y = &without.items.v[k];
+
+			assert_int_equal(x->kind, y->kind);
+			assert_int_equal(x->added, y->added);
+			assert_int_equal(x->count, y->count);
+			assert_string_equal(x->label, y->label);
+			assert_string_equal(x->text, y->text);
+		}
+		assert_int_equal(with.view.bytes, without.view.bytes);
+		assert_int_equal(with.view.text, without.view.text);
+		assert_int_equal(with.view.tags, without.view.tags);
+		assert_int_equal(with.view.bits, without.view.bits);
+		assert_int_equal(with.view.comparable, without.view.comparable);
+		page_diff_release(&with);
+		page_diff_release(&without);
+	}
+	for (unsigned i = 0; i < N_WAYS; i++) {
+		char text[64];
+
+		snprintf(text, sizeof text, "<p>BREAK %s", ways[i]);
+		b = html(text);
+		assert_int_equal(compare_pages(&with, &a, &b, &options[0], &err), E_READER);
+	}
+	cells_end();
+}
+
 /* ---- imports ---- */
 
 static void add_record(struct buf *to, const char *path, const char *what)
@@ -334,7 +399,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_crawl),
-		cmocka_unit_test(test_import),
+		cmocka_unit_test(test_compare), cmocka_unit_test(test_import),
 		cmocka_unit_test(test_no_maker),
 	};
 
