@@ -15,8 +15,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "repo/pg/args.h"
-#include "repo/pg/sql.h"
+#include "repo/wire/args.h"
+#include "repo/wire/sql.h"
 #include "repo/store.h"
 #include "../tests/lib/pg.h"
 #include "clock.h"

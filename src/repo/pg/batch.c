@@ -59,6 +59,7 @@ void pg_batch_forget(struct pg_batch *b)
 	map_clear(&b->by_url);
 	map_clear(&b->read_by_id);
 	strtab_release(&b->sites);
+	map_clear(&b->last_order);
 }
 
 void pg_batch_carry(struct pg_batch *b)
@@ -74,9 +75,11 @@ void pg_batch_carry(struct pg_batch *b)
 		p->is_new = p->is_sent = p->is_changed = false;
 		p->change = (struct store_page_change){ .number = p->change.number };
 	}
+	if (b->has_forgotten)
+		map_clear(&b->last_order);
 #define CARRY(x) (next.x = b->x, memset(&b->x, 0, sizeof b->x))
 	CARRY(texts), CARRY(pages), CARRY(by_number), CARRY(by_url), CARRY(read);
-	CARRY(read_by_id), CARRY(sites), CARRY(hints);
+	CARRY(read_by_id), CARRY(sites), CARRY(hints), CARRY(last_order);
 #undef CARRY
 	pg_batch_release(b);
 	*b = next;

@@ -6,8 +6,8 @@
  * the disk (synchronous_commit off): an entry that the server has taken survives any end of
  * this program, which is what the journal is for, and is in the log before the next batch is.
  * A server that is killed itself may lose the entries of the last second.  We still have
- * them, and write them again after the connection was lost; a token for each makes this
- * harmless.  So only a crash that ends both at once loses entries; the same holds of a file
+ * them, and write them again after the connection was lost; a token for each write makes
+ * this harmless.  So only a crash that ends both at once loses entries; the same holds of a file
  * that is not synced (repo/sqlite/sent.c).
  *
  * Under a lease the journal does wait for the disk: in a fleet a worker may well die just
@@ -21,28 +21,28 @@
 
 #include "repo/pg/store_pg.h"
 
-/* The entries from this one on, and the checks that go with them. */
+/* The entries from this one on, a row for each write, and the checks that go with them. */
 static void add_entries(const struct store_pg *s, size_t from, struct pg_pipe *p)
 {
-	struct pg_rows r = { .types = "iiiiii" };
+	struct pg_rows r = { .types = "iiiii" };
 	struct pg_args a = { 0 };
 
+	pg_lease_check(s, p);
 	for (size_t i = from; i < s->journal.n; i++) {
 		const struct pg_noted *e = &s->journal.v[i];
 
-		pg_rows_int(&r, e->token);
 		pg_rows_int(&r, e->row.cycle);
 		pg_rows_int(&r, e->row.place);
 		pg_rows_int(&r, e->row.page);
 		pg_rows_int(&r, e->row.reason);
 		pg_rows_int(&r, e->row.read);
+		if (i + 1 < s->journal.n && e[1].token == e->token)
+			continue;
+		pg_shard_args(s, &a);
+		pg_args_int(&a, e->token);
+		pg_rows_take(&r, &a);
+		pg_pipe_add(p, s->target.fence ? PG_SENT_ADD : PG_SENT_ADD_SOON, &a);
 	}
-	pg_shard_args(s, &a);
-	pg_rows_take(&r, &a);
-	pg_lease_check(s, p);
-	if (!s->target.fence)
-		pg_pipe_add(p, PG_NO_WAIT, NULL);       /* for the transaction that ends with the pipe */
-	pg_pipe_add(p, PG_SENT_ADD, &a);
 	pg_rows_release(&r);
 	pg_args_release(&a);
 }
@@ -84,7 +84,7 @@ static int send_and_wait_step(struct store_pg *s, void *arg, struct err *err)
 int pg_sent_start(struct store *base, const struct store_sent *sent, size_t n, struct err *err)
 {
 	struct store_pg *s = pg_self(base);
-	uint64_t token;
+	int64_t token;
 	int rc = pg_sent_done(base, true, err);
 
 	if (rc < 0 || !n)
@@ -93,7 +93,7 @@ int pg_sent_start(struct store *base, const struct store_sent *sent, size_t n, s
 		err_no_memory();
 	s->noting.from = s->journal.n;
 	for (size_t i = 0; i < n; i++)
-		vec_push(&s->journal, ((struct pg_noted){ sent[i], (int64_t)(token + i) }));
+		vec_push(&s->journal, ((struct pg_noted){ sent[i], token }));
 	rc = pg_try(s, send_step, NULL, err);
 	s->noting.is_under_way = rc == 0;
 	return rc;

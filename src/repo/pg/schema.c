@@ -30,6 +30,16 @@ static const char *const migrations[PG_SCHEMA] = {
 	"DO $$BEGIN EXECUTE 'ALTER TABLE bodies ALTER body SET COMPRESSION lz4';"
 	" EXCEPTION WHEN syntax_error OR feature_not_supported OR invalid_parameter_value THEN NULL;"
 	" END$$;",
+	/* a row for each write; none of them is large enough to be worth compressing */
+	[4] =
+	"ALTER TABLE sent ALTER cycle TYPE bigint[] USING ARRAY[cycle],"
+	" ALTER place TYPE bigint[] USING ARRAY[place], ALTER page TYPE bigint[] USING ARRAY[page],"
+	" ALTER reason TYPE smallint[] USING ARRAY[reason],"
+	" ALTER read TYPE smallint[] USING ARRAY[read::int::smallint],"
+	" SET (toast_tuple_target = 8160);"
+	"COMMENT ON TABLE sent IS 'Journal of requests under way, a row for each write; empty between cycles';"
+	"COMMENT ON COLUMN sent.token IS 'Drawn by its writer: repeated after a lost connection, it is written once';"
+	"COMMENT ON COLUMN sent.read IS '1: its answer was read, and is in no batch yet';",
 	[0] =
 	"CREATE TABLE shards (shard int PRIMARY KEY, batch bigint NOT NULL DEFAULT 0,"
 	" token bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0,"

@@ -4,9 +4,9 @@
 #define REPO_PG_SCHEMA_H
 
 #include "base/buf.h"
-#include "repo/pg/link.h"
+#include "repo/wire/link.h"
 
-#define PG_SCHEMA 4             /* version of the tables */
+#define PG_SCHEMA 5             /* version of the tables */
 
 extern const char pg_schema_fleet[];    /* schema_fleet.c: the tables of the ledger */
 

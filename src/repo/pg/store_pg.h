@@ -20,10 +20,10 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "repo/pg/args.h"
-#include "repo/pg/link.h"
-#include "repo/pg/pipe.h"
-#include "repo/pg/row.h"
+#include "repo/wire/args.h"
+#include "repo/wire/link.h"
+#include "repo/wire/pipe.h"
+#include "repo/wire/row.h"
 #include "repo/pg/schema.h"
 #include "repo/store_backend.h"
 
@@ -69,6 +69,7 @@ struct pg_batch {
 	struct strtab sites;            /* whose hints were read or changed */
 	VEC(struct pg_site { struct store_hint hint; bool is_known; }) hints;
 	struct map last_order;          /* cycle -> highest order of its visits */
+	bool has_forgotten;             /* visits: it may be lower now */
 	struct map imported;            /* pages with new imported visits that were not sent */
 	struct pg_rows captures_drop, bodies, headers, forget, visits;
 	VEC(struct pg_call) log;        /* in order; kept until the batch is committed */
@@ -153,9 +154,11 @@ void pg_show_writes(struct store_pg *s, unsigned tables);
 #define PG_ALL_TABLES ~0u
 /* Pages that there are, as the reads under way see them. */
 int pg_page_count(struct store_pg *s, int64_t *ret, struct err *err);
-void pg_unlock_batch(struct store_pg *s);
+int64_t pg_cell(const PGresult *r, int column);         /* whole number of the first row */
 /* E_BUSY, with who holds the lock. */
 int pg_tell_holder(struct store_pg *s, int64_t key, struct err *err);
+/* E_BUSY: the lease is over, and another may have the shard. */
+int pg_lost_lease(struct store_pg *s, struct err *err);
 /* E_BUSY, with the worker that has the lease: the row of PG_LEASE_HOLDER. */
 int pg_leased_by_other(struct store_pg *s, const PGresult *r, struct err *err);
 
@@ -168,6 +171,12 @@ void pg_scan_collect(struct store_pg *s);
 /* The rows of a result, which is freed. */
 int pg_walk(struct store_pg *s, PGresult *r, const char *table, pg_row_each *each, void *arg,
             struct err *err);
+
+/* ---- send.c: a batch on its way ---- */
+
+int pg_batch_enter(struct store_pg *s, struct err *err);        /* its lock, and what there is */
+int pg_batch_send(struct store_pg *s, struct err *err);         /* what was written so far */
+void pg_unlock_batch(struct store_pg *s);
 
 /* ---- journal.c: the journal of requests ---- */
 
@@ -206,6 +215,8 @@ int pg_pages_find(struct store *, const struct text *, size_t, uint32_t *, struc
 int pg_pages_get(struct store *, const uint32_t *, size_t, store_page_each *, void *,
                  struct err *);
 int pg_pages_change(struct store *, const struct store_page_change *, size_t, struct err *);
+/* What the change makes of the page. */
+void pg_page_apply(struct store_page *p, const struct store_page_change *c);
 int pg_foresee(struct store *, const struct store_ahead *, struct err *);
 int pg_pages(struct store *, uint32_t, store_page_each *, void *, struct err *);
 /* A copy of a text, or of all texts of a capture, that lives as long as the batch. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* visits.c - visits, cycles, and the journal of requests; see store_pg.h. */
+/* visits.c - visits and cycles; see store_pg.h. */
 #include <math.h>
 #include <string.h>
 
@@ -126,8 +126,10 @@ int pg_visits_forget(struct store *base, const uint32_t *pages, size_t n, struct
 			pg_visits_flush(s);     /* forget those of this batch, too */
 		pg_rows_int(&s->batch.forget, pages[i]);
 	}
-	if (rc == 0 && n)
+	if (rc == 0 && n) {
+		s->batch.has_forgotten = true;
 		note_past(s, 0);
+	}
 	return pg_leave(s, own, rc, err);
 }
 

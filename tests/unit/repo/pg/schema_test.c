@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/pg/link.h"
-#include "repo/pg/pipe.h"
+#include "repo/wire/link.h"
+#include "repo/wire/pipe.h"
 #include "repo/pg/schema.h"
 #include "../../../lib/pg.h"
 
@@ -184,6 +184,8 @@ static void test_older_tables(void **state)
 	assert_int_equal(count(&l, "SELECT version FROM freshet"), 2);
 	assert_true(pg_sql(url, "INSERT INTO pages SELECT 0, n, n, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, "
 	                   "NULL, 0, 0, 0 FROM generate_series(0, 9) AS n"));
+	assert_true(pg_sql(url, "INSERT INTO sent (shard, token, cycle, place, page, reason, read) SELECT "
+	                   "0, n, 3, n, 10 - n, 1, n % 2 = 0 FROM generate_series(1, 5) AS n"));
 	/* the second statement of the step fails: the first is undone, too */
 	assert_true(pg_sql(url, "ALTER TABLE pages ADD COLUMN notifier int"));
 	assert_int_equal(pg_schema_check(&l, true, &err), E_STORE);
@@ -201,6 +203,10 @@ static void test_older_tables(void **state)
 		fail_msg("%s", err.text);
 	assert_int_equal(count(&l, "SELECT version FROM freshet"), PG_SCHEMA);
 	assert_int_equal(count(&l, "SELECT count(*) FROM pages WHERE touched = 0 AND notifier = 0"), 10);
+	/* the journal of a cycle that was interrupted is still there: a row for each write */
+	assert_int_equal(count(&l, "SELECT count(*) FROM sent WHERE cycle = '{3}' AND place = "
+	                       "ARRAY[token] AND page = ARRAY[10 - token] AND read[1] = "
+	                       "(token % 2 = 0)::int"), 5);
 	/* shared texts are compressed by lz4 where the server has it */
 	assert_int_equal(count(&l, "SELECT count(*) FROM pg_attribute WHERE attrelid = "
 	                       "'bodies'::regclass AND attname = 'body' AND attcompression = 'l'"),

@@ -10,12 +10,12 @@
  * Statements between two marks (pg_pipe_mark(), and the end) succeed together: after one
  * that fails the server skips those up to the next mark.
  */
-#ifndef REPO_PG_PIPE_H
-#define REPO_PG_PIPE_H
+#ifndef REPO_WIRE_PIPE_H
+#define REPO_WIRE_PIPE_H
 
-#include "repo/pg/args.h"
-#include "repo/pg/link.h"
-#include "repo/pg/sql.h"
+#include "repo/wire/args.h"
+#include "repo/wire/link.h"
+#include "repo/wire/sql.h"
 
 /* Zeroed but for the link, it is empty. */
 struct pg_pipe {

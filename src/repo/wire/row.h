@@ -7,8 +7,8 @@
  * breaks this sets rc to E_STORE; the message names table, row and column.  The caller must
  * check rc before it uses the row.
  */
-#ifndef REPO_PG_ROW_H
-#define REPO_PG_ROW_H
+#ifndef REPO_WIRE_ROW_H
+#define REPO_WIRE_ROW_H
 
 #include <libpq-fe.h>
 #include <stdbool.h>
@@ -23,6 +23,7 @@ struct pg_row {
 	int i;                          /* row of the result */
 	const char *table, *where;      /* for messages: where: of the target */
 	int key_column;                 /* names the row in messages */
+	bool null_is_zero;              /* in columns of whole numbers */
 	int64_t n_pages;                /* pages that there are */
 	struct arena *room;             /* for texts that are not stored as they are: args.h */
 	int rc;

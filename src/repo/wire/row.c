@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* row.c - see row.h. */
-#include "repo/pg/row.h"
+#include "repo/wire/row.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/when.h"
-#include "repo/pg/args.h"
+#include "repo/wire/args.h"
 #include "web/url/url.h"
 
 /* A whole number of 1 (bool), 2, 4 or 8 bytes, the highest first. */
@@ -87,9 +87,9 @@ bool pg_row_null(const struct pg_row *r, int column)
 
 int64_t pg_row_int(struct pg_row *r, int column, int64_t min, int64_t max, const char *wanted)
 {
-	int64_t v = number(r, column);
+	int64_t v = number(r, column);          /* of NULL it is 0 */
 
-	if (!pg_row_null(r, column) && v >= min && v <= max)
+	if (v >= min && v <= max && (r->null_is_zero || !pg_row_null(r, column)))
 		return v;
 	pg_row_bad(r, column, wanted);
 	return min;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* args.c - see args.h. */
-#include "repo/pg/args.h"
+#include "repo/wire/args.h"
 
 #include <endian.h>
 #include <math.h>

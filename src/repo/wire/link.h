@@ -16,8 +16,8 @@
  * Functions return 0, or a negative code and a message.  E_NET: the connection was lost,
  * and the same may work on a new one.  Any other code: the server refused.
  */
-#ifndef REPO_PG_LINK_H
-#define REPO_PG_LINK_H
+#ifndef REPO_WIRE_LINK_H
+#define REPO_WIRE_LINK_H
 
 #include <libpq-fe.h>
 #include <stdbool.h>
@@ -51,6 +51,8 @@ struct pg_link {
 
 int pg_target_parse(struct pg_target *t, const char *url, struct err *err);
 void pg_target_release(struct pg_target *t);
+/* The value of an option of libpq; NULL: none, or empty. */
+const char *pg_target_option(const PQconninfoOption *options, const char *key);
 
 /* Try once. */
 int pg_link_connect(struct pg_link *l, struct err *err);

@@ -15,8 +15,8 @@
  * for private use, and so are the bytes of those characters themselves.  So each text comes
  * back as it was, and nearly all can be read as they are.
  */
-#ifndef REPO_PG_ARGS_H
-#define REPO_PG_ARGS_H
+#ifndef REPO_WIRE_ARGS_H
+#define REPO_WIRE_ARGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* link.c - see link.h. */
-#include "repo/pg/link.h"
+#include "repo/wire/link.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "repo/pg/sql.h"
+#include "repo/wire/sql.h"
 
 /* What libpq does unless the user says otherwise, in the URL, the environment or a
  * service file. */
@@ -26,137 +26,6 @@ static const struct { const char *key, *value; } wishes[] = {
 #define SILENCE_MAX_MS 30000    /* answer is asked by another connection whether it lives */
 
 #define N_WISHES (sizeof wishes / sizeof *wishes)
-
-#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
-
-/* Our parameters of the URL. */
-static int take_parameter(struct pg_target *t, const char *key, const char *value,
-                          struct err *err)
-{
-	char *end;
-	long long n;
-
-	if (!strcmp(key, "schema")) {
-		size_t size = strspn(value, NAME_LETTERS);
-
-		if (!size || value[size] || size >= sizeof t->schema ||
-		    (*value >= '0' && *value <= '9') || !strncmp(value, "pg_", 3))
-			return err_set(err, E_USAGE, "store: schema=%.60s: small letters, digits and _, "
-			               "not beginning with a digit or pg_", value);
-		memcpy(t->schema, value, size + 1);
-		return 0;
-	}
-	if (!strcmp(key, "worker")) {
-		if (!*value || strlen(value) >= sizeof t->worker ||
-		    strspn(value, NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-") != strlen(value))
-			return err_set(err, E_USAGE, "store: worker=%.60s: up to %d letters, digits, dots, "
-			               "- and _", value, PG_NAME_MAX - 1);
-		memcpy(t->worker, value, strlen(value) + 1);
-		return 0;
-	}
-	errno = 0;
-	n = strtoll(value, &end, 10);
-	if (end == value || *end || errno || n < 0 ||
-	    (strcmp(key, "fence") && n > (strcmp(key, "shard") ? 86400 : PG_SHARDS_MAX - 1)))
-		return err_set(err, E_USAGE, "store: %s=%.60s: a number%s", key, value,
-		               !strcmp(key, "fence") ? "" : strcmp(key, "shard") ?
-		               " of seconds, up to a day" : " from 0 to 65535");
-	if (!strcmp(key, "fence"))
-		t->fence = n;
-	else if (strcmp(key, "shard"))
-		t->patience = n;
-	else
-		t->shard = (int32_t)n;
-	return 0;
-}
-
-/* Take our parameters off the URL; what is left is libpq's. */
-static int split(struct pg_target *t, char *url, struct err *err)
-{
-	char *query = strchr(url, '?'), *out, *save = NULL;
-	int rc = 0;
-
-	if (!query)
-		return 0;
-	out = query;
-	for (char *p = strtok_r(query + 1, "&", &save); p && rc == 0;
-	     p = strtok_r(NULL, "&", &save)) {
-		char *equals = strchr(p, '=');
-		size_t size = equals ? (size_t)(equals - p) : strlen(p);
-
-		if (equals && ((size == 6 && !memcmp(p, "schema", 6)) ||
-		               (size == 5 && !memcmp(p, "shard", 5)) ||
-		               (size == 5 && !memcmp(p, "fence", 5)) ||
-		               (size == 6 && !memcmp(p, "worker", 6)) ||
-		               (size == 8 && !memcmp(p, "patience", 8)))) {
-			*equals = '\0';
-			rc = take_parameter(t, p, equals + 1, err);
-		} else {
-			char first = out == query ? '?' : '&';
-
-			size = strlen(p);
-			memmove(out + 1, p, size);      /* never beyond p: that was read */
-			*out = first;
-			out += size + 1;
-		}
-	}
-	*out = '\0';
-	return rc;
-}
-
-static const char *option(const PQconninfoOption *options, const char *key)
-{
-	for (const PQconninfoOption *o = options; o && o->keyword; o++)
-		if (!strcmp(o->keyword, key))
-			return o->val && *o->val ? o->val : NULL;
-	return NULL;
-}
-
-static void show(struct pg_target *t)
-{
-	PQconninfoOption *defaults = PQconndefaults();
-	const char *parts[3];
-	static const char *const keys[3] = { "host", "port", "dbname" };
-
-	for (int i = 0; i < 3; i++) {
-		parts[i] = option(t->options, keys[i]);
-		parts[i] = parts[i] ? parts[i] : option(defaults, keys[i]);
-	}
-	snprintf(t->shown, sizeof t->shown, "postgresql://%.100s%s%.20s/%.60s?schema=%s",
-	         parts[0] ? parts[0] : "", parts[1] ? ":" : "", parts[1] ? parts[1] : "",
-	         parts[2] ? parts[2] : "", t->schema);
-	PQconninfoFree(defaults);
-}
-
-int pg_target_parse(struct pg_target *t, const char *url, struct err *err)
-{
-	char *copy = mem_strdup(url), *why = NULL;
-	int rc;
-
-	*t = (struct pg_target){ .schema = "freshet", .patience = PG_PATIENCE };
-	gethostname(t->worker, sizeof t->worker - 1);
-	rc = split(t, copy, err);
-	if (rc == 0 && !(t->options = PQconninfoParse(copy, &why))) {
-		char *quoted = why ? strstr(why, ": \"") : NULL;
-
-		if (quoted)             /* libpq quotes the URL, with the password */
-			*quoted = '\0';
-		rc = err_set(err, E_USAGE, "store: no URL of PostgreSQL: %s; as in "
-		             "postgresql://user@host/database?schema=crawl",
-		             why ? why : "out of memory");
-	}
-	PQfreemem(why);
-	free(copy);
-	if (rc == 0)
-		show(t);
-	return rc;
-}
-
-void pg_target_release(struct pg_target *t)
-{
-	PQconninfoFree(t->options);
-	t->options = NULL;
-}
 
 /* One line of a message, without its end. */
 static size_t first_line(const char *s)
@@ -260,17 +129,17 @@ static void tell_libpq(const struct pg_link *l, struct told *ret)
 {
 	const char **keys = ret->keys, **values = ret->values;
 	PQconninfoOption *defaults = PQconndefaults();
-	const char *host = option(l->target->options, "host");
+	const char *host = pg_target_option(l->target->options, "host");
 	size_t n = 0;
 
 	for (const PQconninfoOption *o = l->target->options; o->keyword && n < 64; o++)
 		if (o->val)
 			keys[n] = o->keyword, values[n++] = o->val;
 	for (size_t i = 0; i < N_WISHES; i++)
-		if (!option(l->target->options, wishes[i].key) && !option(defaults, wishes[i].key))
+		if (!pg_target_option(l->target->options, wishes[i].key) && !pg_target_option(defaults, wishes[i].key))
 			keys[n] = wishes[i].key, values[n++] = wishes[i].value;
 	if (host && strchr(host, ',') && !l->reads_only &&
-	    !option(l->target->options, "target_session_attrs"))
+	    !pg_target_option(l->target->options, "target_session_attrs"))
 		keys[n] = "target_session_attrs", values[n++] = "read-write";
 	keys[n] = values[n] = NULL;
 	PQconninfoFree(defaults);

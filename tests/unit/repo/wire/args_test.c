@@ -11,10 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "repo/pg/args.h"
-#include "repo/pg/link.h"
-#include "repo/pg/pipe.h"
-#include "repo/pg/row.h"
+#include "repo/wire/args.h"
+#include "repo/wire/link.h"
+#include "repo/wire/pipe.h"
+#include "repo/wire/row.h"
 #include "../../../lib/pg.h"
 
 static struct pg_target target;

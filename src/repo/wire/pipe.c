@@ -2,7 +2,7 @@
 /* pipe.c - see pipe.h. */
 #include <string.h>
 
-#include "repo/pg/pipe.h"
+#include "repo/wire/pipe.h"
 
 /* In `sent`: a mark, a statement, or (from 0 on) the preparation of statement n. */
 enum { MARK = -2, STATEMENT = -1 };
