@@ -197,10 +197,10 @@ void store_cache(struct store *s, uint64_t bytes)
 		s->ops->cache(s, bytes);
 }
 
-int store_carry_log(struct store *s, uint64_t *ret_bytes, struct err *err)
+int store_carry_log(struct store *s, struct store_log *ret, struct err *err)
 {
-	*ret_bytes = 0;
-	return s->ops->carry_log ? s->ops->carry_log(s, ret_bytes, err) : 0;
+	*ret = (struct store_log){ 0 };
+	return s->ops->carry_log ? s->ops->carry_log(s, ret, err) : 0;
 }
 
 int store_tidy(struct store *s, bool whole, struct err *err)

@@ -110,7 +110,8 @@ MUST_CHECK int store_pages_change(struct store *s, const struct store_page_chang
 /* All, by number, from this one on. */
 MUST_CHECK int store_pages(struct store *s, uint32_t from, store_page_each *each, void *arg,
                            struct err *err);
-
+/* All, with url, added, last_visit, state, weight and care; other fields may be zero. */
+MUST_CHECK int store_pages_brief(struct store *, store_page_each *, void *arg, struct err *);
 /* Those that were touched, by number. */
 MUST_CHECK int store_pages_touched(struct store *s, store_page_each *each, void *arg,
                                    struct err *err);
@@ -184,13 +185,14 @@ MUST_CHECK int store_sync(struct store *s, struct err *err);
 /* What is committed goes into a log first, and into the tables later: usually by the commit after
  * which the log is long enough, which then takes long.  A handle that must answer quickly leaves
  * that to another one, which carries the log over every few seconds (and must; beyond two
- * gigabytes the first does it again).  The log, of ret_bytes, begins anew when nothing is
- * left of it; it never is while others go on writing. */
+ * gigabytes the first does it again).  The log begins anew when nothing is left of it, unless a
+ * handle is frozen in it; who writes then waits for the disk. */
 void store_leave_log(struct store *s);
 /* Keep at most so many bytes of the tables in memory, about; 128 MiB if not said.  They fill up as
  * the tables grow, so a program that stays says what it can spare. */
 void store_cache(struct store *s, uint64_t bytes);
-MUST_CHECK int store_carry_log(struct store *s, uint64_t *ret_bytes, struct err *err);
+struct store_log { uint64_t bytes, left; };     /* of it; that are not in the tables yet */
+MUST_CHECK int store_carry_log(struct store *s, struct store_log *ret, struct err *err);
 /* Delete what no row refers to (links and words of captures that were dropped); `whole`:
  * also give the space back to the disk, which needs as much again for a while.  Not within
  * a batch. */

@@ -37,6 +37,7 @@ struct store_ops {
 	int (*pages_change)(struct store *, const struct store_page_change *, size_t n,
 	                    struct err *);
 	int (*pages)(struct store *, uint32_t from, store_page_each *, void *, struct err *);
+	int (*pages_brief)(struct store *, store_page_each *, void *, struct err *); /* or NULL */
 	int (*pages_touched)(struct store *, store_page_each *, void *, struct err *);
 
 	int (*captures_put)(struct store *, struct store_capture *, size_t n, enum store_second,
@@ -65,7 +66,7 @@ struct store_ops {
 	int (*tidy)(struct store *, bool whole, struct err *);
 	void (*leave_log)(struct store *);              /* or NULL: there is no such log */
 	void (*cache)(struct store *, uint64_t bytes);  /* or NULL: there is none of ours */
-	int (*carry_log)(struct store *, uint64_t *ret_bytes, struct err *);
+	int (*carry_log)(struct store *, struct store_log *ret, struct err *);
 
 	int (*visits_add)(struct store *, const struct store_visit *, size_t n, struct err *);
 	int (*visits_forget)(struct store *, const uint32_t *pages, size_t n, struct err *);

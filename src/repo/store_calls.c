@@ -41,6 +41,12 @@ int store_pages(struct store *s, uint32_t from, store_page_each *each, void *arg
 	return s->ops->pages(s, from, each, arg, err);
 }
 
+int store_pages_brief(struct store *s, store_page_each *each, void *arg, struct err *err)
+{
+	return s->ops->pages_brief ? s->ops->pages_brief(s, each, arg, err) :
+	       store_pages(s, 0, each, arg, err);
+}
+
 int store_pages_touched(struct store *s, store_page_each *each, void *arg, struct err *err)
 {
 	return s->ops->pages_touched(s, each, arg, err);

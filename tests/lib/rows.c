@@ -39,6 +39,15 @@ int rows_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
+int rows_page_brief(void *arg, const struct store_page *p, struct err *err)
+{
+	struct store_page brief = { .number = p->number, .url = p->url, .added = p->added,
+	                            .last_visit = p->last_visit, .state = p->state,
+	                            .weight = p->weight, .care = p->care };
+
+	return rows_page(arg, &brief, err);
+}
+
 int rows_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	const struct text texts[] = { c->mime, c->digest, c->prose, c->tags, c->title, c->etag,

@@ -17,6 +17,8 @@ struct rows {
 void rows_id(struct rows *d, uint64_t id);
 /* Callbacks; arg is a struct rows. */
 int rows_page(void *arg, const struct store_page *p, struct err *err);
+/* Only what store_pages_brief() promises. */
+int rows_page_brief(void *arg, const struct store_page *p, struct err *err);
 int rows_capture(void *arg, const struct store_capture *c, struct err *err);
 int rows_visit(void *arg, const struct store_visit *v, struct err *err);
 int rows_cycle(void *arg, const struct store_cycle *c, struct err *err);

@@ -6,10 +6,10 @@
 #include <pthread.h>
 
 #include "repo/fleet/fleet.h"
-#include "repo/pg/args.h"
-#include "repo/pg/link.h"
-#include "repo/pg/pipe.h"
-#include "repo/pg/row.h"
+#include "repo/wire/args.h"
+#include "repo/wire/link.h"
+#include "repo/wire/pipe.h"
+#include "repo/wire/row.h"
 
 struct fleet {
 	pthread_mutex_t lock;           /* one call at a time */

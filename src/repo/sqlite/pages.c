@@ -142,13 +142,28 @@ int sqlite_last_page(struct store_sqlite *s, int64_t *ret, struct err *err)
 	return 0;
 }
 
+static uint32_t page_number(struct sql_row *r)
+{
+	return (uint32_t)(sql_int(r, 0, 1, STORE_NONE - 1, "number of a page") - 1);
+}
+
+static uint8_t page_state(struct sql_row *r, int column)
+{
+	return (uint8_t)sql_int(r, column, 0, STORE_PAGE_LEFT, "state of a page");
+}
+
+static uint8_t page_care(struct sql_row *r, int column)
+{
+	return (uint8_t)sql_int(r, column, 0, CARE_ALL, "care of a page");
+}
+
 static int read_page(struct store_sqlite *s, sqlite3_stmt *q, struct store_page *p,
                      struct err *err)
 {
 	struct sql_row r = { .s = s, .q = q, .table = "pages", .err = err };
 
 	*p = (struct store_page){
-		.number = (uint32_t)(sql_int(&r, 0, 1, STORE_NONE - 1, "number of a page") - 1),
+		.number = page_number(&r),
 		.url = sql_url(&r, 1),
 		.added = sql_time(&r, 2),
 		.last_visit = sql_time(&r, 3),
@@ -156,14 +171,14 @@ static int read_page(struct store_sqlite *s, sqlite3_stmt *q, struct store_page 
 		.visits = sql_count(&r, 5),
 		.changes = sql_count(&r, 6),
 		.fails = sql_count(&r, 7),
-		.state = (uint8_t)sql_int(&r, 8, 0, STORE_PAGE_LEFT, "state of a page"),
+		.state = page_state(&r, 8),
 		.capture = sql_id(&r, 9),
 		.hint = sql_time(&r, 10),
 		.hint_seen = sql_time(&r, 11),
 		.found = sql_count(&r, 12),
 		.weight = sql_weight(&r, 13),
 		.given = sql_text_or_null(&r, 14),
-		.care = (uint8_t)sql_int(&r, 15, 0, CARE_ALL, "care of a page"),
+		.care = page_care(&r, 15),
 		.fails_gone = sql_count(&r, 16),
 		.touched = sql_time(&r, 17),
 		.notifier = sql_count(&r, 18),
@@ -233,19 +248,18 @@ int sqlite_pages_change(struct store *base, const struct store_page_change *rows
 	return rc;
 }
 
-int sqlite_pages(struct store *base, uint32_t from, store_page_each *each, void *arg,
-                 struct err *err)
+/* Pages have the numbers from `from` on, without a gap. */
+static int each_page(struct store_sqlite *s, sqlite3_stmt *q, uint32_t from,
+                     int (*read)(struct store_sqlite *, sqlite3_stmt *, struct store_page *,
+                                 struct err *),
+                     store_page_each *each, void *arg, struct err *err)
 {
-	struct store_sqlite *s = self(base);
-	sqlite3_stmt *q = sql_get(s, SQL_PAGE_SCAN, err);
 	int rc = q ? 0 : E_STORE;
 
-	if (q)
-		sqlite3_bind_int64(q, 1, from);
 	for (uint32_t n = from; rc == 0 && (rc = sql_step(s, q, err)) > 0; n++) {
 		struct store_page p;
 
-		rc = read_page(s, q, &p, err);
+		rc = read(s, q, &p, err);
 		if (rc == 0 && p.number != n)
 			rc = err_set(err, E_STORE, "%s: table pages, row %u, column id: row %u is missing "
 			             "before it; restore a backup", s->path, p.number + 1, n + 1);
@@ -255,6 +269,37 @@ int sqlite_pages(struct store *base, uint32_t from, store_page_each *each, void 
 	if (q)
 		sqlite3_reset(q);
 	return rc;
+}
+
+int sqlite_pages(struct store *base, uint32_t from, store_page_each *each, void *arg,
+                 struct err *err)
+{
+	struct store_sqlite *s = self(base);
+	sqlite3_stmt *q = sql_get(s, SQL_PAGE_SCAN, err);
+
+	if (q)
+		sqlite3_bind_int64(q, 1, from);
+	return each_page(s, q, from, read_page, each, arg, err);
+}
+
+static int read_brief(struct store_sqlite *s, sqlite3_stmt *q, struct store_page *p,
+                      struct err *err)
+{
+	struct sql_row r = { .s = s, .q = q, .table = "pages", .err = err };
+
+	*p = (struct store_page){
+		.number = page_number(&r), .url = sql_url(&r, 1), .added = sql_time(&r, 2),
+		.last_visit = sql_time(&r, 3), .state = page_state(&r, 4), .weight = sql_weight(&r, 5),
+		.care = page_care(&r, 6),
+	};
+	return r.rc;
+}
+
+int sqlite_pages_brief(struct store *base, store_page_each *each, void *arg, struct err *err)
+{
+	struct store_sqlite *s = self(base);
+
+	return each_page(s, sql_get(s, SQL_PAGE_BRIEF, err), 0, read_brief, each, arg, err);
 }
 
 int sqlite_pages_touched(struct store *base, store_page_each *each, void *arg,

@@ -236,6 +236,7 @@ const struct store_ops store_sqlite_ops = {
 	.pages_get = sqlite_pages_get,
 	.pages_change = sqlite_pages_change,
 	.pages = sqlite_pages,
+	.pages_brief = sqlite_pages_brief,
 	.pages_touched = sqlite_pages_touched,
 	.captures_put = sqlite_captures_put,
 	.capture_ids = sqlite_capture_ids,

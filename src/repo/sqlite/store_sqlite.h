@@ -137,6 +137,7 @@ int sqlite_pages_get(struct store *, const uint32_t *numbers, size_t n, store_pa
 int sqlite_pages_change(struct store *, const struct store_page_change *, size_t n,
                         struct err *);
 int sqlite_pages(struct store *, uint32_t from, store_page_each *, void *, struct err *);
+int sqlite_pages_brief(struct store *, store_page_each *, void *, struct err *);
 int sqlite_pages_touched(struct store *, store_page_each *, void *, struct err *);
 int sqlite_captures_put(struct store *, struct store_capture *, size_t n,
                         enum store_second, uint8_t *ret, struct err *);
@@ -162,7 +163,7 @@ int sqlite_sync(struct store *, struct err *);
 int sqlite_tidy(struct store *, bool whole, struct err *);
 void sqlite_leave_log(struct store *);
 void sqlite_cache(struct store *, uint64_t bytes);
-int sqlite_carry_log(struct store *, uint64_t *ret_bytes, struct err *);
+int sqlite_carry_log(struct store *, struct store_log *ret, struct err *);
 int sqlite_visits_add(struct store *, const struct store_visit *, size_t n, struct err *);
 int sqlite_visits_forget(struct store *, const uint32_t *pages, size_t n, struct err *);
 int sqlite_visits(struct store *, uint32_t from, uint32_t to, store_visit_each *, void *,

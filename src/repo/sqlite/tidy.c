@@ -128,15 +128,17 @@ void sqlite_cache(struct store *base, uint64_t bytes)
 }
 
 /* Nobody is waited for: what a reader still needs, or comes meanwhile, stays for the next time. */
-int sqlite_carry_log(struct store *base, uint64_t *ret_bytes, struct err *err)
+int sqlite_carry_log(struct store *base, struct store_log *ret, struct err *err)
 {
 	struct store_sqlite *s = self(base);
-	int all = 0;
-	int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &all, NULL);
+	int all = 0, carried = 0;
+	int rc = sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &all, &carried);
 
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY)
 		return sql_error(s, err);
-	*ret_bytes = rc == SQLITE_OK && all > 0 ? (uint64_t)all * LOG_PAGE : 0;
+	if (rc == SQLITE_OK && all > 0)
+		*ret = (struct store_log){ .bytes = (uint64_t)all * LOG_PAGE,
+		                           .left = (uint64_t)(all - carried) * LOG_PAGE };
 	return 0;
 }
 

@@ -138,12 +138,64 @@ static void test_busy(void **state)
 	assert_int_equal(store_commit(s, &err), 0);
 }
 
+static struct store_log carry(struct store *s)
+{
+	struct store_log log;
+	struct err err;
+
+	if (store_carry_log(s, &log, &err) < 0)
+		fail_msg("%s", err.text);
+	return log;
+}
+
+/* Who is frozen in the log holds it: to begin it anew makes a writer wait for the disk. */
+static void test_log_is_held(void **state)
+{
+	struct store *writer = *state, *holder;
+	struct store_log log, before;
+	struct store_page p;
+	struct err err;
+
+	store_leave_log(writer);
+	assert_int_equal(store_open(&holder, path, STORE_EXISTING, &err), 0);
+	add_one(writer, "http://example.org/0", 0);
+	before = carry(holder);
+	assert_int_equal(before.left, 0);
+	add_one(writer, "http://example.org/1", 1);             /* nobody holds it: it begins anew */
+	log = carry(holder);
+	assert_in_range(log.bytes, 1, before.bytes - 1);
+
+	add_one(writer, "http://example.org/2", 2);
+	assert_int_equal(store_freeze(holder, &err), 0);
+	assert_int_equal(store_page_get(holder, 0, &p, &err), 1);
+	before = carry(writer);
+	assert_int_equal(before.left, 0);
+	for (uint32_t i = 3; i < 6; i++) {
+		char url[] = "http://example.org/?";
+
+		url[sizeof url - 2] = (char)('0' + i);
+		add_one(writer, url, i);
+		log = carry(writer);
+		assert_true(log.bytes > before.bytes);
+		assert_int_equal(log.left, log.bytes - before.bytes);   /* more than the holder saw */
+	}
+	store_thaw(holder);
+	before = carry(writer);
+	assert_int_equal(before.left, 0);
+	add_one(writer, "http://example.org/6", 6);
+	log = carry(writer);
+	assert_true(log.bytes < before.bytes);
+	assert_int_equal(count_pages(holder), 7);
+	store_close(holder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_frozen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_code_in_the_tables, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_busy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_log_is_held, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
