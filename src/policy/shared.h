@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#define SHARED_SUMS 16
+#define SHARED_SUMS 24
 
 struct shared {                         /* zeroed: nothing is known of others */
 	bool any;

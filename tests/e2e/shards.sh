@@ -29,6 +29,17 @@ one, market, fixed = map(float, open("ratios"))
 assert abs(market - one) < .02 * one and fixed < .95 * one
 PY
 
+# where sites differ much the council of all shards decides as that of one plan does
+$f --quiet world differ.cdxj --sites 24 --dirs 5 --pages 8 --steps 20 --site-spread 2 --seed 2
+for set in "" "--shards 6 --shard-by host"; do
+	expect 0 $f replay differ.cdxj --budget 20% --seeds 4 --policy tide $set --json
+	python3 -c 'import json; m = json.load(open("out"))["runs"][0]["mean"]; print(m["change_ratio"], m["freshness"])' >>differ
+done
+python3 - <<'PY' || fail "one shard, market: $(tr '\n' ' ' <differ)"
+one, market = ([float(x) for x in line.split()] for line in open("differ"))
+assert abs(market[0] - one[0]) < .04 and market[1] > one[1] - .015
+PY
+
 expect 0 $f replay w.cdxj $common --policy random --shards 6 --split fixed
 grep -q '; 6 shards by domain, the budget split by pages$' out || fail "the table does not say how shards were set"
 expect 0 $f replay w.cdxj $common --policy tide --shards 6 --max-age 20 --fail 10% --json

@@ -150,7 +150,7 @@ static void fill(struct plot_series *s, size_t point, const struct experiment *x
 
 	for (uint32_t k = 0; k < x->n_seeds; k++)
 		stat_add(&m, c < 0 ? replay_mean(&runs[k], measure) :
-		         *(const double *)((const char *)&runs[k].cycles[c] + measure));
+		         replay_number(&runs[k].cycles[c], measure));
 	s->y[point] = m.mean;
 	s->se[point] = x->n_seeds > 1 ? stat_se(&m) : NAN;
 }

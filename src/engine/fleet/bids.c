@@ -16,7 +16,7 @@
  * cycle anyway, as far as is known (MARKET_NOW).  So a cycle of a fleet takes little longer than
  * its pages would if they were known beforehand, and ends about when that of one machine would.
  *
- * A bid in the ledger is 395 bytes: a letter for the version and whether scores can be
+ * A bid in the ledger is 459 bytes: a letter for the version and whether scores can be
  * compared, then 32-bit numbers, lowest byte first: first, top, the packed counts;
  * a letter that says whether sums follow, and the sums (policy/shared.h).
  */
@@ -25,10 +25,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/stop.h"
 #include "engine/cycle/cycle.h"
 #include "engine/market/market.h"
 
-#define VERSION '2'
+#define VERSION '3'
 #define SUMS_AT (2 + 4 * (2 + DEMAND_PACKED))
 #define BID_SIZE (SUMS_AT + 1 + 8 * SHARED_SUMS)
 #define TOP_MOST (1 << 17)
@@ -195,7 +196,7 @@ static int wait_for_turn(struct slot *s, enum crawl_idle idle, struct err *err)
 	rc = fleet_waiting(s->work->fleet, s->cycle.number, &wanted, err);
 	if (rc == 0 && wanted) {
 		s->yields = true;
-		s->stop = 1;
+		stop_set(&s->stop);
 	}
 	return rc < 0 ? rc : CRAWL_MORE_LATER;
 }

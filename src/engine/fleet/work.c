@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/stop.h"
 
 #define BEAT_SECONDS 5
 #define LOOP_MS 200
@@ -25,7 +26,7 @@ static void sleep_ms(long ms)
 
 static bool is_stopped(const struct work *w)
 {
-	return w->o->stop && *w->o->stop;
+	return stop_is_set(w->o->stop);
 }
 
 /* ---- renewals ---- */
@@ -43,15 +44,18 @@ static bool renew(struct work *w)
 	double sent = fleet_clock();
 	bool *held, good;
 
+	pthread_mutex_lock(&w->filling);
 	for (uint32_t i = 0; i < w->o->take; i++)
 		if (atomic_load(&w->slots[i].state) == SLOT_WORKS) {
 			vec_push(&leases, w->slots[i].lease);
 			vec_push(&slots, &w->slots[i]);
 		}
+	pthread_mutex_unlock(&w->filling);
 	held = mem_zalloc(leases.n + 1, sizeof *held);
 	good = fleet_renew(w->renewing, leases.v, leases.n, held, NULL) == 0;
+	pthread_mutex_lock(&w->filling);
 	for (size_t i = 0; i < slots.n; i++) {
-		/* the slot may have ended meanwhile, and have another lease: its thread sets both */
+		/* the slot may have ended meanwhile, and have another lease */
 		if (slots.v[i]->lease.fence != leases.v[i].fence ||
 		    slots.v[i]->lease.shard != leases.v[i].shard)
 			continue;
@@ -59,9 +63,10 @@ static bool renew(struct work *w)
 			set_deadline(slots.v[i], sent);
 		} else if (good && !held[i]) {
 			atomic_store(&slots.v[i]->send_until, 0);
-			slots.v[i]->stop = 1;
+			stop_set(&slots.v[i]->stop);
 		}
 	}
+	pthread_mutex_unlock(&w->filling);
 	free(held);
 	vec_release(&leases);
 	vec_release(&slots);
@@ -73,10 +78,12 @@ static void stop_late(struct work *w)
 {
 	int64_t now = (int64_t)(fleet_clock() * 1000);
 
+	pthread_mutex_lock(&w->filling);
 	for (uint32_t i = 0; i < w->o->take; i++)
 		if (atomic_load(&w->slots[i].state) == SLOT_WORKS &&
 		    now > atomic_load(&w->slots[i].send_until) - STOP_BEFORE_MS)
-			w->slots[i].stop = 1;
+			stop_set(&w->slots[i].stop);
+	pthread_mutex_unlock(&w->filling);
 }
 
 static void *renew_all(void *arg)
@@ -134,11 +141,12 @@ static bool is_over(const struct fleet_cycle *c, size_t n_shards)
 static void start(struct slot *s, const struct fleet_lease *lease, const struct fleet_cycle *c)
 {
 	struct work *w = s->work;
-	int state = SLOT_WORKS;
 
+	pthread_mutex_lock(&w->filling);
 	*s = (struct slot){ .work = w, .lease = *lease, .cycle = *c };
 	set_deadline(s, lease->sent);
-	atomic_store(&s->state, state);
+	atomic_store(&s->state, SLOT_WORKS);
+	pthread_mutex_unlock(&w->filling);
 	if (pthread_create(&s->thread, NULL, slot_run, s))
 		err_no_memory();
 }
@@ -259,7 +267,7 @@ static int loop(struct work *w, struct err *err)
 		sleep_ms(LOOP_MS / 4);
 	}
 	for (uint32_t i = 0; i < w->o->take; i++)
-		w->slots[i].stop = 1;
+		stop_set(&w->slots[i].stop);
 	if (is_stopped(w) && working)
 		log_info("stopping: %u shard%s given back when what is under way has come; once more "
 		         "stops at once", working, working == 1 ? " is" : "s are");
@@ -270,7 +278,7 @@ static int loop(struct work *w, struct err *err)
 
 int work_run(const struct work_opts *o, struct err *err)
 {
-	struct work w = { .o = o };
+	struct work w = { .o = o, .filling = PTHREAD_MUTEX_INITIALIZER };
 	struct fleet_worker me;
 	int rc = fleet_open(&w.fleet, o->url, err);
 
@@ -292,7 +300,7 @@ int work_run(const struct work_opts *o, struct err *err)
 	}
 	fleet_close(w.renewing);
 	fleet_close(w.fleet);
-	if (rc == 0 && o->stop && *o->stop)
+	if (rc == 0 && stop_is_set(o->stop))
 		rc = err_set(err, E_STOP, "stopped; all shards were given back");
 	return rc;
 }

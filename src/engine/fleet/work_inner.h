@@ -40,6 +40,8 @@ struct work {
 	const struct work_opts *o;
 	struct fleet *fleet, *renewing; /* renewing: the connection of the thread that renews */
 	struct slot *slots;
+	pthread_mutex_t filling;        /* who begins a slot has it, and who looks at one from the
+	                                 * thread that renews */
 	pthread_t renewer;
 	_Atomic int over;               /* the thread that renews may end */
 	_Atomic double ahead;

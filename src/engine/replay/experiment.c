@@ -183,7 +183,7 @@ static struct estimate over_seeds(const struct policy_result *p, uint32_t n, siz
 
 static double of_time(const struct replay_run *run, size_t offset)
 {
-	return *(const double *)((const char *)&run->time + offset);
+	return replay_number(&run->time, offset);
 }
 
 /* A count's share of the downloads, over all cycles of a run. */

@@ -18,6 +18,8 @@
 #ifndef ENGINE_REPLAY_REPLAY_H
 #define ENGINE_REPLAY_REPLAY_H
 
+#include <string.h>
+
 #include "base/math/stat.h"
 #include "engine/cycle/cycle.h"
 #include "engine/replay/search.h"
@@ -167,7 +169,15 @@ void replay_run_release(struct replay_run *run);
 struct site_truth { uint32_t pages; uint64_t changes; };
 struct site_truth *replay_site_truth(const struct replay *r);
 
-/* A measure of a run averaged over its cycles, by its offset in cycle_measure. */
+/* A measure, by its offset in its struct (cycle_measure, say). */
+static inline double replay_number(const void *of, size_t offset)
+{
+	double number;
+
+	memcpy(&number, (const char *)of + offset, sizeof number);
+	return number;
+}
+/* One of cycle_measure, averaged over the cycles of a run; its largest. */
 double replay_mean(const struct replay_run *run, size_t offset);
 double replay_max(const struct replay_run *run, size_t offset);
 

@@ -199,7 +199,7 @@ double replay_mean(const struct replay_run *run, size_t offset)
 	double sum = 0;
 
 	for (uint32_t c = 0; c < run->n_cycles; c++)
-		sum += *(const double *)((const char *)&run->cycles[c] + offset);
+		sum += replay_number(&run->cycles[c], offset);
 	return run->n_cycles ? sum / run->n_cycles : 0;
 }
 
@@ -208,6 +208,6 @@ double replay_max(const struct replay_run *run, size_t offset)
 	double most = 0;
 
 	for (uint32_t c = 0; c < run->n_cycles; c++)
-		most = fmax(most, *(const double *)((const char *)&run->cycles[c] + offset));
+		most = fmax(most, replay_number(&run->cycles[c], offset));
 	return most;
 }

@@ -48,7 +48,7 @@ int load_pages(struct loaded *ret, struct store *s, const struct pages_opts *opt
                struct err *err)
 {
 	struct loader l = { 0 };
-	int rc = store_pages(s, 0, add_page, &l, err);
+	int rc = store_pages_brief(s, add_page, &l, err);
 
 	if (rc < 0) {
 		free(l.pool);

@@ -135,7 +135,7 @@ static bool tide_demand(struct policy *p, const struct view *v, struct demand *r
 	s->fixed_ready = fixed;
 	s->scored = stamp_of(s, v);
 	tide_batch_demand(p, v, ret);
-	tide_share_say(s, &ret->shared);
+	tide_share_say(s, v, &ret->shared);
 	return true;
 }
 

@@ -54,8 +54,11 @@ struct tide_page {
  * for which they had not been visited. */
 struct tide_yield { float hits, visits, age; };
 
+/* What the council decides by: yields, and of how many shards they are one. */
+struct tide_council { struct tide_yield chosen, oldest; double shards; };
+
 /* The shard's own numbers, kept here while those of the fleet are in use (tide_share.c). */
-struct tide_own { double base, usual; float k_page; };
+struct tide_own { double base, usual; float k_page, reserve; };
 
 struct tide_state {
 	struct tide_yield chosen, oldest;
@@ -96,6 +99,7 @@ struct tide_state {
 	float pool_least;               /* a page is in the pool if it can score this much */
 	float noise;
 	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
+	uint32_t n_open;                /* pages, when the cycle began */
 	float reserve;                  /* pages that can never be worth this much wait */
 	float k_page;                   /* strength with which pages are like their groups */
 	double oldest_share, explore;   /* shares of this cycle */
@@ -116,6 +120,9 @@ static inline uint32_t tide_home(const struct tree *t, uint32_t dir)
 /* tide_begin.c: memory of its own, and the start of a cycle. */
 void tide_make_ready(struct tide_state *s, const struct tide_opts *o, const struct view *v);
 void tide_begin(struct policy *p, const struct view *v);
+/* The worth below which pages wait, if so many cycles take all pages by turns. */
+float tide_reserve(const struct tide_state *s, const struct tide_opts *o, const struct view *v,
+                   double cycles);
 /* The pages of a host must be scored anew. */
 void tide_mark_dirty(struct tide_state *s, uint32_t root);
 /* The number of shards of the fleet, at least 1: each sees only that part of all visits. */
@@ -149,9 +156,11 @@ void tide_rescore(struct policy *p, const struct view *v, bool only_pool);
 
 /* tide_share.c: what the shards of a fleet learn together.  Scores between take and leave are
  * made with it. */
-void tide_share_say(const struct tide_state *s, struct shared *ret);
+void tide_share_say(const struct tide_state *s, const struct view *v, struct shared *ret);
 void tide_share_take(struct tide_state *s, const struct tide_opts *o, const struct view *v);
 void tide_share_leave(struct tide_state *s, const struct view *v);
+/* The yields of the whole fleet, if they are known; else the shard's own. */
+struct tide_council tide_share_council(const struct tide_state *s, const struct view *v);
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, uint64_t seed);

@@ -56,13 +56,13 @@ void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
  * them: tide then is round-robin, and not below it.  A few pages of either kind are
  * always taken, so that a change of mind stays possible.  The longest unvisited of today
  * may be older than those that the yield is of, and yield more by as much. */
-static double oldest_share(const struct tide_state *s, double few, double age, double shards)
+static double oldest_share(const struct tide_council *c, double few, double age)
 {
-	double chosen = ((double)s->chosen.hits + 1) / ((double)s->chosen.visits + 2);
-	double visits = (double)s->oldest.visits, was = (double)s->oldest.age;
+	double chosen = ((double)c->chosen.hits + 1) / ((double)c->chosen.visits + 2);
+	double visits = (double)c->oldest.visits, was = (double)c->oldest.age;
 	double older = was > 0 ? fmax(1, age * visits / was) : 1;
-	double hits = fmin((double)s->oldest.hits * older, visits);
-	double oldest = (hits + 3 * shards * chosen) / (visits + 6 * shards);
+	double hits = fmin((double)c->oldest.hits * older, visits);
+	double oldest = (hits + 3 * c->shards * chosen) / (visits + 6 * c->shards);
 	double near = (oldest / chosen - COUNCIL_NEAR) / (1 - COUNCIL_NEAR);
 
 	return fmax(few, fmin(near, COUNCIL_MOST));
@@ -149,22 +149,21 @@ static struct census count_pages(const struct view *v)
 	return all;
 }
 
-/* What a download of the usual page is worth where all are visited by turns. */
-static float price_by_turns(const struct tide_state *s, const struct view *v, uint32_t open)
+/* What a download of the usual page is worth where `cycles` take all pages by turns. */
+static float price_by_turns(const struct tide_state *s, double cycles)
 {
-	double turn = (double)open / fmax(v->budget, 1) * (double)s->age_unit;
+	double turn = cycles * (double)s->age_unit;
 	float known = 1000, rate = (float)s->model.usual;
 
 	return tide_worth_of_truth(-expm1f(-rate * (float)turn),
 	                           (struct tide_future){ known, known / rate }, s->horizon);
 }
 
-/* Worth below which pages wait.  Shards compare their scores and must not differ in it: none. */
-static float reserve_of(const struct tide_state *s, const struct view *v, double part,
-                        uint32_t open)
+float tide_reserve(const struct tide_state *s, const struct tide_opts *o, const struct view *v,
+                   double cycles)
 {
-	return v->aim == AIM_FRESHNESS && v->n_shards <= 1 && part > 0 ?
-	       (float)part * price_by_turns(s, v, open) : 0;
+	return v->aim == AIM_FRESHNESS && o->reserve > 0 ?
+	       (float)o->reserve * price_by_turns(s, cycles) : 0;
 }
 
 double tide_shards_of(const struct view *v)
@@ -176,6 +175,7 @@ void tide_begin(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
 	const struct tide_opts *o = p->opts;
+	struct tide_council council;
 	struct census pages;
 	double width, few;
 	float memory, keep;
@@ -199,7 +199,9 @@ void tide_begin(struct policy *p, const struct view *v)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
 	pages = count_pages(v);
-	s->reserve = reserve_of(s, v, o->reserve, pages.open);
+	s->n_open = pages.open;
+	/* shards compare their scores and must not differ in it: see tide_share.c */
+	s->reserve = v->n_shards > 1 ? 0 : tide_reserve(s, o, v, pages.open / fmax(v->budget, 1));
 	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
 	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
 	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
@@ -207,11 +209,12 @@ void tide_begin(struct policy *p, const struct view *v)
 			tide_mark_dirty(s, d);
 	fade_yield(&s->chosen, keep);
 	fade_yield(&s->oldest, keep);
+	council = tide_share_council(s, v);
 	few = fmax(COUNCIL_FEW * fmin(width, 1), COUNCIL_LEARN -
-	           tide_shards_of(v) * (double)s->oldest.visits) / tide_shards_of(v);
+	           council.shards * (double)council.oldest.visits) / tide_shards_of(v);
 	s->oldest_share = o->nocouncil ? 0 :
-	                  oldest_share(s, fmin(COUNCIL_SMALL, few / v->budget),
-	                               (double)pages.oldest * (double)s->age_unit, tide_shards_of(v));
+	                  oldest_share(&council, fmin(COUNCIL_SMALL, few / v->budget),
+	                               (double)pages.oldest * (double)s->age_unit);
 	/* a fraction of a page is owed from cycle to cycle */
 	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
 	/* a visit that tells of one cycle teaches nothing about the others */

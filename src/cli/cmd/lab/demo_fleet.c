@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "demo/postgres.h"
 #include "engine/import/import.h"
 
@@ -171,7 +172,7 @@ void demo_fleet_close(struct demo_fleet *f)
 {
 	if (!f)
 		return;
-	f->stop = 1;
+	stop_set(&f->stop);
 	for (uint32_t i = 0; i < f->o.workers; i++)
 		if (f->workers[i].runs)
 			pthread_join(f->workers[i].thread, NULL);
@@ -216,7 +217,7 @@ int demo_fleet_cycle(struct demo_fleet *f, const char *policy, struct share budg
 	c.budget = (uint32_t)share_of(budget, c.pages);
 	rc = fleet_cycle_open(f->fleet, &c, err);
 	while (rc == 0) {
-		rc = *stop ? err_set(err, E_STOP, "stopped") : check_workers(f, err);
+		rc = stop_is_set(stop) ? err_set(err, E_STOP, "stopped") : check_workers(f, err);
 		if (rc == 0)
 			rc = fleet_cycle_last(f->fleet, ret, err);
 		if (rc < 0 || ret->done >= f->n_shards)
@@ -256,7 +257,7 @@ static int print_worker(void *arg, const struct fleet_worker *w, struct err *err
 int demo_fleet_print(struct demo_fleet *f, struct err *err)
 {
 	/* they say how many when they stop */
-	f->stop = 1;
+	stop_set(&f->stop);
 	for (uint32_t i = 0; i < f->o.workers; i++)
 		if (f->workers[i].runs) {
 			pthread_join(f->workers[i].thread, NULL);
