@@ -4,8 +4,9 @@
 
     bench/serve_clients.py http://127.0.0.1:8390 [--clients 8] [--batch 100] [--seconds 10] [--rate 0] [--together]
 
-As fast as they can, or --rate pages a second of all of them (what they do at once when they are late does not count as late: the time of a
-request is that of its answer).  Each then pauses by chance, half to one and a half times what it should on average; with --together all ask
+As fast as they can, or --rate pages a second of all of them.  Then each lease has a moment in which it is due, whatever became of those
+before, and its time counts from there: a crawler that was held up is late, and that counts.  A tell is due when its lease is answered.
+These moments are by chance half to one and a half times the average pause apart; with --together all ask
 at the same moment, again and again.  Each tells of every third page that it changed.  Prints pages/s, the time of a request (median, 99 of
 100, longest) and the processor time of the crawlers, as JSON.
 """
@@ -17,8 +18,7 @@ def crawler(n, at, batch, until, pause, together, out):
     c = http.client.HTTPConnection(at, timeout=120)
     times, pages, waits, seen = {"lease": [], "tell": []}, 0, 0, []
 
-    def ask(kind, body, headers={}):
-        t = time.monotonic()
+    def ask(kind, body, t, headers={}):
         c.request("POST", "/v1/" + kind, body, headers)
         r = c.getresponse()
         text = r.read()
@@ -32,18 +32,19 @@ def crawler(n, at, batch, until, pause, together, out):
     due = time.monotonic() + (0 if together else pause * chance.random())
     while time.monotonic() < until:
         time.sleep(max(0, due - time.monotonic()))
-        due = max(due + pause * (1 if together else chance.uniform(0.5, 1.5)), time.monotonic() - pause)
-        a = ask("lease", json.dumps({"count": batch, "client": f"c{n}", "seconds": 600}))
+        a = ask("lease", json.dumps({"count": batch, "client": f"c{n}", "seconds": 600}), due if pause else time.monotonic())
+        told_from = time.monotonic()
         if a["done"]:
             break
         if "wait" in a:
             waits += 1
-            due = time.monotonic() + 0.01
+            due = told_from + 0.01
             continue
+        due += pause * (1 if together else chance.uniform(0.5, 1.5))
         seen += [o["lease"] for o in a["offers"]]
         lines = [json.dumps({"lease": o["lease"], "status": 200, "digest": "sha1:%d" % (k % 3 and 1 or i)}) for k, o in enumerate(a["offers"])]
         i += 1
-        told = ask("tell", "\n".join(lines), {"Idempotency-Key": f"{n}-{i}-{time.time()}"})
+        told = ask("tell", "\n".join(lines), told_from, {"Idempotency-Key": f"{n}-{i}-{time.time()}"})
         if told["told"] != len(lines):
             sys.exit(f"told {told}")
         pages += len(lines)
@@ -65,7 +66,9 @@ def main():
     t = time.monotonic()
     while True:                     # a cycle is opened, and its first round is planned
         c.request("POST", "/v1/lease", json.dumps({"count": 1, "client": "c0"}))
-        if json.loads(c.getresponse().read())["offers"]: break
+        a = json.loads(c.getresponse().read())
+        if a["offers"]: break
+        if a["done"]: sys.exit("the budget is spent")
         time.sleep(0.01)
     first = time.monotonic() - t
     out, begin = multiprocessing.Queue(), time.monotonic()

@@ -69,6 +69,8 @@ struct desk {
 	bool opens;                     /* it opens a cycle, which takes a while; atomic */
 	pthread_t carrier;              /* of the log, by a handle of its own */
 	struct store *log_store;        /* NULL: the store has no such log */
+	struct store *log_holder;       /* if log_held, frozen: the log does not begin anew */
+	bool log_held;
 	pthread_cond_t log_stop;        /* with `shown` */
 	bool started, stop;             /* both; stop is set with lock and `shown` */
 };

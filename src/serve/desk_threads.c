@@ -7,10 +7,7 @@
 #include "serve/desk.h"
 
 #define LOG_EVERY 1                     /* seconds */
-#define LOG_MOST (768u << 20)           /* bytes; then nobody writes for the moment that the rest
-                                         * takes, and the log begins anew.  That moment is two syncs
-                                         * of the disk: so it must be rare.  Without load the log
-                                         * begins anew by itself */
+#define LOG_MOST (768u << 20)           /* bytes; then the log begins anew */
 #define LOG_LITTLE (4u << 20)           /* bytes that may be left for that moment */
 #define LOG_PASSES 6                    /* to come so far */
 
@@ -80,34 +77,75 @@ bool desk_opens_cycle(struct desk *d)
 
 /* ---- the log ---- */
 
+/*
+ * Who writes first after all of the log was carried begins it anew, and syncs the disk for that,
+ * while all others wait.  Under load this would be once a second.  So a handle that is frozen in
+ * the log holds it, until it is long or nobody writes.
+ */
+static void let_log_go(struct desk *d)
+{
+	if (d->log_held)
+		store_thaw(d->log_holder);
+	d->log_held = false;
+}
+
+/* All that is there now may be carried. */
+static int hold_log(struct desk *d, struct err *err)
+{
+	struct store_page p;
+	int rc;
+
+	let_log_go(d);
+	if ((rc = store_freeze(d->log_holder, err)) < 0)
+		return rc;
+	d->log_held = true;
+	rc = store_page_get(d->log_holder, 0, &p, err);         /* it is frozen by the first read */
+	return rc < 0 ? rc : 0;
+}
+
 /* While one pass carries what there is, more comes; each is shorter than the one before. */
-static int carry_most(struct desk *d, uint64_t *bytes, struct err *err)
+static int carry_most(struct desk *d, struct store_log *log, struct err *err)
 {
 	int rc = 0;
 
-	for (int i = 0; rc == 0 && i < LOG_PASSES; i++) {
-		uint64_t before = *bytes;
-
-		rc = store_carry_log(d->log_store, bytes, err);
-		if (*bytes < before + LOG_LITTLE)
-			break;
+	for (int i = 0; rc == 0 && i < LOG_PASSES && log->left > LOG_LITTLE; i++) {
+		rc = hold_log(d, err);
+		if (rc == 0)
+			rc = store_carry_log(d->log_store, log, err);
 	}
+	return rc;
+}
+
+/* Nobody writes for the moment that the rest takes. */
+static int begin_log_anew(struct desk *d, struct store_log *log, struct err *err)
+{
+	int rc = carry_most(d, log, err);
+
+	if (rc < 0)
+		return rc;
+	pthread_mutex_lock(&d->lock);
+	let_log_go(d);
+	rc = store_carry_log(d->log_store, log, err);
+	pthread_mutex_unlock(&d->lock);
 	return rc;
 }
 
 static void carry(struct desk *d)
 {
 	struct err err = { 0 };
-	uint64_t bytes;
-	int rc = store_carry_log(d->log_store, &bytes, &err);
+	struct store_log log;
+	int rc = store_carry_log(d->log_store, &log, &err);
 
-	if (rc == 0 && bytes > LOG_MOST && (rc = carry_most(d, &bytes, &err)) == 0) {
-		pthread_mutex_lock(&d->lock);
-		rc = store_carry_log(d->log_store, &bytes, &err);
-		pthread_mutex_unlock(&d->lock);
-	}
-	if (rc < 0)
+	if (rc == 0 && !log.left)               /* nobody writes */
+		let_log_go(d);
+	else if (rc == 0 && (rc = hold_log(d, &err)) == 0)
+		rc = store_carry_log(d->log_store, &log, &err);
+	if (rc == 0 && log.bytes > LOG_MOST)
+		rc = begin_log_anew(d, &log, &err);
+	if (rc < 0) {
+		let_log_go(d);
 		log_warn("%s", err.text);
+	}
 }
 
 static void *carry_log(void *arg)
@@ -128,16 +166,23 @@ static void *carry_log(void *arg)
 		}
 	}
 	pthread_mutex_unlock(&d->shown);
+	let_log_go(d);
 	return NULL;
 }
 
 int desk_threads_start(struct desk *d, struct err *err)
 {
-	int rc = store_is_far(d->store) ? 0 :
-	         serve_store(d->serve, STORE_EXISTING, &d->log_store, err);
+	int rc = 0;
 
-	if (rc < 0)
+	if (!store_is_far(d->store)) {
+		rc = serve_store(d->serve, STORE_EXISTING, &d->log_store, err);
+		if (rc == 0)
+			rc = serve_store(d->serve, STORE_EXISTING, &d->log_holder, err);
+	}
+	if (rc < 0) {
+		store_close(d->log_store);
 		return rc;
+	}
 	store_leave_log(d->store);
 	pthread_cond_init(&d->work, NULL);
 	pthread_cond_init(&d->log_stop, NULL);
@@ -164,5 +209,6 @@ void desk_threads_stop(struct desk *d)
 		pthread_join(d->carrier, NULL);
 	pthread_cond_destroy(&d->work);
 	pthread_cond_destroy(&d->log_stop);
+	store_close(d->log_holder);
 	store_close(d->log_store);
 }

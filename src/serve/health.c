@@ -120,7 +120,7 @@ static void print_operation(struct json *j, const struct route *r)
 	char method[8] = "", id[100];
 	size_t n = 0;
 
-	for (size_t i = 0; r->method[i] && i < sizeof method - 1; i++)
+	for (size_t i = 0; i < sizeof method - 1 && r->method[i]; i++)
 		method[i] = (char)tolower((unsigned char)r->method[i]);
 	for (const char *p = r->path; *p && n < sizeof id - 10; p++)
 		if (isalnum((unsigned char)*p) || *p == '/')

@@ -79,6 +79,7 @@ static void print_now(struct serve *s, struct hub *h, struct json *j)
 	when_iso(s->started, t);
 	json_kstr(j, "started", t);
 	json_kstr(j, "version", FRESHET_VERSION);
+	json_kbool(j, "fleet", s->fleet != NULL);
 	json_kbool(j, "running", jobs_running(s->jobs, JOB_CYCLE));
 	json_kint(j, "every", s->opts.every);
 	if (due)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/stop.h"
 #include "serve/access.h"
 #include "serve/desk.h"
 #include "serve/fleet/fleet.h"
@@ -304,7 +305,7 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 		opts->ready(opts->arg, s.url);
 		systemd_notify("READY=1");
 	}
-	while (rc == 0 && !*opts->stop) {
+	while (rc == 0 && !stop_is_set(opts->stop)) {
 		struct timespec t = { 0, 200000000 };
 
 		nanosleep(&t, NULL);

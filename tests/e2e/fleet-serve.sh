@@ -130,6 +130,7 @@ print(n)' "$api" > got
 for p in webhooks cycles replays; do
 	[ "$(curl -s -o out -w '%{http_code}' "$api/v1/$p" -d '{}')" = 409 ] || fail "$p: $(cat out)"
 done
+curl -s "$api/v1/now" | grep -q '"fleet":true' || fail "now does not say that it is a fleet"    # by which the dashboard offers none
 # writes find their shards
 curl -s "$api/v1/pages" -d '{"urls":["http://h2.example/late","http://h7.example/late"]}' > out
 [ "$(sql "select count(*) from pages where url like '%/late'")" = 2 ] || fail "added: $(cat out)"
@@ -205,9 +206,27 @@ python3 some.py "$api" 2 had > again || fail "another set of leases: $(cat had a
 python3 client.py "$api" two > got || fail "client: $(cat got served.err)"
 [ "$(sql "select sum(downloads), sum(granted) from fleet_grants where cycle = (select max(number) from fleet_cycles)")" = '17|17' ] || fail "ledger after a kill"
 
-# ---- a part that a service began ends when a worker has its shard ----
+# ---- frozen beyond its leases, another has the shards by then: what it is told then is written by whoever holds them ----
 next_cycle
 for i in $(seq 100); do [ "$(sql "select count(*) from fleet_cycles")" = 3 ] && break; sleep 0.1; done
+python3 some.py "$api" 2 > had || fail "lease: $(cat had served.err)"
+kill -STOP $service
+sql "update fleet_fences set fence = fence + 1; update fleet_shards set worker = 'other', until = clock_timestamp() + interval '1 hour'"
+visits=$(sql "select count(*) from visits")
+while read -r lease _; do echo "{\"lease\":\"$lease\",\"outcome\":\"changed\"}"; done < had > late
+curl -s -m 60 -o out -w '%{http_code}' "$api/v1/tell" --data-binary @late > status & telling=$!
+kill -CONT $service
+wait $telling || fail "no answer"
+for i in $(seq 100); do grep -q 'lost' served.err && break; sleep 0.1; done
+[ "$(sql "select count(*) from visits")" = "$visits" ] || fail "written without a lease: $(cat status out served.err)"
+grep -q 'lost' served.err || fail "nothing is said: $(cat served.err)"
+case $(cat status) in 200|503) ;; *) fail "$(cat status out)" ;; esac          # 200: by inboxes
+sql "update fleet_shards set until = clock_timestamp()"
+answers 200 "$api/v1/tell" --data-binary @late                  # it has shards again, and counts what it is told
+
+# ---- a part that a service began ends when a worker has its shard ----
+next_cycle
+for i in $(seq 100); do [ "$(sql "select count(*) from fleet_cycles")" = 4 ] && break; sleep 0.1; done
 python3 some.py "$api" 2 > had || fail "lease: $(cat had served.err)"
 stop_service
 service=

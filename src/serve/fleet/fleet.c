@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "cli/frame/shards.h"
 
 #define CYCLE_SECONDS 1         /* after this long the ledger is asked for the cycle again */
@@ -82,7 +83,7 @@ static void *work(void *arg)
 		f->rc = 0;
 	if (f->rc < 0) {
 		log_warn("%s: the service ends", f->err.text);
-		*f->ends = 1;
+		stop_set(f->ends);
 	}
 	return NULL;
 }
@@ -100,7 +101,7 @@ int serve_fleet_stop(struct serve_fleet *f, struct err *err)
 {
 	if (!f->works)
 		return 0;
-	f->stop = 1;
+	stop_set(&f->stop);
 	pthread_join(f->worker, NULL);
 	f->works = false;
 	if (f->rc < 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/stop.h"
 #include "policy/policy.h"
 
 #define LOOK_MS 250
@@ -286,7 +287,7 @@ static int wait_over(struct part *p, struct store_cycle *row, struct err *err)
 	bool over = false;
 	int rc = 0;
 
-	while (rc == 0 && !over && !*w->stop && fleet_clock() < due) {
+	while (rc == 0 && !over && !stop_is_set(w->stop) && fleet_clock() < due) {
 		struct store_cycle now = { 0 };
 
 		nanosleep(&t, NULL);
@@ -318,7 +319,7 @@ int parts_run(struct parts *d, const struct work_part *w, struct crawl_report *r
 		show(d, &p);
 		rc = wait_over(&p, &ret->cycle, err);
 		hide(d, &p);
-		if (rc == 0 && *w->stop)
+		if (rc == 0 && stop_is_set(w->stop))
 			rc = err_set(err, E_STOP, "stopped");
 		else if (rc == 0 && (rc = client_end(p.client, part_now(&p), &ret->cycle, err)) > 0)
 			rc = 0;

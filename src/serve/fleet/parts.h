@@ -40,8 +40,8 @@ MUST_CHECK int parts_ask(struct parts *p, const struct client_asking *a, struct 
                          struct parts_asked *ret, struct err *err);
 
 /* The part of a shard, locked; NULL: it is not held here. */
-struct part *part_enter(struct parts *p, int32_t shard);
-void part_leave(struct parts *p, struct part *part);
+struct part *part_enter(struct parts *d, int32_t shard);
+void part_leave(struct parts *d, struct part *p);
 int64_t part_now(const struct part *p);         /* by the clock of the fleet */
 struct client *part_client(struct part *p);
 struct store *part_store(struct part *p);

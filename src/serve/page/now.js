@@ -101,7 +101,8 @@ function idleBody(d) {
 	const last = d.cycle && d.cycle.result, failed = d.cycle && d.cycle.state === "failed";
 	return [
 		el("p", { class: "big" }, d.next_cycle ? "Waits" : "Idle"),
-		d.next_cycle ? el("p", {}, "The next cycle begins ", timeAgo(d.next_cycle), ".") :
+		d.fleet ? el("p", {}, "No pages are leased here now.") :
+			d.next_cycle ? el("p", {}, "The next cycle begins ", timeAgo(d.next_cycle), ".") :
 			el("p", {}, "No cycle is planned. Start one here, or have them by the clock: ", el("code", {}, "freshet serve --every 12h"), "."),
 		last ? note("Cycle " + last.cycle + " ended ", timeAgo(d.cycle.ended), ": " + show(last.downloads) + " requests found " +
 			show(last.changed + last.gone) + " changes" + (last.new ? " and " + show(last.new) + " new pages" : "") + ".") : null,
@@ -112,6 +113,8 @@ function idleBody(d) {
 /* Start a cycle with a budget, or stop the one that runs. */
 function nowActions(d) {
 	const c = currentCycle(d);
+	if (d.fleet)
+		return note("The cycles of a fleet are begun and ended by its workers: ", el("code", {}, "freshet work"), ".");
 	if (!may("admin"))
 		return note("To start and stop cycles, sign in with a token that has the right admin.");
 	if (c && c.leased)

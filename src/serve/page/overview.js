@@ -27,7 +27,7 @@ function freshCard(d) {
 }
 
 /* The policy against random, by the newest replay of the repository's own history. */
-function worthCard([replays, settings, cycles, done]) {
+function worthCard([replays, settings, cycles, doing, done]) {
 	const usual = usualCycle(cycles);
 	const policy = settings.settings.policy || "auto", running = replays.replays.find(isRunning);
 	const start = actionButton(done ? "Compare again" : "Compare now", async () => {
@@ -35,6 +35,8 @@ function worthCard([replays, settings, cycles, done]) {
 		location.hash = "#/policies";
 	}, done ? "" : "main");
 	const box = (...children) => el("section", { class: "card" }, el("h2", {}, "Is the policy worth it?"), ...children);
+	if (doing.fleet)
+		return box(el("p", { class: "big" }, "Not compared here"), note(OF_A_FLEET));
 	if (running)
 		return box(el("p", { class: "big" }, span(running.seconds), el("small", {}, " of comparing so far")), meter(replayShare(running), 1, "Comparison"),
 			note("The policies are run over this repository's own history. ", el("a", { href: "#/policies" }, "Look at it")));
@@ -54,9 +56,9 @@ function worthCard([replays, settings, cycles, done]) {
 }
 
 async function loadWorth(signal) {
-	const [replays, settings, cycles] = await Promise.all([get("/v1/replays", signal), get("/v1/settings", signal), get("/v1/cycles", signal)]);
+	const [replays, settings, cycles, doing] = await Promise.all(["replays", "settings", "cycles", "now"].map(what => get("/v1/" + what, signal)));
 	const done = replays.replays.find(r => r.state === "done");
-	return [replays, settings, cycles, done ? await get("/v1/replays/" + done.id, signal) : null];
+	return [replays, settings, cycles, doing, done ? await get("/v1/replays/" + done.id, signal) : null];
 }
 
 function changeRow(c) {

@@ -21,6 +21,7 @@ function shortDuration(seconds) {
 	return seconds / length + unit;
 }
 
+const OF_A_FLEET = "The history of a fleet is compared elsewhere: export it (freshet export cdxj), and replay it (freshet replay --shards).";
 const TOO_YOUNG = "There is too little history to compare by: let some cycles run first.";
 
 const isRunning = r => r.state === "runs" || r.state === "stopping";
@@ -114,15 +115,15 @@ function catalogue(d, current) {
 
 function policiesView(args, signal) {
 	const results = el("div", { "aria-live": "polite" }), box = el("div", { class: "stack" });
-	fill(box, () => Promise.all([get("/v1/policies", signal), get("/v1/settings", signal), get("/v1/replays", signal), get("/v1/cycles", signal)]), ([d, settings, replays, cycles]) => {
+	fill(box, () => Promise.all(["policies", "settings", "replays", "cycles", "now"].map(what => get("/v1/" + what, signal))), ([d, settings, replays, cycles, doing]) => {
 		const usual = usualCycle(cycles), current = (settings.settings || {}).policy || "auto", last = replays.replays[0];
 		if (last)
 			watchReplay(results, last.id, signal);
-		else
+		else if (!doing.fleet)
 			results.append(empty(usual ? "Nothing was compared yet." : TOO_YOUNG));
 		return [wideCard("Compare on this repository's own history",
 			note("What would each policy have found, with the same budget, in the history that is here? It works in the background."),
-			compareForm(d, current, usual, r => watchReplay(results, r.id, signal))),
+			doing.fleet ? note(OF_A_FLEET) : compareForm(d, current, usual, r => watchReplay(results, r.id, signal))),
 			results,
 			wideCard("The catalogue", note("The policy in use is " + plain(current) + ". ", el("a", { href: "#/settings" }, "Settings"), " change it."), catalogue(d, current))];
 	});

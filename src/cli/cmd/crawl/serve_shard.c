@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/stop.h"
 #include "cli/frame/shards.h"
 #include "engine/fleet/work.h"
 
@@ -50,7 +51,7 @@ static void look(struct serve_shard *s)
 			log_warn("shard %d: its lease is lost, another has it: the service ends",
 			         s->lease.shard);
 			atomic_store(&s->lost, 1);
-			*s->stop = 1;
+			stop_set(s->stop);
 		} else if (list[i].inbox) {
 			rc = apply_inbox(s, &err);
 		}
