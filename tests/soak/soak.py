@@ -16,12 +16,13 @@ Faults, one every few seconds, by chance (not with --calm):
   client   leaves in the middle of a request, sends what is no request, never tells what it leased
 Judged at the end (status 1 if one is not so):
   memory and descriptors of the service, and latency (the median, of the moments without a fault): the last quarter of
-  the time against the third; with --calm, against the second.  Disk: bytes a visit, likewise.
+  the time against the third; with --calm, against the second.  Disk: bytes a visit, likewise.  A machine that gives a
+  piece of work that is always the same ("probe") less in the last quarter may have the service slower by as much.
   What the service said it was told is in the tables, once.  `freshet check` finds nothing wrong with either.
   No status of a command and no answer of the service is one that is not documented.
 Writes NAME.txt and NAME.json (soak.txt and soak.json).
 """
-import argparse, http.client, http.server, json, os, random, socket, socketserver, sqlite3, subprocess, sys, threading, time
+import argparse, http.client, http.server, json, os, random, socket, socketserver, sqlite3, subprocess, sys, tempfile, threading, time
 
 o = argparse.ArgumentParser()
 o.add_argument("freshet"); o.add_argument("seconds", type=float)
@@ -30,7 +31,8 @@ o.add_argument("--pages", type=int, default=20000); o.add_argument("--seed", typ
 o.add_argument("--report", default="soak")
 o = o.parse_args()
 chance = random.Random(o.seed)
-faults, wrong, samples, times, statuses = {}, [], [], [], {}
+PATIENCE = 300                                  # seconds that a command may take
+faults, wrong, samples, times, statuses, slowest, delays = {}, [], [], [], {}, {}, []
 trouble = [0.0]                                 # until then something is broken on purpose
 web_mode, stop = ["well"], threading.Event()
 
@@ -39,7 +41,52 @@ def now(): return time.monotonic() - begin
 def quiet(): return time.monotonic() > trouble[0]
 def bad(*what):
     if len(wrong) < 40: wrong.append(" ".join(map(str, what))[:500])
-def run(*args): return subprocess.run([o.freshet, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+
+
+def doing(pid):
+    """What a process and those that it made do: name, state, where the kernel has it, seconds of processors."""
+    family, out = {pid}, []
+    for _ in range(3):
+        for p in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                name, rest = open("/proc/%s/stat" % p).read().split("(", 1)[1].rsplit(")", 1)
+                fields = rest.split()
+                if int(p) in family or int(fields[1]) in family:
+                    if int(p) not in family or int(p) == pid and not out:
+                        where = open("/proc/%s/wchan" % p).read() + " " + open("/proc/%s/syscall" % p).read().split()[0]
+                        out.append("%s %s %s %s, %.1f s" % (p, name, fields[0], where, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")))
+                    family.add(int(p))
+            except (OSError, IndexError): pass
+    return "; ".join(out)
+
+
+def run(*args):
+    """A command that takes longer than PATIENCE is wrong, and it is said what it was doing."""
+    t, said = time.monotonic(), tempfile.TemporaryFile()
+    p = subprocess.Popen([o.freshet, *args], stdout=said, stderr=subprocess.STDOUT)
+    late, pid = False, 0
+    while not pid:
+        time.sleep(0.01)
+        pid, status, used = os.wait4(p.pid, os.WNOHANG)
+        if not late and time.monotonic() - t > PATIENCE:
+            late = True
+            bad(*args, "takes longer than", PATIENCE, "s:", doing(p.pid)); p.kill()
+    p.returncode = os.waitstatus_to_exitcode(status)
+    said.seek(0)
+    slow = slowest.setdefault(args[2] if args[0] == "-C" else args[0], [0, 0])
+    slow[0] = round(max(slow[0], time.monotonic() - t), 2)
+    slow[1] = round(max(slow[1], used.ru_utime + used.ru_stime), 2)
+    return subprocess.CompletedProcess(args, p.returncode, said.read(), b"")
+
+
+def probe():
+    """What the machine gives others meanwhile: seconds by the clock for a piece of work that is always the same."""
+    work = "import time\nwhile True:\n t = time.monotonic(); sum(range(200000)); print(time.monotonic() - t, flush=True); time.sleep(.2)"
+    p = subprocess.Popen([sys.executable, "-c", work], stdout=subprocess.PIPE)
+    for line in p.stdout:
+        if quiet(): delays.append((now(), float(line)))
+        if stop.is_set(): break
+    p.kill(); p.wait()
 
 
 class Web(http.server.BaseHTTPRequestHandler):
@@ -154,7 +201,7 @@ def crawl():
         if n % 10 == 0:
             for command in (["prune", "--keep-versions", "2"], ["compact"]):
                 r = run("-C", "crawled", *command)
-                if r.returncode not in (0, 1, 3, 4, 5): bad(command, r.returncode, r.stderr[-300:])
+                if r.returncode not in (0, 1, 3, 4, 5): bad(command, r.returncode, r.stdout[-300:])
         stop.wait(0.2)
 
 
@@ -234,10 +281,13 @@ def judge():
     r = {"memory_kib": m, "descriptors": d}
     if m[3] > 1.1 * m[base] + 4096: bad("memory grows:", m)
     if d[3] > d[base] + 16: bad("descriptors grow:", d)
+    given = [middle(v) for v in quarters(delays)]
+    r["probe_ms"] = [round(1000 * v, 2) for v in given]
+    slower = max(1, given[3] / given[base]) if given[base] else 1
     for kind in ("lease", "tell", "read"):
         q = quarters([(t, s) for t, k, s in times if k == kind])
         r[kind + "_ms"] = [{"median": round(1000 * middle(v), 2), "p99": round(1000 * high(v), 2), "n": len(v)} for v in q]
-        if o.seconds >= 300 and middle(q[3]) > 1.5 * middle(q[base]) + .005: bad(kind, "gets slower:", r[kind + "_ms"])
+        if o.seconds >= 300 and middle(q[3]) > 1.5 * slower * middle(q[base]) + .005: bad(kind, "gets slower:", r[kind + "_ms"])
     grow = []
     for k in range(4):
         part = [s for s in samples if end * k / 4 <= s["t"] <= end * (k + 1) / 4]
@@ -252,7 +302,7 @@ def judge():
 def whole():
     for folder in ("served", "crawled"):
         r = run("-C", folder, "check", "--json")
-        if r.returncode: bad("check of", folder, r.returncode, r.stdout[:400], r.stderr[-200:])
+        if r.returncode: bad("check of", folder, r.returncode, r.stdout[:600])
     db = sqlite3.connect("served/freshet.db")
     n, = db.execute("SELECT count(*) FROM visits").fetchone()
     twice, = db.execute("SELECT count(*) FROM (SELECT 1 FROM visits GROUP BY cycle, page HAVING count(*) > 1)").fetchone()
@@ -279,7 +329,7 @@ def guarded(f, *args):
     t = threading.Thread(target=body, daemon=True); t.start(); return t
 
 
-threads = [guarded(client, service), guarded(rude, service), guarded(crawl)]
+threads = [guarded(client, service), guarded(rude, service), guarded(crawl), guarded(probe)]
 due = 3.0
 while (now() < o.seconds or ended[0] < o.cycles) and not stop.is_set():
     sample(service)
@@ -295,14 +345,15 @@ rc = service.process.wait(60)
 if rc: bad("the service ended with", rc, open("served.err").read()[-300:])
 figures = judge()
 report = {"format": "freshet.soak/1", "seconds": round(end), "seed": o.seed, "pages": o.pages, "small_disk": small_disk, "faults": faults, "lives": lives,
-          "cycles_served": ended[0], "cycles_crawled": counts.get("cycles", 0), "told": told[0], "visits": whole(), "answers": statuses,
+          "cycles_served": ended[0], "cycles_crawled": counts.get("cycles", 0), "told": told[0], "visits": whole(), "answers": statuses, "slowest_s": slowest,
           "cycles_failed_in_quiet": failed[:50], **figures, "wrong": wrong}
 json.dump({**report, "samples": samples[::max(1, len(samples) // 500)]}, open(o.report + ".json", "w"), indent=1)
 text = ["soak: %d s, seed %d, %s" % (end, o.seed, "calm" if o.calm else "faults: " + ", ".join("%s %d" % f for f in sorted(faults.items()))),
         "served: %d cycles, %d outcomes told, %d visits stored; crawled: %d cycles, %d of them failed without a fault" % (ended[0], told[0], report["visits"], report["cycles_crawled"], len(failed)),
         "by quarter of the time:"]
-text += ["  %-22s %s" % (k, "  ".join(map(str, figures[k]))) for k in ("memory_kib", "descriptors", "served_bytes_a_visit", "crawled_bytes")]
+text += ["  %-22s %s" % (k, "  ".join(map(str, figures[k]))) for k in ("memory_kib", "descriptors", "served_bytes_a_visit", "crawled_bytes", "probe_ms")]
 text += ["  %-22s %s" % (k, "  ".join("%g / %g" % (q["median"], q["p99"]) for q in figures[k])) for k in ("lease_ms", "tell_ms", "read_ms")]
+text += ["slowest, by the clock and of processors: " + ", ".join("%s %g s, %g s" % (k, *v) for k, v in sorted(slowest.items()))]
 text += ["answers: " + ", ".join("%s %d" % s for s in sorted(statuses.items()))] + ["WRONG " + w for w in wrong] + ["passed" if not wrong else "failed"]
 open(o.report + ".txt", "w").write("\n".join(text) + "\n")
 print("\n".join(text))
