@@ -34,8 +34,9 @@ PC      := libcurl sqlite3 libpcre2-8 libpq expat libdeflate libisal zlib libzst
 WARN    := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) $(WARN) -fPIC -fvisibility=hidden -fopenmp -pthread -Isrc -Iinclude -I$(B) \
 	-DFRESHET_VERSION='"$(VERSION)"' $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) \
-	$(shell pkg-config --cflags $(PC) 2>/dev/null)
-LIBS    = $(shell pkg-config --libs $(PC) 2>/dev/null) -lstemmer -lm
+	$(PC_CFLAGS)
+PC_CFLAGS := $(shell pkg-config --cflags $(PC) 2>/dev/null)
+LIBS    := $(shell pkg-config --libs $(PC) 2>/dev/null) -lstemmer -lm
 Q       := $(if $(V),,@)
 say     = @$(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),:,echo '  ')
 JOBS    := $(shell nproc)
@@ -50,9 +51,9 @@ DEMO_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard src/demo/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o)
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
 TEST_SRC := $(wildcard tests/unit/*/*_test.c tests/unit/*/*/*_test.c)
-# about figures, with no need of sanitizers (scripts/run-tests)
-PLAIN_ONLY := $(if $(SAN),$(shell grep -lx ' \* Plain only\.' $(TEST_SRC)))
-TEST_BIN := $(patsubst %.c,$(B)/%,$(filter-out $(PLAIN_ONLY),$(TEST_SRC)))
+# those that run in the other half only (scripts/run-tests)
+NOT_HERE := $(shell grep -lx ' \* $(if $(SAN),Plain,Sanitized) only\.' $(TEST_SRC))
+TEST_BIN := $(patsubst %.c,$(B)/%,$(filter-out $(NOT_HERE),$(TEST_SRC)))
 TEST_LIB := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lib/*.c))
 FUZZ_SRC := $(wildcard fuzz/fuzz_*.c)
 BENCH_BIN := $(patsubst %.c,$(B)/%,$(wildcard bench/bench_*.c))

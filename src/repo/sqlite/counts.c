@@ -66,8 +66,8 @@ int sqlite_count(struct store *base, struct store_counts *ret, struct err *err)
 	if (rc == 0)
 		rc = q ? sql_step(s, q, err) : E_STORE;
 	if (rc == 0)
-		rc = err_set(err, E_STORE, "%s: table counts: its row is missing: run `freshet check "
-		             "--repair`", s->path);
+		rc = err_set(err, E_STORE, "%s: table counts, row 1, column id: the row is missing; run "
+		             "`freshet check --repair`", s->path);
 	if (rc < 0)
 		return rc;
 	*ret = (struct store_counts){

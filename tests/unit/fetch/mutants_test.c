@@ -4,6 +4,8 @@
  * says how they are made), with good pages between them.  Nothing crashes or leaks (ASan,
  * UBSan), the caps hold, memory is bounded, every good page comes back as it was sent, and
  * no answer names another page than its own.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

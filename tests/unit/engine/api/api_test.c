@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library: who tells is alone, what makes no sense does not come in,
- * and plans are those of the program. */
+ * and plans are those of the program.
+ *
+ * Sanitized only.
+ */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

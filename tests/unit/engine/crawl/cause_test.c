@@ -2,6 +2,8 @@
 /*
  * Visits that failed or were blocked are kept with their cause: pages that fail in every
  * way a server can be made to fail, fetched, tested for life, or told of by others.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,8 @@
  * A process that makes cycle after cycle and keeps its engine asks for the same pages, in the
  * same order, as one process for each cycle; also when pages come between them, a page fails,
  * or another process writes to the repository.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

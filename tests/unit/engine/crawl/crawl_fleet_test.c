@@ -8,6 +8,8 @@
  * together when the cycle began, whatever they learn until a worker goes on with it.
  *
  * The ledger is a page of memory that the killed process shares with the test.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <signal.h>

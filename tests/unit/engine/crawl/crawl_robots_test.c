@@ -2,6 +2,8 @@
 /*
  * robots.txt from one start to the next: each origin is asked once a day by the engine's
  * clock, and what could not be had again is treated as RFC 9309 says.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

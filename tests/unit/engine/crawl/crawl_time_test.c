@@ -3,6 +3,8 @@
  * A host that never ends an answer holds neither its own part of a cycle nor the cycle for
  * longer than it may.  Nothing is timed: without the limits the cycles here never end, and
  * the alarm ends the test.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,6 +3,8 @@
  * Goal alive on a made web of thousands of pages whose fates are known: dead ones,
  * redirects, servers that say 200 to everything, pages that say "page not found"
  * with 200, servers that do not know HEAD, hosts where nobody listens.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,6 +5,8 @@
  * bounded, and a kill at any moment changes none of it.
  *
  * FRESHET_CRASHES=N sets the number of kills (default 6).
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <stdarg.h>

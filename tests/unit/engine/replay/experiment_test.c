@@ -6,6 +6,8 @@
  * same bias, whatever was seen before: under `cycle` observation a policy that
  * differs from random has peeked.  The standard error is that of the coins, not
  * an estimate.  In a world of bursts following changed samples must pay.
+ *
+ * Plain only.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -2,6 +2,8 @@
 /*
  * A shard is split: what is known of each page is the same before and after, by its URL; and so
  * it is when the program is killed at any step.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <signal.h>

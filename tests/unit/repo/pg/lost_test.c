@@ -5,6 +5,8 @@
  *
  * Each batch adds ten pages, ten visits and one to a counter, so the numbers at the end are
  * known.  LOST_CUTS, LOST_SEEDS: more of it (scripts/trial-postgres).
+ *
+ * Sanitized only.
  */
 #include <fcntl.h>
 #include <math.h>
