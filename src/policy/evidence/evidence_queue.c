@@ -3,10 +3,7 @@
  * evidence_queue.c - the highest score first, without scoring everything.
  *
  * All pages are scored when the tests have grown by a twentieth, and at refits; the best
- * of them are the pool, the best outside is the floor.  The pool has two levels: each
- * leaf holds its pages by what they add to their place, the first slots of the leaf being
- * a heap; and a heap holds the leaves by place and best page.  What moves a place, doubts
- * above all, moves one leaf and not its pages.
+ * of them are the pool (evidence_pool.h), the best outside is the floor.
  *
  * In between a test moves three kinds of pages: those under the largest directory around
  * it that has few pages, and its linked pages, which are scored anew at once; and
@@ -21,15 +18,13 @@
  */
 #include <math.h>
 
-#include "base/math/rng.h"
 #include "graph/graph.h"
-#include "policy/evidence/evidence.h"
+#include "policy/evidence/evidence_pool.h"
 #include "policy/sweep.h"
 
 #define AROUND 256              /* pages scored anew around a test */
 #define LINKED 64
 #define SAME 1e-4               /* scores that differ by less are equal */
-#define NOISE 1e-5              /* by which leaves of the same score differ */
 #define POOL_LEAST 1024
 #define POOL_SHARE 0.25         /* of the tests: five times what is taken from it */
 #define FULL_GROWTH 1.05        /* of the tests, until all are scored anew */
@@ -94,97 +89,6 @@ void evidence_queue_touch(struct evidence_state *s, const struct view *v, uint32
 	}
 }
 
-/* Does the page in slot a come before that in slot b of its leaf? */
-static bool before(const struct evidence_state *s, uint32_t a, uint32_t b)
-{
-	const uint32_t *page = s->world.order;
-
-	if (s->key[a] > s->key[b])
-		return true;
-	return !(s->key[a] < s->key[b]) &&
-	       evidence_chance(s->seed, page[a]) > evidence_chance(s->seed, page[b]);
-}
-
-static void exchange(struct evidence_state *s, uint32_t a, uint32_t b)
-{
-	struct evidence_world *w = &s->world;
-	uint32_t page = w->order[a];
-	float key = s->key[a];
-
-	if (a == b)
-		return;
-	w->order[a] = w->order[b];
-	w->order[b] = page;
-	s->key[a] = s->key[b];
-	s->key[b] = key;
-	w->slot[w->order[a]] = a;
-	w->slot[w->order[b]] = b;
-}
-
-/* The heap of a leaf begins at slot `first` and has n pages; i counts from there. */
-static void sift_up(struct evidence_state *s, uint32_t first, uint32_t i)
-{
-	for (; i && before(s, first + i, first + (i - 1) / 2); i = (i - 1) / 2)
-		exchange(s, first + i, first + (i - 1) / 2);
-}
-
-static void sift_down(struct evidence_state *s, uint32_t first, uint32_t n, uint32_t i)
-{
-	for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-		child += child + 1 < n && before(s, first + child + 1, first + child);
-		if (!before(s, first + child, first + i))
-			break;
-		exchange(s, first + i, first + child);
-	}
-}
-
-static void make_heap(struct evidence_state *s, uint32_t leaf)
-{
-	uint32_t n = s->n_pool[leaf];
-
-	for (uint32_t i = n / 2; i-- > 0;)
-		sift_down(s, s->world.leaf[leaf].first, n, i);
-}
-
-/* The leaf in the heap of leaves, by its best page. */
-static void rank_leaf(struct evidence_state *s, uint32_t leaf)
-{
-	uint32_t top = s->world.leaf[leaf].first;
-
-	if (s->n_pool[leaf])
-		heap_set(&s->heap, leaf, (double)(s->place[leaf] + s->key[top]) + NOISE *
-		         rng_unit(evidence_chance(s->seed, s->world.order[top])));
-	else
-		heap_remove(&s->heap, leaf);
-}
-
-static bool in_pool(const struct evidence_state *s, uint32_t leaf, uint32_t page)
-{
-	return s->world.slot[page] - s->world.leaf[leaf].first < s->n_pool[leaf];
-}
-
-/* The page in the pool with this key; the leaf is to be ranked. */
-static void add_page(struct evidence_state *s, uint32_t leaf, uint32_t page, float key)
-{
-	uint32_t first = s->world.leaf[leaf].first, i;
-
-	if (!in_pool(s, leaf, page))
-		exchange(s, s->world.slot[page], first + s->n_pool[leaf]++);
-	i = s->world.slot[page] - first;
-	s->key[first + i] = key;
-	sift_up(s, first, i);
-	sift_down(s, first, s->n_pool[leaf], s->world.slot[page] - first);
-}
-
-static void drop_top(struct evidence_state *s, uint32_t leaf)
-{
-	uint32_t first = s->world.leaf[leaf].first, n = --s->n_pool[leaf];
-
-	exchange(s, first, first + n);
-	sift_down(s, first, n, 0);
-	rank_leaf(s, leaf);
-}
-
 struct ranking { struct evidence_state *s; const struct view *v; uint32_t *ret; };
 
 static void set_names(void *arg, unsigned block, size_t from, size_t to)
@@ -221,43 +125,12 @@ static void rank_all(struct evidence_state *s, const struct view *v, uint32_t *r
 	sweep(v, v->n_pages, sweep_blocks(v->n_pages), set_ranks, &r);
 }
 
-/* The same as add_page() for each, and their leaves are ranked; the pool is empty. */
-static void add_pages(struct evidence_state *s, uint32_t *pages, size_t n)
-{
-	const struct evidence_world *w = &s->world;
-	size_t n_leaves = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t page = pages[i], leaf = w->leaf_of[page];
-		uint32_t to = w->leaf[leaf].first + s->n_pool[leaf]++;
-
-		exchange(s, w->slot[page], to);
-		s->key[to] = evidence_own(s, page);
-		if (s->n_pool[leaf] == 1)
-			pages[n_leaves++] = leaf;       /* its page is done with */
-	}
-	for (size_t i = 0; i < n_leaves; i++) {
-		make_heap(s, pages[i]);
-		rank_leaf(s, pages[i]);
-	}
-}
-
-static void empty_pool(struct evidence_state *s)
-{
-	while (s->heap.n) {
-		uint32_t leaf = s->heap.item[s->heap.n - 1];
-
-		s->n_pool[leaf] = 0;
-		heap_remove(&s->heap, leaf);
-	}
-}
-
 static void fill(struct evidence_state *s, const struct view *v)
 {
 	size_t keep = (size_t)fmax(POOL_LEAST, POOL_SHARE * (double)s->n_tests);
 	uint32_t *rank = mem_array(v->n_pages, sizeof *rank), *best, floor;
 
-	empty_pool(s);
+	evidence_pool_empty(s);
 	s->seed = v->seed;
 	rank_all(s, v, rank);
 	if (keep > v->n_pages)
@@ -266,43 +139,11 @@ static void fill(struct evidence_state *s, const struct view *v)
 	keep = evidence_best(v, rank, v->n_pages, keep, s->seed, best, &floor);
 	s->floor = floor ? evidence_unrank(floor) : -INFINITY;
 	free(rank);
-	add_pages(s, best, keep);
+	evidence_pool_fill(s, best, keep);
 	free(best);
 	s->dirty_node.n = s->dirty_leaf.n = s->dirty_page.n = 0;
 	s->full_at = s->n_tests;
 	s->queue_ready = true;
-}
-
-/* All pages of a leaf scored anew: those that reach the floor come into the pool. */
-static void score_leaf(struct evidence_state *s, const struct view *v, uint32_t leaf)
-{
-	const struct evidence_world *w = &s->world;
-	uint32_t first = w->leaf[leaf].first, n = w->leaf[leaf + 1].first - first, pool = 0;
-
-	s->place[leaf] = evidence_place(s, leaf);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t page = w->order[first + i];
-
-		if (!view_open(v, page))
-			continue;
-		s->key[first + i] = evidence_own(s, page);
-		if (i < s->n_pool[leaf] || s->place[leaf] + s->key[first + i] >= s->floor)
-			exchange(s, first + pool++, first + i);
-	}
-	s->n_pool[leaf] = pool;
-	make_heap(s, leaf);
-	rank_leaf(s, leaf);
-}
-
-static void score_page(struct evidence_state *s, const struct view *v, uint32_t page)
-{
-	uint32_t leaf = s->world.leaf_of[page];
-	float own = evidence_own(s, page);
-
-	s->place[leaf] = evidence_place(s, leaf);
-	if (view_open(v, page) && (in_pool(s, leaf, page) || s->place[leaf] + own >= s->floor))
-		add_page(s, leaf, page, own);
-	rank_leaf(s, leaf);
 }
 
 static int by_number(const void *pa, const void *pb)
@@ -325,7 +166,7 @@ static void mend(struct evidence_state *s, const struct view *v)
 		if (i && node == s->dirty_node.v[i - 1])
 			continue;
 		for (uint32_t k = w->leaf_first[node]; k < w->leaf_end[node]; k++) {
-			score_leaf(s, v, k);
+			evidence_pool_score_leaf(s, v, k);
 			s->mended[k] = now;
 		}
 	}
@@ -335,11 +176,11 @@ static void mend(struct evidence_state *s, const struct view *v)
 		if (s->mended[leaf] == now)
 			continue;
 		s->place[leaf] = evidence_place(s, leaf);
-		rank_leaf(s, leaf);
+		evidence_pool_rank(s, leaf);
 	}
 	for (size_t i = 0; i < s->dirty_page.n; i++)
 		if (s->mended[w->leaf_of[s->dirty_page.v[i]]] != now)
-			score_page(s, v, s->dirty_page.v[i]);
+			evidence_pool_score_page(s, v, s->dirty_page.v[i]);
 	s->dirty_node.n = s->dirty_leaf.n = s->dirty_page.n = 0;
 }
 
@@ -348,15 +189,10 @@ static bool grown(const struct evidence_state *s, double by)
 	return s->n_tests >= evidence_due(s, s->full_at, by);
 }
 
-/* The best page of a leaf and its place, scored anew and put where they belong. */
-static void sink(struct evidence_state *s, uint32_t leaf, uint32_t page, float place)
+/* The best page of a leaf scored less than it did. */
+static void sink(struct evidence_state *s, uint32_t leaf, float place)
 {
-	uint32_t first = s->world.leaf[leaf].first;
-
-	s->key[first] = evidence_own(s, page);
-	sift_down(s, first, s->n_pool[leaf], 0);
-	s->place[leaf] = place;
-	rank_leaf(s, leaf);
+	evidence_pool_sink(s, leaf, place);
 	if (s->before.n)
 		vec_push(&s->lowered, leaf);
 }
@@ -384,18 +220,17 @@ uint32_t evidence_queue_pop(struct evidence_state *s, const struct view *v, doub
 		}
 		page = s->world.order[s->world.leaf[leaf].first];
 		if (!view_open(v, page)) {
-			drop_top(s, leaf);
+			evidence_pool_drop(s, leaf);
 			continue;
 		}
 		place = evidence_place(s, leaf);
-		now = (double)(place + evidence_own(s, page)) +
-		      NOISE * rng_unit(evidence_chance(s->seed, page));
+		now = evidence_pool_key(s, place + evidence_own(s, page), page);
 		if (now >= key - SAME) {
-			drop_top(s, leaf);
+			evidence_pool_drop(s, leaf);
 			*ret_score = now;
 			return page;
 		}
-		sink(s, leaf, page, place);
+		sink(s, leaf, place);
 	}
 }
 
@@ -403,8 +238,8 @@ void evidence_queue_push(struct evidence_state *s, uint32_t page)
 {
 	uint32_t leaf = s->world.leaf_of[page];
 
-	add_page(s, leaf, page, evidence_own(s, page));
-	rank_leaf(s, leaf);
+	evidence_pool_add(s, leaf, page, evidence_own(s, page));
+	evidence_pool_rank(s, leaf);
 	vec_push(&s->lowered, leaf);
 }
 
