@@ -185,4 +185,7 @@ void tide_batch_demand(const struct policy *p, const struct view *v, struct dema
 /* Fill the plan with the longest unvisited, ties by chance. */
 void tide_batch_oldest(const struct view *v, struct plan *plan);
 
+/* tide_explore.c: take n pages at random. */
+void tide_explore(struct policy *p, const struct view *v, struct plan *plan, uint32_t n);
+
 #endif

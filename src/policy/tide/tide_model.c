@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tide_model.c - hazards of directories: slots of time, and the levels that are made from
- * the totals of rings.  tide_learn.c adds to the totals; see tide_model.h.
+ * tide_model.c - hazards of directories: the levels that are made from the totals of rings.
+ * tide_slots.c divides time, tide_learn.c adds to the totals; see tide_model.h.
  */
 #include "policy/tide/tide_model.h"
 
@@ -15,9 +15,6 @@
 #define HOST_EVENTS 0.5         /* events of the usual rate that a host begins with */
 #define EVENTS_TELL 8.f         /* events that count as much as a prior's order of size */
 #define JUMP_MOST 4096          /* cycles passed over that are kept apart */
-#define SLOTS_FINE 28           /* slots of one cycle */
-#define SLOTS_EACH 4            /* of each larger size */
-#define SIZE_MAX_SLOT 9         /* 28 + 9 * 4 are all */
 
 void tide_model_init(struct tide_model *m, const struct tree *tree,
                      const struct tide_params *par)
@@ -256,73 +253,6 @@ void tide_model_set_rates(struct tide_model *m, const struct tide_sums *s)
 	m->path = PAGE_NONE;
 }
 
-/* Make slots k and k + 1 one.  Who was at risk in one of them was so for a part of the
- * whole, by their widths. */
-static void merge_slots(struct tide_model *m, uint32_t k)
-{
-	struct tide_slot *a = &m->slot[k], *b = a + 1;
-	float share = b->width / (a->width + b->width);
-
-	for (size_t i = 0; i < m->rings.n; i++) {
-		struct tide_ring *r = &m->rings.v[i];
-
-		r->events[a->column] += r->events[b->column];
-		r->exposure[a->column] += share * (r->exposure[b->column] -
-		                                   r->exposure[a->column]);
-	}
-	a->last = b->last;
-	a->width += b->width;
-	a->size = a->size < SIZE_MAX_SLOT ? a->size + 1 : a->size;
-	m->width[a->column] = a->width;
-	m->width[b->column] = 0;
-	m->n_slots--;
-	memmove(b, b + 1, (m->n_slots - k - 1) * sizeof *b);
-}
-
-/* The oldest two of a size are made one where there are too many of them. */
-static void coarsen(struct tide_model *m)
-{
-	for (uint8_t size = 0; size <= SIZE_MAX_SLOT; size++) {
-		uint32_t n = 0, first = 0;
-
-		for (uint32_t k = m->n_slots; k-- > 0;)
-			if (m->slot[k].size == size) {
-				n++;
-				first = k;
-			}
-		if (n > (size ? SLOTS_EACH : SLOTS_FINE - 1))   /* one is about to come */
-			merge_slots(m, first);
-	}
-}
-
-static uint8_t free_column(const struct tide_model *m)
-{
-	uint8_t column = 0;
-
-	for (uint32_t k = 0; k < m->n_slots; k++)
-		if (m->slot[k].column == column) {
-			column++;
-			k = UINT32_MAX;         /* look again from the first */
-		}
-	return column;
-}
-
-static void add_slot(struct tide_model *m, double width)
-{
-	struct tide_slot s = { .first = m->now + 1, .last = m->now + 1, .width = (float)width };
-
-	m->now++;
-	coarsen(m);
-	s.column = free_column(m);
-	m->slot[m->n_slots++] = s;
-	m->n_columns = m->n_columns > s.column ? m->n_columns : s.column + 1u;
-	m->width[s.column] = s.width;
-	for (size_t i = 0; i < m->rings.n; i++) {
-		m->rings.v[i].events[s.column] = 0;
-		m->rings.v[i].exposure[s.column] = 0;
-	}
-}
-
 void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 {
 	struct tide_sums sums = tide_sums_first();
@@ -333,7 +263,7 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 	if (cycle > m->now && cycle - m->now > JUMP_MOST)
 		m->now = cycle - JUMP_MOST;
 	while (m->now < cycle)
-		add_slot(m, width);
+		tide_slot_add(m, width);
 	if (!again)
 		sum_long_run(m, width);
 	for (uint32_t j = m->n_slots; j-- > 0; age += (double)m->slot[j].width)
@@ -358,25 +288,6 @@ float tide_model_rate(const struct tide_model *m, uint32_t dir, int level)
 		return (float)m->usual;
 	l = &m->level[level];
 	return l->ever - tide_model_rests(m, dir) * fmaxf(l->ever - l->mean, 0);
-}
-
-uint32_t tide_slot_after(const struct tide_model *m, uint32_t cycle, float *ret_part)
-{
-	uint32_t lo = 0, hi = m->n_slots;
-
-	while (lo < hi) {
-		uint32_t mid = (lo + hi) / 2;
-
-		if (m->slot[mid].last <= cycle)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*ret_part = 1;
-	if (lo < m->n_slots && m->slot[lo].first <= cycle)
-		*ret_part = (float)(m->slot[lo].last - cycle) /
-		            (float)(m->slot[lo].last - m->slot[lo].first + 1);
-	return lo;
 }
 
 float tide_model_survival(const struct tide_model *m, int level, uint32_t last)

@@ -134,12 +134,17 @@ float tide_model_rate(const struct tide_model *m, uint32_t dir, int level);
  * what a visit would be told (the same, unless only the current cycle counts). */
 float tide_model_survival_of_copy(const struct tide_model *m, int level, uint32_t last);
 float tide_model_survival(const struct tide_model *m, int level, uint32_t last);
+/* PAGE_NONE: it is a host's. */
+uint32_t tide_parent_node(const struct tide_model *m, uint32_t node);
+/* tide_slots.c: a new slot for the next cycle, so many units of time long. */
+void tide_slot_add(struct tide_model *m, double width);
 /* The first slot that is not wholly in or before a cycle; *ret_part: the part of it that
  * comes after. */
 uint32_t tide_slot_after(const struct tide_model *m, uint32_t cycle, float *ret_part);
-/* PAGE_NONE: it is a host's. */
-uint32_t tide_parent_node(const struct tide_model *m, uint32_t node);
-/* tide_learn.c: a visit told what happened since `last`. */
+/* tide_learn.c: a visit to a page of this directory will be learnt soon: its memory is
+ * fetched into the cache. */
+void tide_model_soon(const struct tide_model *m, uint32_t dir);
+/* A visit told what happened since `last`. */
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit);
 
 #endif
