@@ -16,6 +16,7 @@
 #include <zdict.h>
 #include <zstd.h>
 
+#include "base/little.h"
 #include "base/mem.h"
 
 #define LEVEL 3
@@ -34,12 +35,6 @@ struct warc_framer {
 const char *warc_compress_end(enum warc_compress how)
 {
 	return how == WARC_ZSTD ? ".warc.zst" : ".warc.gz";
-}
-
-static void put_little32(struct buf *out, uint32_t v)
-{
-	for (int i = 0; i < 4; i++)
-		buf_byte(out, (int)(v >> 8 * i & 255));
 }
 
 int warc_dictionary_make(struct warc_dictionary **ret, const void *data, size_t size,
@@ -62,8 +57,8 @@ int warc_dictionary_make(struct warc_dictionary **ret, const void *data, size_t 
 	packed = ZSTD_compress(block, room, data, size, FRAME_LEVEL);
 	if (ZSTD_isError(packed))
 		err_no_memory();        /* no other reason is left */
-	put_little32(&d->frame, FRAME_MAGIC);
-	put_little32(&d->frame, (uint32_t)packed);
+	little_add(&d->frame, FRAME_MAGIC, 4);
+	little_add(&d->frame, packed, 4);
 	buf_add(&d->frame, block, packed);
 	free(block);
 	*ret = d;

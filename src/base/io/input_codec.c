@@ -21,6 +21,7 @@
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
 
+#include "base/little.h"
 #include "base/mem.h"
 #include "base/vector_state.h"
 
@@ -28,12 +29,6 @@
 #define TRIAL_IN 4096
 #define TRIAL_OUT 512
 #define ZSTD_DICTIONARY_FRAME 0x184D2A5Du
-
-static uint32_t little32(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-	       (uint32_t)p[3] << 24;
-}
 
 static bool is_gzip(const uint8_t *p, size_t size)
 {
@@ -44,7 +39,7 @@ static bool is_zstd(const uint8_t *p, size_t size)
 {
 	if (size < 4)
 		return false;
-	return little32(p) == 0xFD2FB528u || (little32(p) & 0xFFFFFFF0u) == 0x184D2A50u;
+	return little_get32(p) == 0xFD2FB528u || (little_get32(p) & 0xFFFFFFF0u) == 0x184D2A50u;
 }
 
 static bool is_member(const struct codec *c, const uint8_t *p, size_t size)
@@ -84,7 +79,7 @@ static int use_dictionary(struct codec *c, const char *name, const uint8_t *bloc
 	uint8_t *plain = NULL;
 	size_t rc;
 
-	if (size >= 4 && little32(block) == 0xFD2FB528u) {
+	if (size >= 4 && little_get32(block) == 0xFD2FB528u) {
 		plain = mem_alloc(DICTIONARY_MAX);
 		size = ZSTD_decompress(plain, DICTIONARY_MAX, block, size);
 	}
@@ -122,8 +117,8 @@ static int begin_zstd(struct codec *c, struct raw *r, struct err *err)
 	int rc = 0;
 
 	c->kind = CODEC_ZSTD;
-	if (raw_avail(r) >= 8 && little32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME) {
-		size = little32(r->data + r->pos + 4);
+	if (raw_avail(r) >= 8 && little_get32(r->data + r->pos) == ZSTD_DICTIONARY_FRAME) {
+		size = little_get32(r->data + r->pos + 4);
 		if (size > DICTIONARY_MAX)
 			return err_set(err, E_LIMIT, "%s: zstd dictionary of %zu bytes (at most %u)",
 			               r->name, size, DICTIONARY_MAX);

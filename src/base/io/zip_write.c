@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "base/little.h"
 #include "base/io/output.h"
 #include "base/io/zip_inner.h"
 
@@ -37,24 +37,6 @@ struct zip_writer {
 	VEC(struct written) entries;
 	bool open;                      /* the last of them */
 };
-
-static void put16(struct buf *b, uint32_t v)
-{
-	buf_byte(b, (int)(v & 255));
-	buf_byte(b, (int)(v >> 8 & 255));
-}
-
-static void put32(struct buf *b, uint32_t v)
-{
-	put16(b, v & 0xffff);
-	put16(b, v >> 16);
-}
-
-static void put64(struct buf *b, uint64_t v)
-{
-	put32(b, (uint32_t)v);
-	put32(b, (uint32_t)(v >> 32));
-}
 
 int zip_writer_open(struct zip_writer **ret, const char *path, int64_t time, struct err *err)
 {
@@ -125,46 +107,46 @@ static int flush_out(struct zip_writer *w, struct err *err)
 /* What both headers of an entry have: its sizes are in the extra field. */
 static void put_common(const struct zip_writer *w, const struct written *e, struct buf *b)
 {
-	put16(b, VERSION);
-	put16(b, FLAG_UTF8);
-	put16(b, ZIP_STORED);
-	put16(b, w->hour);
-	put16(b, w->date);
-	put32(b, e->sum);
-	put32(b, 0xffffffff);
-	put32(b, 0xffffffff);
-	put16(b, (uint32_t)strlen(e->name));
+	little_add(b, VERSION, 2);
+	little_add(b, FLAG_UTF8, 2);
+	little_add(b, ZIP_STORED, 2);
+	little_add(b, w->hour, 2);
+	little_add(b, w->date, 2);
+	little_add(b, e->sum, 4);
+	little_add(b, 0xffffffff, 4);
+	little_add(b, 0xffffffff, 4);
+	little_add(b, (uint32_t)strlen(e->name), 2);
 }
 
 static void put_local(const struct zip_writer *w, const struct written *e, struct buf *b)
 {
-	put32(b, ZIP_LOCAL);
+	little_add(b, ZIP_LOCAL, 4);
 	put_common(w, e, b);
-	put16(b, 20);
+	little_add(b, 20, 2);
 	buf_str(b, e->name);
-	put16(b, ZIP_EXTRA64);
-	put16(b, 16);
-	put64(b, e->size);
-	put64(b, e->size);
+	little_add(b, ZIP_EXTRA64, 2);
+	little_add(b, 16, 2);
+	little_add(b, e->size, 8);
+	little_add(b, e->size, 8);
 }
 
 static void put_head(const struct zip_writer *w, const struct written *e, struct buf *b)
 {
-	put32(b, ZIP_HEAD);
-	put16(b, MADE_BY);
+	little_add(b, ZIP_HEAD, 4);
+	little_add(b, MADE_BY, 2);
 	put_common(w, e, b);
-	put16(b, 28);
-	put16(b, 0);
-	put16(b, 0);
-	put16(b, 0);
-	put32(b, MODE);
-	put32(b, 0xffffffff);
+	little_add(b, 28, 2);
+	little_add(b, 0, 2);
+	little_add(b, 0, 2);
+	little_add(b, 0, 2);
+	little_add(b, MODE, 4);
+	little_add(b, 0xffffffff, 4);
 	buf_str(b, e->name);
-	put16(b, ZIP_EXTRA64);
-	put16(b, 24);
-	put64(b, e->size);
-	put64(b, e->size);
-	put64(b, e->at);
+	little_add(b, ZIP_EXTRA64, 2);
+	little_add(b, 24, 2);
+	little_add(b, e->size, 8);
+	little_add(b, e->size, 8);
+	little_add(b, e->at, 8);
 }
 
 int zip_writer_begin(struct zip_writer *w, const char *name, struct err *err)
@@ -222,28 +204,28 @@ static void put_end(struct zip_writer *w, uint64_t at, uint64_t size)
 	bool large = n >= 0xffff || at >= 0xffffffff || size >= 0xffffffff;
 
 	if (large) {
-		put32(&w->out, ZIP_END64);
-		put64(&w->out, 44);
-		put16(&w->out, MADE_BY);
-		put16(&w->out, VERSION);
-		put32(&w->out, 0);
-		put32(&w->out, 0);
-		put64(&w->out, n);
-		put64(&w->out, n);
-		put64(&w->out, size);
-		put64(&w->out, at);
-		put32(&w->out, ZIP_LOCATOR);
-		put32(&w->out, 0);
-		put64(&w->out, at + size);
-		put32(&w->out, 1);
+		little_add(&w->out, ZIP_END64, 4);
+		little_add(&w->out, 44, 8);
+		little_add(&w->out, MADE_BY, 2);
+		little_add(&w->out, VERSION, 2);
+		little_add(&w->out, 0, 4);
+		little_add(&w->out, 0, 4);
+		little_add(&w->out, n, 8);
+		little_add(&w->out, n, 8);
+		little_add(&w->out, size, 8);
+		little_add(&w->out, at, 8);
+		little_add(&w->out, ZIP_LOCATOR, 4);
+		little_add(&w->out, 0, 4);
+		little_add(&w->out, at + size, 8);
+		little_add(&w->out, 1, 4);
 	}
-	put32(&w->out, ZIP_END);
-	put32(&w->out, 0);
-	put16(&w->out, large ? 0xffff : (uint32_t)n);
-	put16(&w->out, large ? 0xffff : (uint32_t)n);
-	put32(&w->out, large ? 0xffffffff : (uint32_t)size);
-	put32(&w->out, large ? 0xffffffff : (uint32_t)at);
-	put16(&w->out, 0);
+	little_add(&w->out, ZIP_END, 4);
+	little_add(&w->out, 0, 4);
+	little_add(&w->out, large ? 0xffff : (uint32_t)n, 2);
+	little_add(&w->out, large ? 0xffff : (uint32_t)n, 2);
+	little_add(&w->out, large ? 0xffffffff : (uint32_t)size, 4);
+	little_add(&w->out, large ? 0xffffffff : (uint32_t)at, 4);
+	little_add(&w->out, 0, 2);
 }
 
 int zip_writer_close(struct zip_writer *w, struct err *err)

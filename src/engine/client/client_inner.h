@@ -25,7 +25,7 @@ struct client {
 	                                 * of every visit */
 	struct resumed resumed;
 	struct site_settings sites;     /* as when the engine was made */
-	struct map hosts;               /* by site: where in */
+	struct map hosts;               /* by site: index in slots */
 	VEC(struct client_host) slots;
 	uint32_t rounds_kept;           /* of the cycle, in the store */
 	struct map shown;               /* leases that were handed out, by cycle << 32 | number */

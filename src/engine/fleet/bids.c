@@ -25,6 +25,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/little.h"
 #include "base/stop.h"
 #include "engine/cycle/cycle.h"
 #include "engine/market/market.h"
@@ -39,28 +40,16 @@
 #define WAIT_FREE 0.2
 #define WAIT_SHARE 0.1
 
-static void put32(unsigned char *p, uint32_t v)
-{
-	for (int i = 0; i < 4; i++)
-		p[i] = (unsigned char)(v >> 8 * i);
-}
-
-static uint32_t get32(const unsigned char *p)
-{
-	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static void put_double(unsigned char *p, double x)
 {
 	union { double d; uint64_t u; } v = { x };
 
-	put32(p, (uint32_t)v.u);
-	put32(p + 4, (uint32_t)(v.u >> 32));
+	little_put(p, v.u, 8);
 }
 
 static double get_double(const unsigned char *p)
 {
-	union { uint64_t u; double d; } v = { get32(p) | (uint64_t)get32(p + 4) << 32 };
+	union { uint64_t u; double d; } v = { little_get(p, 8) };
 
 	return v.d;
 }
@@ -72,10 +61,10 @@ static void write_bid(const struct demand *d, bool comparable, unsigned char out
 	demand_pack(d, packed);
 	out[0] = VERSION;
 	out[1] = comparable ? 'y' : 'n';
-	put32(out + 2, d->first);
-	put32(out + 6, (uint32_t)d->top);
+	little_put(out + 2, d->first, 4);
+	little_put(out + 6, (uint32_t)d->top, 4);
 	for (int i = 0; i < DEMAND_PACKED; i++)
-		put32(out + 10 + 4 * i, packed[i]);
+		little_put(out + 10 + 4 * i, packed[i], 4);
 	out[SUMS_AT] = d->shared.any ? 'y' : 'n';
 	for (int i = 0; i < SHARED_SUMS; i++)
 		put_double(out + SUMS_AT + 1 + 8 * i, d->shared.sum[i]);
@@ -91,12 +80,12 @@ static void read_bid(struct market_shard *m, struct text bid)
 		return;
 	m->known = true;
 	m->not_comparable = p[1] != 'y';
-	m->demand.first = get32(p + 2);
-	m->demand.top = (int32_t)get32(p + 6);
+	m->demand.first = little_get32(p + 2);
+	m->demand.top = (int32_t)little_get32(p + 6);
 	if (m->demand.top > TOP_MOST || m->demand.top < -TOP_MOST)
 		m->demand.top = 0;
 	for (int i = 0; i < DEMAND_PACKED; i++)
-		packed[i] = get32(p + 10 + 4 * i);
+		packed[i] = little_get32(p + 10 + 4 * i);
 	demand_unpack(&m->demand, packed);
 	m->demand.shared.any = p[SUMS_AT] == 'y';
 	for (int i = 0; i < SHARED_SUMS; i++) {

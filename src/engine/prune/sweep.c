@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/little.h"
 #include "base/map.h"
 #include "engine/prune/rewrite.h"
 #include "engine/prune/sweep.h"
@@ -218,14 +219,12 @@ int sweep_map(struct sweep *w, uint32_t i, char **ret, uint64_t *ret_size, struc
 /* What is in front of the records: the dictionary of a .warc.zst, a skippable frame. */
 struct text sweep_front(const char *map, uint64_t size)
 {
-	const unsigned char *m = (const unsigned char *)map;
-	uint64_t magic, n;
+	uint64_t n;
 
 	if (size < 8)
 		return (struct text){ map, 0 };
-	magic = m[0] | (uint64_t)m[1] << 8 | (uint64_t)m[2] << 16 | (uint64_t)m[3] << 24;
-	n = 8 + (m[4] | (uint64_t)m[5] << 8 | (uint64_t)m[6] << 16 | (uint64_t)m[7] << 24);
-	return (struct text){ map, (magic & ~UINT64_C(15)) == 0x184D2A50 && n <= size ?
+	n = 8 + little_get(map + 4, 4);
+	return (struct text){ map, (little_get32(map) & ~15u) == 0x184D2A50 && n <= size ?
 	                           (size_t)n : 0 };
 }
 
