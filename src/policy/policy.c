@@ -92,6 +92,12 @@ void policy_tell(struct policy *p, const struct view *v, const struct seen *seen
 		p->ops->tell(p, v, seen);
 }
 
+void policy_soon(const struct policy *p, const struct view *v, uint32_t page, bool near)
+{
+	if (p && p->ops->soon)
+		p->ops->soon(p, v, page, near);
+}
+
 void policy_end(struct policy *p, const struct view *v)
 {
 	if (p && p->ops->end)

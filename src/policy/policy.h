@@ -91,6 +91,9 @@ struct policy_ops {
 	/* A visit, asked for or not.  The view still holds the time of the visit before.
 	 * */
 	void (*tell)(struct policy *, const struct view *, const struct seen *);
+	/* Past visits are being told, and this page is among the next ones (near: among the very
+	 * next).  A hint only: what tell() will read of it may be fetched into the cache. */
+	void (*soon)(const struct policy *, const struct view *, uint32_t page, bool near);
 	void (*end)(struct policy *, const struct view *);
 	void (*release)(struct policy *);       /* free memory that state points to */
 	/* What it does in this repository and why, in one sentence. */
@@ -147,6 +150,7 @@ bool policy_demand(struct policy *p, const struct view *v, struct demand *ret);
 void policy_begin(struct policy *p, const struct view *v);
 void policy_ask(struct policy *p, const struct view *v, struct plan *plan);
 void policy_tell(struct policy *p, const struct view *v, const struct seen *seen);
+void policy_soon(const struct policy *p, const struct view *v, uint32_t page, bool near);
 void policy_end(struct policy *p, const struct view *v);
 /* Valid until the next call on this policy; NULL: it explains nothing. */
 const char *policy_explain(const struct policy *p);

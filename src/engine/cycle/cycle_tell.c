@@ -5,6 +5,9 @@
  */
 #include "engine/cycle/cycle.h"
 
+#define AHEAD_FAR 12            /* visits */
+#define AHEAD_NEAR 4
+
 /* ---- one offer ---- */
 
 /* Seconds since the last visit.  A page without a visit or a copy counts from the first
@@ -170,6 +173,23 @@ static struct delivery recalled(const struct seen *s)
 		.failure = (enum failure)s->failure };
 }
 
+/* Visits are of pages far apart, so memory is asked for in time. */
+static void fetch_ahead(const struct engine *e, const struct seen *visits, size_t n, size_t i)
+{
+	if (i + AHEAD_FAR < n) {
+		uint32_t page = visits[i + AHEAD_FAR].page;
+
+		__builtin_prefetch(&e->view.dir[page]);
+		__builtin_prefetch(&e->view.site[page]);
+		__builtin_prefetch(&e->visits.state[page], 1);
+		__builtin_prefetch(&e->visits.last_cycle[page], 1);
+		__builtin_prefetch(&e->visits.last_visit[page], 1);
+		policy_soon(e->policy, &e->view, page, false);
+	}
+	if (i + AHEAD_NEAR < n)
+		policy_soon(e->policy, &e->view, visits[i + AHEAD_NEAR].page, true);
+}
+
 void engine_recall(struct engine *e, int64_t now, uint32_t budget,
                    const struct seen *visits, size_t n)
 {
@@ -183,6 +203,7 @@ void engine_recall(struct engine *e, int64_t now, uint32_t budget,
 			retry_told(&e->retry, &e->view, e->visits.state, s->page, FAILURE_NO, 1);
 			continue;
 		}
+		fetch_ahead(e, visits, n, i);
 		e->visits.state[s->page] |= PAGE_TAKEN;
 		ceiling_recall(&e->ceiling, &e->view, e->visits.state, s->page);
 		note_visit(e, &o, 0, &d, cost_of(&d));

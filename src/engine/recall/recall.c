@@ -2,10 +2,12 @@
 /*
  * recall.c - telling an engine what the store remembers; see recall.h.
  *
- * Cost.  O(pages + visits + cycles * what begin() of the policy costs).
+ * Cost.  O(pages + visits + cycles * what begin() of the policy costs).  The visits of the next
+ * cycle are read by a second thread while those of this one are told.
  */
 #include "engine/recall/recall_inner.h"
 
+#include "base/thread/pool.h"
 #include "engine/archive/judge.h"
 #include "engine/recall/snapshot.h"
 
@@ -140,13 +142,32 @@ int recall_shown(struct progress *p, uint64_t done, struct err *err)
 
 /* ---- own cycles ---- */
 
+static void take_ahead(struct recalling *r)
+{
+	__typeof__(r->past) told = r->past;
+
+	r->past = r->ahead;
+	r->ahead = told;
+}
+
 static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct recalling *r = arg;
 
 	(void)err;
-	vec_push(&r->past, recall_visit(v));
+	vec_push(&r->ahead, recall_visit(v));
 	return 0;
+}
+
+/* The visits of a cycle, into r->past. */
+static int read_past(struct recalling *r, uint32_t cycle, struct err *err)
+{
+	int rc;
+
+	r->ahead.n = 0;
+	rc = store_visits(r->store, cycle, cycle + 1, read_visit, r, err);
+	take_ahead(r);
+	return rc;
 }
 
 static void tell_cycle(struct recalling *r, const struct past_cycle *past)
@@ -171,18 +192,45 @@ static void tell_cycle(struct recalling *r, const struct past_cycle *past)
 	recall_found(r, r->past.v, r->past.n);
 }
 
+/* While a cycle is told, the next one is read: two jobs, as the engine does not use the store
+ * and the store does not use the engine. */
+struct telling { struct recalling *r; uint32_t cycle; int rc; struct err err; };
+
+static void tell_or_read(void *arg, size_t job)
+{
+	struct telling *t = arg;
+	struct recalling *r = t->r;
+
+	if (job)
+		tell_cycle(r, &r->cycles.v[t->cycle - 1]);
+	else if (t->cycle < r->cycles.n)
+		t->rc = store_visits(r->store, t->cycle + 1, t->cycle + 2, read_visit, r, &t->err);
+}
+
+static int tell_and_read(struct recalling *r, uint32_t cycle, struct err *err)
+{
+	struct telling t = { .r = r, .cycle = cycle };
+
+	r->ahead.n = 0;
+	pool_run(pool_threads(), 2, tell_or_read, &t);
+	if (t.rc < 0)
+		*err = t.err;
+	take_ahead(r);
+	return t.rc;
+}
+
 static int tell_own(struct recalling *r, struct err *err)
 {
+	uint32_t first = r->ret->n_thawed + 1;
 	int rc = 0;
 
 	recall_start(r->opts->progress, "cycles", r->cycles.n);
-	for (uint32_t cycle = r->ret->n_thawed + 1; cycle <= r->cycles.n && rc == 0; cycle++) {
-		r->past.n = 0;
+	if (first <= r->cycles.n)
+		rc = read_past(r, first, err);
+	for (uint32_t cycle = first; cycle <= r->cycles.n && rc == 0; cycle++) {
 		rc = recall_care_until(&r->care, cycle, err);
 		if (rc == 0)
-			rc = store_visits(r->store, cycle, cycle + 1, read_visit, r, err);
-		if (rc == 0)
-			tell_cycle(r, &r->cycles.v[cycle - 1]);
+			rc = tell_and_read(r, cycle, err);
 		if (rc == 0)
 			rc = recall_shown(r->opts->progress, cycle, err);
 	}
@@ -196,10 +244,9 @@ static int set_states_then(struct recalling *r, struct err *err)
 	uint32_t cycle = r->opts->before_cycle;
 	int rc;
 
-	r->past.n = 0;
 	rc = recall_care_until(&r->care, cycle, err);
 	if (rc == 0)
-		rc = store_visits(r->store, cycle, cycle + 1, read_visit, r, err);
+		rc = read_past(r, cycle, err);
 	set_asked(r, &r->next);
 	return rc;
 }
@@ -249,6 +296,7 @@ int recall(struct engine *e, const struct loaded *l, struct store *s,
 	recall_care_release(&r.care);
 	vec_release(&r.cycles);
 	vec_release(&r.past);
+	vec_release(&r.ahead);
 	vec_release(&r.seen);
 	return rc;
 }

@@ -22,7 +22,7 @@
 #include "engine/view/load.h"
 
 #define RECALL_CYCLES_MAX 128
-#define RECALL_HELD (1u << 22)
+#define RECALL_HELD (1u << 24)
 
 struct recall_opts {
 	uint32_t before_cycle;          /* own cycles from this one on are left out; 0: none */

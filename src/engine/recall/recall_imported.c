@@ -68,6 +68,15 @@ static int compare_visits(const void *pa, const void *pb)
 	return a->page < b->page ? -1 : a->page > b->page;
 }
 
+/* One archive mostly lies in this order already. */
+static bool is_sorted(const struct past_visit *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (compare_visits(&v[i - 1], &v[i]) > 0)
+			return false;
+	return true;
+}
+
 /* Tell the visits held: those of whole cycles. */
 static int tell_part(struct importing *m, struct err *err)
 {
@@ -77,7 +86,8 @@ static int tell_part(struct importing *m, struct err *err)
 	size_t n = r->past.n;
 	int rc = 0;
 
-	qsort(r->past.v, n, sizeof *r->past.v, compare_visits);
+	if (!is_sorted(v, n))
+		qsort(r->past.v, n, sizeof *r->past.v, compare_visits);
 	for (size_t i = 0, from; i < n && rc == 0; recall_found(r, v + from, i - from)) {
 		uint32_t cycle = cycle_of(m, v[i].time), told;
 
@@ -118,7 +128,7 @@ static int tell_in_parts(struct importing *m, struct err *err)
 	return rc;
 }
 
-int recall_imported(struct recalling *r, struct err *err)
+static int tell_all(struct recalling *r, struct err *err)
 {
 	struct importing m = { .r = r, .held = r->opts->held ? r->opts->held : RECALL_HELD };
 	int64_t asked = r->e->view.cycle_seconds, span;
@@ -134,4 +144,13 @@ int recall_imported(struct recalling *r, struct err *err)
 	if (m.n > m.held)
 		return tell_in_parts(&m, err);
 	return tell_part(&m, err);
+}
+
+int recall_imported(struct recalling *r, struct err *err)
+{
+	int rc = tell_all(r, err);
+
+	vec_release(&r->past);          /* a cycle has far fewer */
+	vec_release(&r->seen);
+	return rc;
 }

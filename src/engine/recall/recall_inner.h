@@ -27,7 +27,8 @@ struct recalling {
 	struct recalled *ret;
 	VEC(struct past_cycle) cycles;  /* by own cycle, from 1 */
 	struct past_cycle next;         /* the one of opts->before_cycle */
-	VEC(struct past_visit) past;    /* visits read from the store and not told yet */
+	VEC(struct past_visit) past, ahead;     /* visits read from the store and not told yet;
+	                                 * those of the cycle after */
 	VEC(struct seen) seen;          /* visits of the cycle that is being told */
 	uint32_t n_first;               /* first copies in seen */
 	struct recall_care care;        /* who was under care; and marks of pages */

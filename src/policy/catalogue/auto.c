@@ -166,6 +166,14 @@ static bool auto_demand(struct policy *p, const struct view *v, struct demand *r
 	return s->reason == TO_CHOOSE && policy_demand(s->main, v, ret);
 }
 
+static void auto_soon(const struct policy *p, const struct view *v, uint32_t page, bool near)
+{
+	const struct auto_state *s = p->state;
+
+	policy_soon(s->main, v, page, near);
+	policy_soon(s->sweep, v, page, near);
+}
+
 static void auto_tell(struct policy *p, const struct view *v, const struct seen *seen)
 {
 	struct auto_state *s = p->state;
@@ -306,6 +314,7 @@ const struct policy_ops policy_auto = {
 	.begin = auto_begin,
 	.ask = auto_ask,
 	.tell = auto_tell,
+	.soon = auto_soon,
 	.demand = auto_demand,
 	.end = auto_end,
 	.explain = auto_explain,

@@ -12,7 +12,7 @@
  * half, spreads a batch over groups we are unsure of; no directory gets more than
  * one page plus what it already yielded; 2 % of all downloads (told of the cycle
  * alone, 10 %) are the best of some drawn at random, or probes of hosts that are left
- * alone (tide_batch.c).  A council keeps the whole honest: see tide_begin.c.
+ * alone (tide_explore.c).  A council keeps the whole honest: see tide_begin.c.
  *
  * Under aims other than changes a page's score is what a true copy of it is worth from
  * now on (tide_worth.h), given that chance and the rate at which it will change again.
@@ -23,6 +23,7 @@
  * and its host.
  */
 #include "base/map.h"
+#include "graph/graph.h"
 #include "policy/tide/tide.h"
 
 #include <math.h>
@@ -190,6 +191,35 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	tide_mark_dirty(s, s->model.root[dir]);
 }
 
+/* Of a large repository a visit finds nearly all of this in main memory, where it would wait
+ * for one after another. */
+static void tide_soon(const struct policy *p, const struct view *v, uint32_t page, bool near)
+{
+	const struct tide_state *s = p->state;
+	uint32_t dir;
+
+	if (!near) {
+		__builtin_prefetch((char *)p->page_mem + page * sizeof(struct tide_page), 1);
+		for (int f = 0; f < N_FAMILIES; f++)
+			if (s->family[f])
+				__builtin_prefetch(&v->family[f][page]);
+		if (v->links && v->links->n_links)
+			__builtin_prefetch(&v->links->offsets[page]);
+		if (v->pagerank)
+			__builtin_prefetch(&v->pagerank[page]);
+		if (v->size)
+			__builtin_prefetch(&v->size[page]);
+		return;
+	}
+	dir = tide_home(v->tree, v->dir[page]);
+	for (int f = 0; f < N_FAMILIES; f++)
+		if (s->family[f])
+			__builtin_prefetch(&s->family[f][v->family[f][page]], 1);
+	__builtin_prefetch(&s->found[dir], 1);
+	__builtin_prefetch(&s->missed[dir], 1);
+	tide_model_soon(&s->model, dir);
+}
+
 static void tide_end(struct policy *p, const struct view *v)
 {
 	struct tide_state *s = p->state;
@@ -272,6 +302,7 @@ const struct policy_ops policy_tide = {
 	.begin = tide_begin,
 	.ask = tide_ask,
 	.tell = tide_tell,
+	.soon = tide_soon,
 	.demand = tide_demand,
 	.end = tide_end,
 	.release = tide_release,

@@ -153,6 +153,18 @@ static double wait_of(double wait, double rate, double gap, double sharp, double
 	return most + fmax(known, 0) * -expm1(-calm) * (wait - most);
 }
 
+void tide_model_soon(const struct tide_model *m, uint32_t dir)
+{
+	const char *ring;
+
+	if (!m->node[dir])
+		return;
+	__builtin_prefetch(&m->nodes.v[m->node[dir] - 1], 1);
+	ring = (const char *)&m->rings.v[m->node[dir] - 1];
+	for (size_t at = 0; at < sizeof(struct tide_ring); at += 64)
+		__builtin_prefetch(ring + at, 1);
+}
+
 void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hit)
 {
 	struct tide_root *root = &m->roots[m->root[dir]];
