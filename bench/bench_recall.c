@@ -5,10 +5,17 @@
  * left beside the store, and to plan, after 2, 50 and 200 cycles of `tide`.
  *
  * FRESHET_BENCH_PAGES (1,000,000) pages, FRESHET_BENCH_CYCLES ("2 50 200") ages,
- * FRESHET_BENCH_DIR (/tmp) where; recall_made.h says what the repository is like.  A start
- * without caches and starts with them have a process each, for its peak; seconds are those
- * of the processor.  Starts with caches are repeated, and the quickest counts: it is the one
- * least disturbed.  Last comes the program itself: `freshet plan`, by the clock.
+ * FRESHET_BENCH_DIR (/tmp) where; recall_made.h says what the repository is like.
+ *
+ *   bench_recall make FOLDER PAGES FROM TO     make these cycles in a folder (and, from 1,
+ *                                              the pages), and leave it
+ *   bench_recall look FOLDER AGE               measure what is there
+ *
+ * Every measurement is a process of its own, for its
+ * peak, and FRESHET_BENCH_WITH is a command put before each (one that waits for a quiet
+ * moment, say).  Seconds are by the clock, in brackets those of the processors.  Starts with
+ * caches are repeated, and the quickest counts: it is the one least disturbed.  Last comes
+ * the program itself: `freshet plan`.
  */
 #include "child.h"
 
@@ -32,26 +39,61 @@ static const struct resume_opts resuming = {
 	.policy = "tide", .seed = 1, .cycle_seconds = DAY_SECONDS, .aim = AIM_FRESHNESS
 };
 
-/* Seconds that an engine takes to resume; it stays in r. */
-static double resume_seconds(struct resumed *r, struct store *s, const struct resume_opts *o)
+struct seconds { double wall, cpu; };
+
+static struct seconds seconds_now(void)
 {
-	double from = cpu_now();
+	return (struct seconds){ wall_now(), cpu_now() };
+}
+
+static struct seconds since(struct seconds from)
+{
+	return (struct seconds){ wall_now() - from.wall, cpu_now() - from.cpu };
+}
+
+/* What an engine takes to resume; it stays in r. */
+static struct seconds time_resume(struct resumed *r, struct store *s, const struct resume_opts *o)
+{
+	struct seconds from = seconds_now();
 	struct err err;
 
 	must(resume(r, s, o, &err), &err);
-	return cpu_now() - from;
+	return since(from);
 }
 
-static double inventory_seconds(struct store *s, unsigned needs)
+static struct seconds time_inventory(struct store *s, unsigned needs)
 {
 	struct inventory_opts io = { .needs = needs };
-	double from = cpu_now();
+	struct seconds from = seconds_now();
 	struct inventory v;
 	struct err err;
 
 	must(inventory_open(&v, s, &io, &err), &err);
+	from = since(from);
 	inventory_release(&v);
-	return cpu_now() - from;
+	return from;
+}
+
+/* What a start without caches begins with: pages alone, and with their links. */
+static void measure_parts(struct store *s, struct seconds *ret)
+{
+	ret[0] = time_inventory(s, 0);
+	ret[1] = time_inventory(s, NEED_LINKS | NEED_PAGERANK | NEED_SIZES | NEED_FAMILIES);
+}
+
+/* A start without caches, and a plan. */
+static void measure_full(struct store *s, uint32_t age, struct seconds *ret)
+{
+	struct resume_opts ro = resuming;
+	struct resumed r;
+	struct err err;
+
+	ro.before_cycle = age + 1;
+	ret[0] = time_resume(&r, s, &ro);
+	ret[1] = seconds_now();
+	must(dry_cycle(&r, made_time(age + 1), r.has.loaded.n_here / 50, &err), &err);
+	ret[1] = since(ret[1]);
+	resume_release(&r);
 }
 
 static void forget(const char *path, const char *end)
@@ -62,160 +104,191 @@ static void forget(const char *path, const char *end)
 	unlink(cache);
 }
 
-/* In a process of its own: a start without caches, and a plan.  It leaves caches as the
- * last cycle did when it began. */
-static void measure_full(struct store *s, const char *path, uint32_t age, FILE *out)
+/* The caches that the last cycle left when it began, and no older ones. */
+static void leave_caches(struct store *s, const char *path, uint32_t age, struct seconds *ret)
 {
 	struct resume_opts ro = resuming;
-	double pages = inventory_seconds(s, 0), links, full, from;
 	struct resumed r;
-	struct err err;
 
 	forget(path, SNAPSHOT_END);
 	forget(path, KEPT_LINKS_END);
-	links = inventory_seconds(s, NEED_LINKS | NEED_PAGERANK | NEED_SIZES | NEED_FAMILIES);
-	ro.before_cycle = age + 1;
-	full = resume_seconds(&r, s, &ro);
-	from = cpu_now();
-	must(dry_cycle(&r, made_time(age + 1), r.has.loaded.n_here / 50, &err), &err);
-	fprintf(out, "%.3f %.3f %.3f %.3f\n", pages, links - pages, full, cpu_now() - from);
-	resume_release(&r);
 	ro.before_cycle = age;
 	ro.snapshot = true;
-	resume_seconds(&r, s, &ro);
+	ret[0] = time_resume(&r, s, &ro);
 	resume_release(&r);
 }
 
-static void measure_cached(struct store *s, uint32_t age, uint32_t repeats, FILE *out)
+static void measure_cached(struct store *s, uint32_t age, struct seconds *ret)
 {
 	struct resume_opts ro = resuming;
 	struct resumed r;
-	double best = 0;
 
 	ro.before_cycle = age + 1;
-	for (uint32_t i = 0; i < repeats; i++) {
-		double t = resume_seconds(&r, s, &ro);
+	for (uint32_t i = 0; i < REPEATS; i++) {
+		struct seconds t = time_resume(&r, s, &ro);
 
-		best = i && best < t ? best : t;
+		ret[0] = i && ret[0].wall < t.wall ? ret[0] : t;
 		if (r.recalled.n_thawed + 1 != age)
 			fprintf(stderr, "the snapshot has %u cycles and not %u\n", r.recalled.n_thawed,
 			        age - 1);
 		resume_release(&r);
 	}
-	fprintf(out, "%.3f\n", best);
 }
 
+/* `freshet plan`, as a user runs it; the peak is that of the program. */
+static void measure_plan(const char *argv0, const char *path, struct seconds *ret)
+{
+	char program[4200], command[13000];
+	struct child c;
+
+	child_program(argv0, program, sizeof program);
+	snprintf(command, sizeof command, "exec '%s' -C '%.*s' plan --policy tide --seed 1 --every 1d "
+	         "--aim freshness --budget 1000 --format urls >/dev/null", program,
+	         (int)(strrchr(path, '/') - path), path);
+	c = child_must(command);
+	ret[0] = (struct seconds){ c.wall, c.cpu };
+	ret[1].wall = (double)(c.peak_kib >> 10);
+}
+
+static int write_seconds(FILE *out, const struct seconds t[2])
+{
+	for (int i = 0; i < 2; i++)
+		fprintf(out, "%.3f %.3f ", t[i].wall, t[i].cpu);
+	return fclose(out) != 0;
+}
+
+/* One measurement: bench_recall WHAT DATABASE OUT AGE. */
 static int measure(char **argv)
 {
 	uint32_t age = (uint32_t)strtoul(argv[4], NULL, 10);
+	struct seconds t[2] = { 0 };
 	FILE *out = fopen(argv[3], "w");
 	struct store *s;
 	struct err err;
 
-	must(store_open(&s, argv[2], STORE_READ, &err), &err);
 	if (!out)
 		return 1;
-	if (!strcmp(argv[1], "full"))
-		measure_full(s, argv[2], age, out);
+	if (!strcmp(argv[1], "plan")) {
+		measure_plan(argv[0], argv[2], t);
+		return write_seconds(out, t);
+	}
+	must(store_open(&s, argv[2], STORE_READ, &err), &err);
+	if (!strcmp(argv[1], "parts"))
+		measure_parts(s, t);
+	else if (!strcmp(argv[1], "full"))
+		measure_full(s, age, t);
+	else if (!strcmp(argv[1], "leave"))
+		leave_caches(s, argv[2], age, t);
 	else
-		measure_cached(s, age, (uint32_t)strtoul(argv[5], NULL, 10), out);
+		measure_cached(s, age, t);
 	store_close(s);
-	return fclose(out) != 0;
+	return write_seconds(out, t);
 }
 
 /* ---- over the ages ---- */
 
 struct bench {
-	const char *argv0, *folder;
-	char db[4200];
+	const char *argv0, *folder, *with;
 	double cached;                  /* at the first age */
 };
 
-/* Run one measurement in a child; its numbers go to ret. */
-static struct child take(const struct bench *b, const char *what, uint32_t age, int n,
-                         double *ret)
+/* Run one measurement in a child; returns its peak in MiB. */
+static long take(const struct bench *b, const char *what, uint32_t age, struct seconds ret[2])
 {
+	bool quiet = b->with && strcmp(what, "leave");
 	char command[13000], out[4200];
 	struct child c;
 	FILE *f;
 
 	snprintf(out, sizeof out, "%s/out", b->folder);
-	snprintf(command, sizeof command, "exec '%s' %s '%s' '%s' %u %d", b->argv0, what, b->db,
-	         out, age, REPEATS);
+	snprintf(command, sizeof command, "exec %s '%s' %s '%s/freshet.db' '%s' %u",
+	         quiet ? b->with : "", b->argv0, what, b->folder, out, age);
 	c = child_must(command);
 	f = fopen(out, "r");
-	for (int i = 0; i < n; i++)
-		if (!f || fscanf(f, "%lf", &ret[i]) != 1) {
+	for (int i = 0; i < 2; i++)
+		if (!f || fscanf(f, "%lf %lf", &ret[i].wall, &ret[i].cpu) != 2) {
 			fprintf(stderr, "%s: cannot be read\n", out);
 			exit(1);
 		}
 	fclose(f);
-	return c;
+	return c.peak_kib >> 10;
 }
 
-/* `freshet plan`, as a user runs it. */
-static struct child plan(const struct bench *b)
+static void measure_age(struct bench *b, uint32_t age)
 {
-	char program[4200], command[13000];
+	struct seconds parts[2], full[2], cached[2], plan[2], unused[2];
+	long peak, peak_cached;
 
-	child_program(b->argv0, program, sizeof program);
-	snprintf(command, sizeof command, "exec '%s' -C '%s' plan --policy tide --seed 1 --every 1d "
-	         "--aim freshness --budget 1000 --format urls > '%s/plan'", program, b->folder,
-	         b->folder);
-	return child_must(command);
-}
-
-static void print_age(struct bench *b, uint32_t age)
-{
-	double full[4], cached;
-	struct child first = take(b, "full", age, 4, full), then = take(b, "cached", age, 1, &cached),
-	             whole = plan(b);
-
-	printf("%6u cycles: start %.2f s (of them pages %.2f, links %.2f; peak %ld MiB), with caches "
-	       "%.3f s (peak %ld MiB)", age, full[2], full[0], full[1], first.peak_kib >> 10,
-	       cached, then.peak_kib >> 10);
-	if (b->cached > 0)
-		printf(", %.2f times the first", cached / b->cached);
-	else
-		b->cached = cached;
-	printf("; plan %.2f s; `freshet plan` with caches %.2f s by the clock, %.2f of the "
-	       "processor, %ld MiB\n", full[3], whole.wall, whole.cpu, whole.peak_kib >> 10);
+	take(b, "parts", age, parts);
+	peak = take(b, "full", age, full);
+	printf("%6u cycles: start %.2f s (%.2f), of them pages %.2f s (%.2f) and links %.2f s (%.2f), "
+	       "peak %ld MiB; plan %.2f s (%.2f); ", age, full[0].wall, full[0].cpu, parts[0].wall,
+	       parts[0].cpu, parts[1].wall - parts[0].wall, parts[1].cpu - parts[0].cpu, peak,
+	       full[1].wall, full[1].cpu);
 	fflush(stdout);
+	take(b, "leave", age, unused);
+	peak_cached = take(b, "cached", age, cached);
+	take(b, "plan", age, plan);
+	b->cached = b->cached > 0 ? b->cached : cached[0].wall;
+	printf("with caches %.3f s (%.3f), %.2f times the first, peak %ld MiB; `freshet plan` with "
+	       "them %.2f s (%.2f), %.0f MiB\n", cached[0].wall, cached[0].cpu,
+	       cached[0].wall / b->cached, peak_cached, plan[0].wall, plan[0].cpu, plan[1].wall);
+	fflush(stdout);
+}
+
+static void make(const char *folder, uint32_t n_pages, uint32_t from, uint32_t to)
+{
+	char db[4200];
+
+	snprintf(db, sizeof db, "%s/freshet.db", folder);
+	made_cycles(db, n_pages, from, to);
+}
+
+static uint32_t number(const char *text)
+{
+	return (uint32_t)strtoul(text, NULL, 10);
+}
+
+/* Each age in turn, in a folder that is removed at the end. */
+static int all_ages(struct bench *b, const char *ages, uint32_t n_pages, const char *dir)
+{
+	uint32_t made = 0, age;
+	char name[4100], command[4300];
+
+	snprintf(name, sizeof name, "%s/freshet-bench-XXXXXX", dir);
+	b->folder = mkdtemp(name);
+	if (!b->folder || n_pages < MADE_PER_SITE) {
+		fprintf(stderr, "no folder, or fewer than %d pages\n", MADE_PER_SITE);
+		return 1;
+	}
+	printf("%u pages, %u visits a cycle, policy tide:\n", n_pages, n_pages / 50);
+	fflush(stdout);
+	for (char *p = (char *)(uintptr_t)ages; (age = (uint32_t)strtoul(p, &p, 10)) > made; made = age) {
+		make(b->folder, n_pages, made + 1, age);
+		measure_age(b, age);
+	}
+	snprintf(command, sizeof command, "rm -rf '%s'", b->folder);
+	child_must(command);
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	const char *pages = getenv("FRESHET_BENCH_PAGES"), *ages = getenv("FRESHET_BENCH_CYCLES"),
 	           *dir = getenv("FRESHET_BENCH_DIR");
-	struct bench b = { .argv0 = argv[0] };
-	uint32_t n_pages, made = 0;
-	char name[4100], command[4300];
-	char *end;
+	struct bench b = { .argv0 = argv[0], .with = getenv("FRESHET_BENCH_WITH") };
 
-	if (argc == 6)
+	if (argc == 6 && !strcmp(argv[1], "make")) {
+		make(argv[2], number(argv[3]), number(argv[4]), number(argv[5]));
+		return 0;
+	}
+	if (argc == 5)
 		return measure(argv);
-	n_pages = pages ? (uint32_t)strtoul(pages, NULL, 10) : 1000000;
-	snprintf(name, sizeof name, "%s/freshet-bench-XXXXXX", dir ? dir : "/tmp");
-	b.folder = mkdtemp(name);
-	if (!b.folder || n_pages < MADE_PER_SITE) {
-		fprintf(stderr, "no folder, or fewer than %d pages\n", MADE_PER_SITE);
-		return 1;
+	if (argc == 4 && !strcmp(argv[1], "look")) {
+		b.folder = argv[2];
+		measure_age(&b, number(argv[3]));
+		return 0;
 	}
-	snprintf(b.db, sizeof b.db, "%s/freshet.db", b.folder);
-	printf("%u pages, %u visits a cycle, policy tide:\n", n_pages, n_pages / 50);
-	fflush(stdout);
-	made_pages(b.db, n_pages);
-	for (const char *p = ages ? ages : "2 50 200"; *p; p = end) {
-		uint32_t age = (uint32_t)strtoul(p, &end, 10);
-
-		if (end == p)
-			break;
-		made_cycles(b.db, n_pages, made + 1, age);
-		made = age;
-		print_age(&b, age);
-	}
-	snprintf(command, sizeof command, "%s '%s'",
-	         getenv("FRESHET_BENCH_KEEP") ? "echo kept:" : "rm -rf", b.folder);
-	child_must(command);
-	return 0;
+	return all_ages(&b, ages ? ages : "2 50 200", pages ? number(pages) : 1000000,
+	                dir ? dir : "/tmp");
 }

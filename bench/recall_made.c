@@ -173,30 +173,20 @@ static void add_visit(struct made *m, uint32_t cycle, uint32_t order, uint32_t p
 	run(m, m->visit);
 }
 
-void made_pages(const char *path, uint32_t n_pages)
+static void make_pages(struct made *m)
 {
-	struct made m;
-	struct store *s;
-	struct err err;
 	char url[120];
 
-	if (store_open(&s, path, STORE_CREATE, &err) < 0) {     /* it makes the tables */
-		fprintf(stderr, "%s\n", err.text);
-		exit(1);
-	}
-	store_close(s);
-	made_open(&m, path, n_pages);
-	for (uint32_t i = 0; i < n_pages; i++) {
+	for (uint32_t i = 0; i < m->n_pages; i++) {
 		int n = make_url(i, url, sizeof url);
 
-		sqlite3_bind_int64(m.page, 1, i + 1);
-		sqlite3_bind_int64(m.page, 2, (int64_t)hash_bytes(url, (size_t)n, 0));
-		bind_text(m.page, 3, url, n);
-		sqlite3_bind_int64(m.page, 4, made_time(0) - 1);
-		run(&m, m.page);
-		add_visit(&m, 0, i + 1, i, false, add_capture(&m, i, made_time(0), true));
+		sqlite3_bind_int64(m->page, 1, i + 1);
+		sqlite3_bind_int64(m->page, 2, (int64_t)hash_bytes(url, (size_t)n, 0));
+		bind_text(m->page, 3, url, n);
+		sqlite3_bind_int64(m->page, 4, made_time(0) - 1);
+		run(m, m->page);
+		add_visit(m, 0, i + 1, i, false, add_capture(m, i, made_time(0), true));
 	}
-	made_close(&m);
 }
 
 static void make_cycle(struct made *m, uint32_t cycle)
@@ -218,11 +208,27 @@ static void make_cycle(struct made *m, uint32_t cycle)
 	}
 }
 
+static void make_tables(const char *path)
+{
+	struct store *s;
+	struct err err;
+
+	if (store_open(&s, path, STORE_CREATE, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+	store_close(s);
+}
+
 void made_cycles(const char *path, uint32_t n_pages, uint32_t from, uint32_t to)
 {
 	struct made m;
 
+	if (from == 1)
+		make_tables(path);
 	made_open(&m, path, n_pages);
+	if (from == 1)
+		make_pages(&m);
 	for (uint32_t cycle = from; cycle <= to; cycle++)
 		make_cycle(&m, cycle);
 	made_close(&m);

@@ -16,10 +16,8 @@
 /* When a cycle begins; imported copies are of cycle 0. */
 int64_t made_time(uint32_t cycle);
 
-/* A repository with so many pages and no cycle.  Errors end the program. */
-void made_pages(const char *path, uint32_t n_pages);
-
-/* Cycles from..to more, both included; 1 is the first. */
+/* Make cycles from..to, both included; with cycle 1 come the tables and the pages.  Errors end
+ * the program. */
 void made_cycles(const char *path, uint32_t n_pages, uint32_t from, uint32_t to);
 
 #endif
