@@ -4,34 +4,75 @@
  *
  * The links of a page mostly stay the same from copy to copy, and equal texts have one key.  So
  * a text is read only if its key is not that of the capture before: two searches less for each
- * of the others.
+ * of the others.  And texts lie in the order in which they came, which mostly is that of the
+ * pages: the next one is looked at before the key is searched for.
  */
 #include "base/buf.h"
 #include "repo/sqlite/store_sqlite.h"
 
-struct last_links { struct buf text; int64_t key; bool any, is_there; };
+#define MISSES_MOST 64          /* in a row, and the next text is not looked at any more */
+
+/* id: of the last text that was found; misses: since then. */
+struct last_links { struct buf text; int64_t key, id; unsigned misses; bool any, is_there; };
+
+/* One row of id, body and key, if it is of this key, into last.  1: it is. */
+static int take_text(struct store_sqlite *s, struct last_links *last, sqlite3_stmt *q,
+                     int64_t key, struct err *err)
+{
+	int rc = sql_step(s, q, err);
+
+	if (rc > 0 && sqlite3_column_int64(q, 2) != key)
+		rc = 0;
+	if (rc > 0) {
+		struct sql_row r = { .s = s, .q = q, .table = "bodies", .err = err };
+		struct text t = sql_text_there(&r, 1);
+
+		buf_clear(&last->text);
+		buf_add(&last->text, t.s, t.size);
+		last->id = sqlite3_column_int64(q, 0);
+		rc = r.rc < 0 ? r.rc : 1;
+	}
+	sqlite3_reset(q);
+	return rc;
+}
+
+static int look_at_next(struct store_sqlite *s, struct last_links *last, int64_t key,
+                        struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc;
+
+	if (last->misses >= MISSES_MOST)
+		return 0;
+	q = sql_get(s, SQL_BODY_NEXT, err);
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, last->id);
+	rc = take_text(s, last, q, key, err);
+	last->misses = rc > 0 ? 0 : last->misses + 1;
+	return rc;
+}
+
+static int search(struct store_sqlite *s, struct last_links *last, int64_t key, struct err *err)
+{
+	sqlite3_stmt *q = sql_get(s, SQL_BODY_GET, err);
+
+	if (!q)
+		return E_STORE;
+	sqlite3_bind_int64(q, 1, key);
+	return take_text(s, last, q, key, err);
+}
 
 /* The text of this key; none: a text with s == NULL. */
 static int read_text(struct store_sqlite *s, struct last_links *last, int64_t key,
                      struct text *ret, struct err *err)
 {
-	sqlite3_stmt *q = NULL;
 	int rc = 0;
 
 	if (!last->any || last->key != key) {
-		if (!(q = sql_get(s, SQL_BODY_GET, err)))
-			return E_STORE;
-		sqlite3_bind_int64(q, 1, key);
-		rc = sql_step(s, q, err);
-		buf_clear(&last->text);
-		if (rc > 0) {
-			struct sql_row r = { .s = s, .q = q, .table = "bodies", .err = err };
-			struct text t = sql_text_there(&r, 1);
-
-			buf_add(&last->text, t.s, t.size);
-			rc = r.rc < 0 ? r.rc : 1;
-		}
-		sqlite3_reset(q);
+		rc = look_at_next(s, last, key, err);
+		if (rc == 0)
+			rc = search(s, last, key, err);
 		last->key = key;
 		last->any = rc >= 0;
 		last->is_there = rc > 0;
