@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* batch.c - what a batch has written, until it is committed; see store_pg.h. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -114,6 +115,22 @@ struct pg_page *pg_batch_page(struct store_pg *s, uint32_t number, bool make)
 	return &b->pages.v[i];
 }
 
+/* 0 is NULL in the table, of the weight 1: most are so, and need no room. */
+static void put_or_null(struct pg_rows *r, int64_t v)
+{
+	pg_rows_int_or_null(r, v, v != 0);
+}
+
+static void put_weight(struct pg_rows *r, double weight)
+{
+	pg_rows_real(r, weight > 1 || weight < 1 ? weight : NAN);
+}
+
+static void put_captured(struct pg_rows *r, int64_t time)
+{
+	pg_rows_int_or_null(r, time, time != PG_NEVER);
+}
+
 static void put_new_page(struct pg_rows *r, const struct pg_page *page)
 {
 	const struct store_page *p = &page->row;
@@ -122,23 +139,23 @@ static void put_new_page(struct pg_rows *r, const struct pg_page *page)
 	pg_rows_int(r, (int64_t)hash_bytes(p->url.s, p->url.size, 0));
 	pg_rows_text(r, p->url);
 	pg_rows_int(r, p->added);
-	pg_rows_int(r, p->last_visit);
-	pg_rows_int(r, p->last_change);
-	pg_rows_int(r, p->visits);
-	pg_rows_int(r, p->changes);
-	pg_rows_int(r, p->fails);
+	put_or_null(r, p->last_visit);
+	put_or_null(r, p->last_change);
+	put_or_null(r, p->visits);
+	put_or_null(r, p->changes);
+	put_or_null(r, p->fails);
 	pg_rows_int(r, p->state);
-	pg_rows_int(r, (int64_t)p->capture);
-	pg_rows_int(r, p->hint);
-	pg_rows_int(r, p->hint_seen);
-	pg_rows_int(r, p->found);
-	pg_rows_real(r, p->weight);
+	put_or_null(r, (int64_t)p->capture);
+	put_or_null(r, p->hint);
+	put_or_null(r, p->hint_seen);
+	put_or_null(r, p->found);
+	put_weight(r, p->weight);
 	pg_rows_text(r, p->given);
 	pg_rows_int(r, p->care);
-	pg_rows_int(r, p->fails_gone);
-	pg_rows_int(r, page->captured);
-	pg_rows_int(r, p->touched);
-	pg_rows_int(r, p->notifier);
+	put_or_null(r, p->fails_gone);
+	put_captured(r, page->captured);
+	put_or_null(r, p->touched);
+	put_or_null(r, p->notifier);
 }
 
 static void put_page_change(struct pg_rows *r, const struct pg_page *page)
@@ -150,20 +167,20 @@ static void put_page_change(struct pg_rows *r, const struct pg_page *page)
 	pg_rows_int(r, c->set);
 	pg_rows_int(r, c->visits);
 	pg_rows_int(r, c->changes);
-	pg_rows_int(r, to->last_visit);
-	pg_rows_int(r, to->last_change);
-	pg_rows_int(r, to->fails);
+	put_or_null(r, to->last_visit);
+	put_or_null(r, to->last_change);
+	put_or_null(r, to->fails);
 	pg_rows_int(r, to->state);
-	pg_rows_int(r, (int64_t)to->capture);
-	pg_rows_int(r, to->hint);
-	pg_rows_int(r, to->hint_seen);
-	pg_rows_int(r, to->found);
-	pg_rows_real(r, to->weight);
+	put_or_null(r, (int64_t)to->capture);
+	put_or_null(r, to->hint);
+	put_or_null(r, to->hint_seen);
+	put_or_null(r, to->found);
+	put_weight(r, to->weight);
 	pg_rows_text(r, c->set & STORE_SET_GIVEN ? to->given : (struct text){ 0 });
-	pg_rows_int(r, to->fails_gone);
-	pg_rows_int(r, page->captured);
-	pg_rows_int(r, to->touched);
-	pg_rows_int(r, to->notifier);
+	put_or_null(r, to->fails_gone);
+	put_captured(r, page->captured);
+	put_or_null(r, to->touched);
+	put_or_null(r, to->notifier);
 }
 
 void pg_batch_take(struct store_pg *s, enum pg_sql sql, struct pg_rows *rows)

@@ -80,7 +80,7 @@ static void remember(struct store_pg *s, struct pg_row *r, const struct store_pa
 	p->row = *row;
 	p->row.url = pg_batch_text(&s->batch, row->url);
 	p->row.given = pg_batch_text(&s->batch, row->given);
-	if (pg_row_any(r, CAPTURED) > p->captured)
+	if (!pg_row_null(r, CAPTURED) && pg_row_any(r, CAPTURED) > p->captured)
 		p->captured = pg_row_any(r, CAPTURED);
 	p->is_known = true;
 	map_intern(&s->batch.by_url, hash_bytes(row->url.s, row->url.size, 0),

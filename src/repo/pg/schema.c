@@ -40,6 +40,31 @@ static const char *const migrations[PG_SCHEMA] = {
 	"COMMENT ON TABLE sent IS 'Journal of requests under way, a row for each write; empty between cycles';"
 	"COMMENT ON COLUMN sent.token IS 'Drawn by its writer: repeated after a lost connection, it is written once';"
 	"COMMENT ON COLUMN sent.read IS '1: its answer was read, and is in no batch yet';",
+	/* what is 0 in most rows takes no room: a new page has half as many bytes.  The table is written
+	 * anew, which may take longer than a statement may else */
+	[5] =
+	"SET LOCAL statement_timeout = 0;"
+	"ALTER TABLE pages ALTER touched DROP DEFAULT, ALTER notifier DROP DEFAULT,"
+	" ALTER last_visit DROP NOT NULL, ALTER last_visit TYPE bigint USING nullif(last_visit, 0),"
+	" ALTER last_change DROP NOT NULL, ALTER last_change TYPE bigint USING nullif(last_change, 0),"
+	" ALTER visits DROP NOT NULL, ALTER visits TYPE bigint USING nullif(visits, 0),"
+	" ALTER changes DROP NOT NULL, ALTER changes TYPE bigint USING nullif(changes, 0),"
+	" ALTER fails DROP NOT NULL, ALTER fails TYPE bigint USING nullif(fails, 0),"
+	" ALTER capture DROP NOT NULL, ALTER capture TYPE bigint USING nullif(capture, 0),"
+	" ALTER hint DROP NOT NULL, ALTER hint TYPE bigint USING nullif(hint, 0),"
+	" ALTER hint_seen DROP NOT NULL, ALTER hint_seen TYPE bigint USING nullif(hint_seen, 0),"
+	" ALTER found DROP NOT NULL, ALTER found TYPE bigint USING nullif(found, 0),"
+	" ALTER fails_gone DROP NOT NULL, ALTER fails_gone TYPE bigint USING nullif(fails_gone, 0),"
+	" ALTER touched DROP NOT NULL, ALTER touched TYPE bigint USING nullif(touched, 0),"
+	" ALTER notifier DROP NOT NULL, ALTER notifier TYPE bigint USING nullif(notifier, 0),"
+	" ALTER weight DROP NOT NULL, ALTER weight TYPE double precision USING nullif(weight, 1),"
+	" ALTER captured DROP NOT NULL, ALTER captured TYPE bigint USING nullif(captured, -9223372036854775808);"
+	"COMMENT ON TABLE pages IS 'Pages that are kept fresh. Times are Unix seconds: to_timestamp(). NULL: 0 (weight: 1), for a time never';"
+	"COMMENT ON COLUMN pages.weight IS 'Importance; NULL: 1, which is usual';"
+	"COMMENT ON COLUMN pages.capture IS 'captures.id of the newest good copy; NULL: none';"
+	"COMMENT ON COLUMN pages.captured IS 'Time of its last capture; NULL: none';"
+	"COMMENT ON COLUMN pages.found IS 'Cycle in which discovery added it; NULL: the user did';"
+	"COMMENT ON COLUMN pages.touched IS 'When somebody said that it changed; NULL: a visit has looked since';",
 	[0] =
 	"CREATE TABLE shards (shard int PRIMARY KEY, batch bigint NOT NULL DEFAULT 0,"
 	" token bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0,"

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "repo/wire/link.h"
 
-#define PG_SCHEMA 5             /* version of the tables */
+#define PG_SCHEMA 6             /* version of the tables */
 
 extern const char pg_schema_fleet[];    /* schema_fleet.c: the tables of the ledger */
 
