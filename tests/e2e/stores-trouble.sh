@@ -76,5 +76,11 @@ sql 'DROP FUNCTION full_disk CASCADE'
 cycle patience=60 || fail "the cycle does not go on"
 is resumed True; is complete True; is downloads $pages
 once; whole 3 4
+
+# a counter of ids that lags behind, as `copy` of older programs left it, and what came of that
+sql "UPDATE drawn SET captures = 3; UPDATE captures SET id = 2 WHERE id = 1"
+expect 1 $f -C r --store "$(store patience=60)" check
+grep -q 'row 4: its id is higher than any that was given out (3)' out || fail "higher ids: $(cat out)"
+grep -q 'row 2: so many captures have this id (2)' out || fail "ids given twice: $(cat out)"
 sql "SET client_min_messages = warning; DROP SCHEMA $schema CASCADE"
 echo ok

@@ -55,6 +55,9 @@ int pg_check(struct store *base, store_problem_each *each, void *arg, struct err
 		  .what = "names a text of words that is not there" } },
 		{ PG_CHECK_FILES, { .table = "captures",
 		  .what = "names an archive file that is not there" } },
+		{ PG_CHECK_DRAWN, { .table = "captures",
+		  .what = "its id is higher than any that was given out" } },
+		{ PG_CHECK_TWICE, { .table = "captures", .what = "so many captures have this id" } },
 		{ PG_CHECK_ROUNDS, { .table = "rounds", .what = "is of a cycle that is not there" } },
 		{ PG_CHECK_LEASES, { .table = "leases", .what = "is of a cycle that is not there" } },
 	};

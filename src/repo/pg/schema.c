@@ -59,6 +59,9 @@ static const char *const migrations[PG_SCHEMA] = {
 	" ALTER notifier DROP NOT NULL, ALTER notifier TYPE bigint USING nullif(notifier, 0),"
 	" ALTER weight DROP NOT NULL, ALTER weight TYPE double precision USING nullif(weight, 1),"
 	" ALTER captured DROP NOT NULL, ALTER captured TYPE bigint USING nullif(captured, -9223372036854775808);"
+	/* `copy` of older programs left this at 0, so that ids were given twice */
+	"UPDATE drawn d SET captures = greatest(captures, (SELECT max(id) FROM captures c WHERE c.shard"
+	" = d.shard));"
 	"COMMENT ON TABLE pages IS 'Pages that are kept fresh. Times are Unix seconds: to_timestamp(). NULL: 0 (weight: 1), for a time never';"
 	"COMMENT ON COLUMN pages.weight IS 'Importance; NULL: 1, which is usual';"
 	"COMMENT ON COLUMN pages.capture IS 'captures.id of the newest good copy; NULL: none';"

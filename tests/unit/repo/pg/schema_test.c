@@ -188,6 +188,10 @@ static void test_older_tables(void **state)
 	                   "20, 21, 2, 'g', 4, 25, 26)"));
 	assert_true(pg_sql(url, "INSERT INTO sent (shard, token, cycle, place, page, reason, read) SELECT "
 	                   "0, n, 3, n, 10 - n, 1, n % 2 = 0 FROM generate_series(1, 5) AS n"));
+	/* captures that a copy brought, and whose ids it did not draw */
+	assert_true(pg_sql(url, "CREATE TABLE captures_2026 PARTITION OF captures FOR VALUES FROM (0) TO "
+	                   "(9000000000); INSERT INTO captures (shard, id, page, time, status, revisit) "
+	                   "VALUES (0, 77, 0, 1, 200, false)"));
 	/* the second statement of the step fails: the first is undone, too */
 	assert_true(pg_sql(url, "ALTER TABLE pages ADD COLUMN notifier int"));
 	assert_int_equal(pg_schema_check(&l, true, &err), E_STORE);
@@ -211,6 +215,7 @@ static void test_older_tables(void **state)
 	                       "state = 0 AND care = 0"), 10);
 	assert_int_equal(count(&l, "SELECT count(*) FROM pages p WHERE p::text = "
 	                       "'(0,10,10,u,11,12,13,14,15,16,1,18,19,20,21,2,g,4,25,26,,)'"), 1);
+	assert_int_equal(count(&l, "SELECT captures FROM drawn WHERE shard = 0"), 77);
 	/* the journal of a cycle that was interrupted is still there: a row for each write */
 	assert_int_equal(count(&l, "SELECT count(*) FROM sent WHERE cycle = '{3}' AND place = "
 	                       "ARRAY[token] AND page = ARRAY[10 - token] AND read[1] = "
