@@ -126,7 +126,8 @@ enum right access_judge(struct access *a, struct http_request *r, const char **r
 
 const char *access_peer(const struct serve *s, struct http_request *r)
 {
-	const char *forwarded = s->opts.behind_proxy ? http_header(r, "X-Forwarded-For") : NULL;
+	/* some proxies add to the header that came, others add a header */
+	const char *forwarded = s->opts.behind_proxy ? http_header_last(r, "X-Forwarded-For") : NULL;
 	const char *last = forwarded ? strrchr(forwarded, ',') : NULL;
 
 	if (!forwarded)

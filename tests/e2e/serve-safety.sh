@@ -89,9 +89,9 @@ for head, body in ((b"Content-Length : 5\r\n", b"hello"), (b" Content-Length: 5\
     # whatever a proxy took for the body must never be a request of its own
     got = raw_all(base + head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
     assert set(re.findall(rb"HTTP/1.1 (\d+)", got)) <= {b"400", b"413"}, (head, body, got)
-# a line that goes on with a blank, where it would matter; chunks in HTTP/1.0
+# a line that goes on with a blank, where it would matter; one that a proxy might end; chunks in HTTP/1.0
 for head, body in ((b"Transfer-Encoding:\r\n chunked\r\n", b"0\r\n\r\n"), (b"Content-Length:\r\n 5\r\n", b"hello"), (b"Content-Length: 1\r\n 5\r\n", b"hello"), (b"X: y\r\n Content-Length: 5\r\n", b"hello"),
-                   (b"X: y\r\nTransfer-Encoding:\r\n\tchunked\r\n", b"0\r\n\r\n")):
+                   (b"X: y\r\nTransfer-Encoding:\r\n\tchunked\r\n", b"0\r\n\r\n"), (b"X: y\rContent-Length: 5\r\n", b"hello"), (b"X: \x0b\r\n", b"")):
     got = raw_all(base + head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
     assert set(re.findall(rb"HTTP/1.1 (\d+)", got)) <= {b"400"}, (head, got)
 got = raw_all(b"POST /v1/tell HTTP/1.0\r\nHost: %s\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % (at.encode(), at.encode()))
@@ -195,6 +195,24 @@ for i in range(40):
 assert codes[0] == 200 and 429 in codes, codes
 PY
 stop_service
+# a proxy's word is the last one, whether it adds to the header that came or adds a header
+"$f" -C crawl token add proxied >proxied 2>/dev/null
+start_service crawl --rate 1 --behind-proxy
+python3 - "$api" "$(cat proxied)" <<'PY' || fail "clients of a proxy say who they are"
+import http.client, sys, urllib.parse
+def ask(*forwarded):
+    c = http.client.HTTPConnection(urllib.parse.urlsplit(sys.argv[1]).netloc, timeout=60)
+    c.putrequest("GET", "/healthz")
+    for f in forwarded: c.putheader("X-Forwarded-For", f)
+    c.endheaders()
+    return c.getresponse().status
+for form in (lambda i: ("10.0.0.%d" % i, "192.0.2.1"), lambda i: ("10.0.0.%d, 192.0.2.2" % i,)):
+    codes = [ask(*form(i)) for i in range(200)]
+    assert codes[0] == 200 and 429 in codes, codes
+assert ask("192.0.2.1", "192.0.2.3") == 200
+PY
+stop_service
+"$f" -C crawl token remove proxied
 
 # ---- tokens ----
 for right in read lease admin; do "$f" -C crawl token add "t-$right" --right $right >$right 2>/dev/null; done

@@ -88,8 +88,9 @@ void http_counts(struct http *h, struct http_counts *ret);
 
 /* A header of the request, or NULL; lives as long as the request. */
 const char *http_header(const struct http_request *r, const char *name);
-/* How often it is there. */
+/* How often it is there; the last of them. */
 unsigned http_header_count(const struct http_request *r, const char *name);
+const char *http_header_last(const struct http_request *r, const char *name);
 /* The value of a cookie, or NULL; allocated in r->keep. */
 const char *http_cookie(struct http_request *r, const char *name);
 

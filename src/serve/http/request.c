@@ -13,7 +13,7 @@ const char *http_header(const struct http_request *r, const char *name)
 	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
 }
 
-struct counting { const char *name; unsigned n; };
+struct counting { const char *name, *last; unsigned n; };
 
 static enum MHD_Result count_one(void *arg, enum MHD_ValueKind kind, const char *key,
                                  const char *value)
@@ -21,17 +21,29 @@ static enum MHD_Result count_one(void *arg, enum MHD_ValueKind kind, const char 
 	struct counting *c = arg;
 
 	(void)kind;
-	(void)value;
-	c->n += !strcasecmp(key, c->name);
+	if (!strcasecmp(key, c->name)) {
+		c->n++;
+		c->last = value;
+	}
 	return MHD_YES;
+}
+
+static struct counting count(const struct http_request *r, const char *name)
+{
+	struct counting c = { .name = name };
+
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_one, &c);
+	return c;
 }
 
 unsigned http_header_count(const struct http_request *r, const char *name)
 {
-	struct counting c = { name, 0 };
+	return count(r, name).n;
+}
 
-	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_one, &c);
-	return c.n;
+const char *http_header_last(const struct http_request *r, const char *name)
+{
+	return count(r, name).last;
 }
 
 const char *http_cookie(struct http_request *r, const char *name)
@@ -50,18 +62,30 @@ static bool goes_on(const char *key, const char *name)
 	return !strncasecmp(key, name, size) && key[size];
 }
 
-/* A name with a blank before its colon is none to us, and may be one to a proxy. */
-static enum MHD_Result check_name(void *arg, enum MHD_ValueKind kind, const char *key,
-                                  const char *value)
+static bool has_controls(const char *s)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 127)
+			return true;
+	return false;
+}
+
+/* A name with a blank before its colon is none to us, and may be one to a proxy; a carriage return
+ * by itself is a byte of the value to us, and may end the line to a proxy. */
+static enum MHD_Result check_header(void *arg, enum MHD_ValueKind kind, const char *key,
+                                    const char *value)
 {
 	static const char token[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 	                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const char **why = arg;
 
 	(void)kind;
-	(void)value;
-	*(bool *)arg &= *key && !key[strspn(key, token)] && !goes_on(key, "Content-Length") &&
-	                !goes_on(key, "Transfer-Encoding");
-	return MHD_YES;
+	if (!*key || key[strspn(key, token)] || goes_on(key, "Content-Length") ||
+	    goes_on(key, "Transfer-Encoding"))
+		*why = "a header has no proper name";
+	else if (value && has_controls(value))
+		*why = "a header has a control character";
+	return *why ? MHD_NO : MHD_YES;
 }
 
 const char *request_ambiguous(const struct http_request *r, const char *version)
@@ -69,11 +93,11 @@ const char *request_ambiguous(const struct http_request *r, const char *version)
 	const char *coding = http_header(r, "Transfer-Encoding");
 	const char *length = http_header(r, "Content-Length");
 	unsigned lengths = http_header_count(r, "Content-Length");
-	bool named = true;
+	const char *why = NULL;
 
-	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, check_name, &named);
-	if (!named)
-		return "a header has no proper name";
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, check_header, &why);
+	if (why)
+		return why;
 	if (length && (!*length || length[strspn(length, "0123456789")]))
 		return "Content-Length: a number, please";
 	if (lengths > 1 || http_header_count(r, "Transfer-Encoding") > 1 || (lengths && coding))
