@@ -92,8 +92,6 @@ static void admit(void *arg, struct http_request *r, struct http_answer *a)
 static bool fleet_refuses(struct call *c)
 {
 	static const struct { const char *path, *method, *why; } no[] = {
-		{ "/v1/webhooks", NULL, "webhooks are of one shard (`freshet serve --shard K`); /v1/changes has "
-		  "the changes of all shards, with one cursor" },
 		{ "/v1/cycles", "POST", "the cycles of a fleet are begun by its workers (`freshet work`), when "
 		  "they are due" },
 		{ "/v1/cycles/current", "DELETE", "the cycles of a fleet end by themselves; stop its workers" },
@@ -103,7 +101,7 @@ static bool fleet_refuses(struct call *c)
 
 	for (size_t i = 0; i < sizeof no / sizeof *no; i++)
 		if (!strncmp(c->route->path, no[i].path, strlen(no[i].path)) &&
-		    (!no[i].method || !strcmp(c->route->method, no[i].method))) {
+		    !strcmp(c->route->method, no[i].method)) {
 			http_problem(c->answer, 409, "%s", no[i].why);
 			return true;
 		}
@@ -295,7 +293,7 @@ int serve_run(const struct serve_opts *opts, struct err *err)
 	rc = desk_open(&s.desk, &s, err);
 	if (rc == 0)
 		rc = hub_start(&s.hub, &s, err);
-	if (rc == 0 && !s.fleet)
+	if (rc == 0)
 		rc = webhooks_start(&s.webhooks, &s, err);
 	if (rc == 0)
 		rc = start(&s, listener, err);

@@ -28,7 +28,7 @@ struct serve {
 	struct desk *desk;
 	struct jobs *jobs;
 	struct hub *hub;
-	struct webhooks *webhooks;      /* NULL over a fleet */
+	struct webhooks *webhooks;
 	struct serve_fleet *fleet;      /* all its shards; NULL: there is one store */
 };
 

@@ -95,15 +95,15 @@ static int keep_new(struct webhooks *w, struct hook *h, const char *since, struc
 	if (rc == 0 && w->hooks.v.n == HOOKS_MAX)
 		rc = err_set(err, E_BUSY, "there are %d webhooks already: remove one first", HOOKS_MAX);
 	if (rc == 0)
-		rc = feed_new(&f, (struct feed_from){ .store = w->store }, since, 0, err);
+		rc = feed_new(&f, webhooks_feed(w), since, 0, err);
 	if (rc < 0)
 		return rc;
 	buf_init(&at, BUF_NO_LIMIT);
 	feed_cursor(f, &at);
-	snprintf(h->cursor, sizeof h->cursor, "%s", buf_text(&at));
+	h->cursor = mem_strdup(buf_text(&at));
 	buf_release(&at);
 	feed_free(f);
-	rc = hook_put(h, w->store, false, err);
+	rc = hook_add(h, w->place, err);
 	if (rc < 0)
 		return rc;
 	vec_push(&w->hooks.v, *h);
@@ -183,7 +183,7 @@ void route_webhook_again(struct call *c)
 		h->fails = 0;
 		w->progress.v[i].due = 0;
 		w->progress.v[i].look = true;
-		rc = hook_put(h, w->store, true, &err);
+		rc = hook_put(h, NULL, w->place, &err);
 		cli_json_schema(&c->j, "webhook-again");
 		print_hook(&c->j, h, &w->progress.v[i]);
 		cli_json_end(&c->j);
@@ -204,7 +204,7 @@ void route_webhook_remove(struct call *c)
 	int rc = 0;
 
 	pthread_mutex_lock(&w->lock);
-	if (find(c, &i) && (rc = hook_remove(w->hooks.v.v[i].id, w->store, &err)) == 0)
+	if (find(c, &i) && (rc = hook_remove(w->hooks.v.v[i].id, w->place, &err)) == 0)
 		webhooks_forget(w, i);
 	pthread_mutex_unlock(&w->lock);
 	if (rc < 0) {

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 
 #define STATE_PREFIX "webhook."
+#define STATE_OF_FLEET "webhooks"
+#define LINES 5                         /* of one, without its ID */
 
 static void hex(const unsigned char *bytes, size_t n, char *out)
 {
@@ -25,7 +27,8 @@ static void name_of(uint64_t id, char ret[32])
 void hook_release(struct hook *h)
 {
 	free(h->url);
-	h->url = NULL;
+	free(h->cursor);
+	h->url = h->cursor = NULL;
 }
 
 void hooks_release(struct hooks *h)
@@ -35,24 +38,37 @@ void hooks_release(struct hooks *h)
 	vec_release(&h->v);
 }
 
-static bool read_hook(struct hook *h, const char *id, char *text)
+/* ---- as text ---- */
+
+static bool read_hook(struct hook *h, const char *id, char *const line[LINES])
 {
-	char *line[5] = { NULL }, *end;
+	char *end;
 	long long made;
 
-	for (int i = 0; i < 5; i++)
-		line[i] = strsep(&text, "\n");
 	h->id = strtoull(id, &end, 16);
-	if (!h->id || *end || !line[4] || !*line[0] || strlen(line[0]) > HOOK_URL_MAX ||
-	    strlen(line[1]) != 64 || strlen(line[2]) > HOOK_CURSOR_MAX ||
-	    sscanf(line[3], "%lld %u %u", &made, &h->tries, &h->fails) != 3)
+	if (!h->id || *end || !line[LINES - 1] || !*line[0] || strlen(line[0]) > HOOK_URL_MAX ||
+	    strlen(line[1]) != 64 || sscanf(line[3], "%lld %u %u", &made, &h->tries, &h->fails) != 3)
 		return false;
 	h->made = made;
 	h->url = mem_strdup(line[0]);
 	snprintf(h->secret, sizeof h->secret, "%s", line[1]);
-	snprintf(h->cursor, sizeof h->cursor, "%s", line[2]);
+	h->cursor = mem_strdup(line[2]);
 	snprintf(h->why, sizeof h->why, "%s", line[4]);
 	return true;
+}
+
+static void write_hook(const struct hook *h, struct buf *out)
+{
+	buf_printf(out, "%s\n%s\n%s\n%lld %u %u\n%s", h->url, h->secret, h->cursor,
+	           (long long)h->made, h->tries, h->fails, h->why);
+}
+
+/* Lines that begin at *rest; false: there is none more. */
+static bool take_lines(char **rest, char *line[], int n)
+{
+	for (int i = 0; i < n; i++)
+		line[i] = strsep(rest, "\n");
+	return line[n - 1];
 }
 
 static int see_state(void *arg, const char *key, const char *value, struct err *err)
@@ -60,13 +76,14 @@ static int see_state(void *arg, const char *key, const char *value, struct err *
 	struct hooks *hooks = arg;
 	size_t prefix = strlen(STATE_PREFIX);
 	struct hook h = { 0 };
-	char *text;
+	char *line[LINES], *text, *rest;
 	bool ok;
 
 	if (strncmp(key, STATE_PREFIX, prefix))
 		return 0;
-	text = mem_strdup(value);
-	ok = hooks->v.n < HOOKS_MAX && read_hook(&h, key + prefix, text);
+	text = rest = mem_strdup(value);
+	ok = hooks->v.n < HOOKS_MAX && take_lines(&rest, line, LINES) &&
+	     read_hook(&h, key + prefix, line);
 	free(text);
 	if (!ok)
 		return err_set(err, E_STORE, "the webhook %.40s cannot be read", key);
@@ -74,9 +91,38 @@ static int see_state(void *arg, const char *key, const char *value, struct err *
 	return 0;
 }
 
-int hooks_load(struct hooks *h, struct store *s, struct err *err)
+/* *ret: as it is stored, or NULL; the caller frees it. */
+static int load_fleet(struct hooks *h, struct fleet *fleet, char **ret, struct err *err)
 {
-	return store_states(s, STORE_OF_SHARD, see_state, h, err);
+	char *line[LINES + 1], *text, *rest;
+	int rc = fleet_state_get(fleet, STATE_OF_FLEET, ret, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = 0;
+	text = rest = mem_strdup(*ret);
+	while (rc == 0 && take_lines(&rest, line, LINES + 1)) {
+		struct hook one = { 0 };
+
+		if (h->v.n == HOOKS_MAX || !read_hook(&one, line[0], line + 1))
+			rc = err_set(err, E_STORE, "the webhooks of the fleet cannot be read");
+		else
+			vec_push(&h->v, one);
+	}
+	free(text);
+	return rc;
+}
+
+int hooks_load(struct hooks *h, struct hooks_place at, struct err *err)
+{
+	char *stored = NULL;
+	int rc;
+
+	if (!at.fleet)
+		return store_states(at.store, STORE_OF_SHARD, see_state, h, err);
+	rc = load_fleet(h, at.fleet, &stored, err);
+	free(stored);
+	return rc;
 }
 
 int hook_draw(struct hook *h, struct err *err)
@@ -91,47 +137,121 @@ int hook_draw(struct hook *h, struct err *err)
 	return 0;
 }
 
-static int put(struct store *s, const char *key, const char *value, bool known, struct err *err)
+/* ---- one is changed ---- */
+
+/* What becomes of the one with this ID: `now`, or nothing.  was: its cursor; NULL: whatever it is. */
+struct edit { uint64_t id; const struct hook *now; const char *was; bool adds; };
+
+static size_t index_of(const struct hooks *h, uint64_t id)
 {
-	char *kept = NULL;
-	int rc = store_begin(s, err), found = 1;
+	size_t i = 0;
+
+	while (i < h->v.n && h->v.v[i].id != id)
+		i++;
+	return i;
+}
+
+/* 1: it is to be done; 0: it is not there, or has another cursor. */
+static int check(const struct hooks *h, const struct edit *e, struct err *err)
+{
+	size_t i = index_of(h, e->id);
+
+	if (e->adds && i == h->v.n && h->v.n == HOOKS_MAX)
+		return err_set(err, E_BUSY, "there are %d webhooks already: remove one first", HOOKS_MAX);
+	return e->adds || (i < h->v.n && (!e->was || !strcmp(e->was, h->v.v[i].cursor)));
+}
+
+/* Of a store only its own row is read: the caller knows how many there are. */
+static int edit_store(const struct edit *e, struct store *s, struct err *err)
+{
+	struct hooks one = { 0 };
+	char *kept = NULL, key[32];
+	struct buf text;
+	int rc = store_begin(s, err), found = 0;
 
 	if (rc < 0)
 		return rc;
-	if (known)
-		rc = found = store_state_get(s, STORE_OF_SHARD, key, &kept, err);
-	free(kept);
-	if (rc >= 0 && found)
-		rc = store_state_put(s, STORE_OF_SHARD, key, value, err);
+	name_of(e->id, key);
+	buf_init(&text, BUF_NO_LIMIT);
+	if (e->now)
+		write_hook(e->now, &text);
+	rc = store_state_get(s, STORE_OF_SHARD, key, &kept, err);
+	if (rc > 0)
+		rc = see_state(&one, key, kept, err);
+	if (rc == 0)
+		rc = found = check(&one, e, err);
+	if (rc > 0)
+		rc = store_state_put(s, STORE_OF_SHARD, key, e->now ? buf_text(&text) : NULL, err);
 	if (rc == 0 && found)
 		rc = store_commit(s, err);
 	else
 		store_rollback(s);
+	hooks_release(&one);
+	buf_release(&text);
+	free(kept);
 	return rc < 0 ? rc : found;
 }
 
-int hook_put(const struct hook *h, struct store *s, bool known, struct err *err)
+static void write_all(const struct hooks *h, const struct edit *e, struct buf *out)
 {
-	struct buf text;
-	char key[32];
-	int rc;
+	bool there = false;
 
-	name_of(h->id, key);
-	buf_init(&text, BUF_NO_LIMIT);
-	buf_printf(&text, "%s\n%s\n%s\n%lld %u %u\n%s", h->url, h->secret, h->cursor,
-	           (long long)h->made, h->tries, h->fails, h->why);
-	rc = put(s, key, buf_text(&text), known, err);
-	buf_release(&text);
+	for (size_t i = 0; i < h->v.n + 1; i++) {
+		bool here = i < h->v.n && h->v.v[i].id == e->id, last = i == h->v.n;
+		const struct hook *one = here || (last && !there) ? e->now : last ? NULL : &h->v.v[i];
+
+		there |= here;
+		if (!one)
+			continue;
+		buf_printf(out, "%s%016" PRIx64 "\n", out->size ? "\n" : "", one->id);
+		write_hook(one, out);
+	}
+}
+
+static int edit_fleet(const struct edit *e, struct fleet *fleet, struct err *err)
+{
+	int rc = 1;
+
+	for (bool done = false; rc > 0 && !done;) {     /* until nobody writes between */
+		struct hooks all = { 0 };
+		struct buf text;
+		char *stored = NULL;
+
+		buf_init(&text, BUF_NO_LIMIT);
+		rc = load_fleet(&all, fleet, &stored, err);
+		if (rc == 0 && (rc = check(&all, e, err)) > 0) {
+			write_all(&all, e, &text);
+			rc = fleet_state_swap(fleet, STATE_OF_FLEET, stored, text.size ? buf_text(&text) : NULL,
+			                      err);
+			done = rc > 0;
+			rc = rc == 0 ? 1 : rc;
+		}
+		hooks_release(&all);
+		buf_release(&text);
+		free(stored);
+	}
 	return rc;
 }
 
-int hook_remove(uint64_t id, struct store *s, struct err *err)
+static int edit(const struct edit *e, struct hooks_place at, struct err *err)
 {
-	char key[32];
-	int rc;
+	return at.fleet ? edit_fleet(e, at.fleet, err) : edit_store(e, at.store, err);
+}
 
-	name_of(id, key);
-	rc = put(s, key, NULL, false, err);
+int hook_add(const struct hook *h, struct hooks_place at, struct err *err)
+{
+	return edit(&(struct edit){ .id = h->id, .now = h, .adds = true }, at, err);
+}
+
+int hook_put(const struct hook *h, const char *was, struct hooks_place at, struct err *err)
+{
+	return edit(&(struct edit){ .id = h->id, .now = h, .was = was }, at, err);
+}
+
+int hook_remove(uint64_t id, struct hooks_place at, struct err *err)
+{
+	int rc = edit(&(struct edit){ .id = id }, at, err);
+
 	return rc < 0 ? rc : 0;
 }
 
