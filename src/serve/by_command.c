@@ -201,7 +201,9 @@ static int page_store(struct call *c, int32_t shard, bool by_url, struct store *
 		return serve_store(c->serve, STORE_READ, ret, err);
 	if (by_url)
 		rc = serve_fleet_find(f, c->args[0], &shard, err);
-	if (rc == 0 && shard < 0)
+	else if ((rc = serve_fleet_has(f, shard, err)) >= 0)
+		shard = rc ? shard : -1;
+	if (rc >= 0 && shard < 0)
 		rc = err_set(err, E_FAIL, "%.200s: is neither a URL nor SHARD.NUMBER of a page", c->args[0]);
 	return rc < 0 ? rc : serve_fleet_store(f, shard, ret, err);
 }

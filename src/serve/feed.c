@@ -24,7 +24,7 @@ static int place_of(struct change_cursor *ret, struct store *s, const char *text
 	       change_cursor_read(ret, s, text, err);
 }
 
-/* Each shard by itself: behind all, or before the newest. */
+/* Each shard by itself: behind all, or before the newest, or as the text says. */
 static int places_of(struct change_place *at, struct serve_fleet *fleet, const char *text,
                      int64_t last, struct err *err)
 {
@@ -38,12 +38,15 @@ static int places_of(struct change_place *at, struct serve_fleet *fleet, const c
 		rc = serve_fleet_shards(fleet, &list, &n, err);
 	if (rc == 0)
 		rc = change_place_read(at, epoch, (uint32_t)n, each ? NULL : text, err);
-	for (size_t i = 0; i < n && rc == 0 && each; i++) {
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		struct change_cursor *c = &at->at.v[i];
 		struct store *s = NULL;
 
+		if (!each && !c->cycle)
+			continue;
 		rc = serve_fleet_store(fleet, list[i].shard, &s, err);
 		if (rc == 0)
-			rc = place_of(&at->at.v[i], s, text, last, err);
+			rc = each ? place_of(c, s, text, last, err) : change_cursor_check(c, s, err);
 		store_close(s);
 	}
 	free(list);

@@ -104,7 +104,12 @@ python3 walk.py "$api" > got || fail "pages"
 sql "select url from pages" | LC_ALL=C sort | cmp -s - got || fail "pages: $(cat got)"
 get /v1/pages/http%3A%2F%2Fh5.example%2Fp2 > out
 grep -q 'http://h5.example/p2' out || fail "$(cat out)"
-[ "$(curl -s -o out -w '%{http_code}' "$api/v1/pages/7")" = 404 ] || fail "a number without its shard"
+for p in pages/7 pages/7.0 pages/0.99999999999999999999 pages/65536.0; do
+	[ "$(curl -s -o out -w '%{http_code}' "$api/v1/$p")" = 404 ] || fail "$p: a page without its shard: $(cat out)"
+done
+for c in -1.-1 0.-1 %200.1 0.1x 0.99999999999; do
+	[ "$(curl -s -o out -w '%{http_code}' "$api/v1/pages?cursor=$c")" = 400 ] || fail "cursor $c: $(cat out)"
+done
 get /metrics > out
 grep -q "^freshet_pages $n\$" out && grep -q '^freshet_shards 4$' out || fail "$(cat out)"
 get /v1/status > out; python3 -c 'import json; assert json.load(open("out"))["schema"]' || fail "status: $(cat out)"
@@ -125,6 +130,11 @@ while True:
     d = json.load(urllib.request.urlopen(sys.argv[1] + "/v1/changes?limit=2&since=" + d["next"]))
 print(n)' "$api" > got
 [ "$(cat got)" = "$(wc -l < expected)" ] || fail "changes: $(cat got)"
+# a cursor that is ahead of a shard, as after a restore, would miss what comes
+ahead=$(get '/v1/changes?since=now' | python3 -c 'import json, sys; c = json.load(sys.stdin)["next"].split("."); c[3] = "4000000000-1"; print(".".join(c))')
+for accept in application/json text/event-stream; do
+	[ "$(curl -s -m 20 -o out -w '%{http_code}' -H "Accept: $accept" "$api/v1/changes?since=$ahead")" = 410 ] || fail "cursor $ahead: $(cat out)"
+done
 # nothing is leased, and what a fleet does not do is said
 [ "$(curl -s -o out -w '%{http_code}' "$api/v1/lease" -d '{}')" = 409 ] && grep -q -- --take out || fail "$(cat out)"
 for p in cycles replays; do

@@ -22,12 +22,22 @@ static int last_cycle(void *arg, const struct store_cycle *c, struct err *err)
 	return 0;
 }
 
+int change_cursor_check(const struct change_cursor *c, struct store *s, struct err *err)
+{
+	uint32_t last = 0;
+	int rc = store_cycles(s, STORE_NEWEST, last_cycle, &last, err);
+
+	if (rc == 0 && c->cycle > last)
+		rc = err_set(err, E_GONE, "the cursor is ahead of this repository: it is of another, "
+		             "or of a later state; begin without one");
+	return rc;
+}
+
 int change_cursor_read(struct change_cursor *ret, struct store *s, const char *text,
                        struct err *err)
 {
 	struct change_cursor c = { 0, 0 };
 	char again[CHANGE_CURSOR_SIZE] = "";
-	uint32_t last = 0;
 	int rc;
 
 	if (!text) {
@@ -38,10 +48,7 @@ int change_cursor_read(struct change_cursor *ret, struct store *s, const char *t
 		change_cursor_write(&c, again);
 	if (!again[0] || strcmp(again, text))
 		return err_set(err, E_USAGE, "this is no cursor of changes");
-	rc = store_cycles(s, STORE_NEWEST, last_cycle, &last, err);
-	if (rc == 0 && c.cycle > last)
-		rc = err_set(err, E_GONE, "the cursor is ahead of this repository: it is of another, "
-		             "or of a later state; begin without one");
+	rc = change_cursor_check(&c, s, err);
 	if (rc == 0)
 		*ret = c;
 	return rc;

@@ -20,6 +20,8 @@ void change_cursor_write(const struct change_cursor *c, char out[CHANGE_CURSOR_S
  * a restore. */
 MUST_CHECK int change_cursor_read(struct change_cursor *ret, struct store *s, const char *text,
                                   struct err *err);
+/* Can it be one of this store's?  E_GONE: it is ahead. */
+MUST_CHECK int change_cursor_check(const struct change_cursor *c, struct store *s, struct err *err);
 /* Behind everything that there is. */
 MUST_CHECK int change_cursor_end(struct change_cursor *ret, struct store *s, struct err *err);
 /* So that the newest `n` changes, at most CHANGE_LAST_MAX, stand behind it. */

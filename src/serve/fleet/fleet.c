@@ -159,6 +159,19 @@ int serve_fleet_cycle(struct serve_fleet *f, struct fleet_cycle *ret, size_t *re
 	return rc;
 }
 
+int serve_fleet_has(struct serve_fleet *f, int32_t shard, struct err *err)
+{
+	struct fleet_shard *list = NULL;
+	size_t n = 0;
+	int rc = fleet_shards(f->ledger, &list, &n, err);
+	bool has = false;
+
+	for (size_t i = 0; i < n; i++)
+		has |= list[i].shard == shard;
+	free(list);
+	return rc < 0 ? rc : has;
+}
+
 int serve_fleet_find(struct serve_fleet *f, const char *url, int32_t *ret, struct err *err)
 {
 	struct fleet_shard *list = NULL;
