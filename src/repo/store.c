@@ -89,14 +89,13 @@ int store_begin(struct store *s, struct err *err)
 	return rc;
 }
 
-bool store_is_far(const struct store *s) { return s->ops->copies_get != NULL; }
+bool store_is_far(const struct store *s) { return s->ops->far; }
 
 int store_foresee(struct store *s, const struct store_ahead *want, struct err *err)
 {
-	if (!store_is_far(s))
-		return 0;
-	return s->gathering ? ahead_read(s, &s->gather->ahead, want, err) :
-	       s->ops->foresee(s, want, err);
+	if (s->gathering)
+		return ahead_read(s, &s->gather->ahead, want, err);
+	return s->ops->foresee ? s->ops->foresee(s, want, err) : 0;
 }
 
 void store_waiting(struct store *s, store_waiting_each *each, void *arg)

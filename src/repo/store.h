@@ -82,10 +82,10 @@ MUST_CHECK int store_write(struct store *s, struct err *err);
 
 /* Is each read of a row a round trip to another machine? */
 bool store_is_far(const struct store *s);
-/* What will be read soon: if the store is far, read all this at once and remember it; else do nothing.  After
- * store_gather() a page is remembered until a change of it is written, and is as it was at the
- * batch before or later.  In a batch pages and their newest copies are remembered to its end;
- * sites and origins are not looked at. */
+/* What will be read soon: read all this at once and remember it.  After store_gather() a page
+ * is remembered until a change of it is written, and is as it was at the batch before or later.
+ * In a batch, where only a store that is far does anything, pages and their newest copies are
+ * remembered to its end; sites and origins are not looked at. */
 MUST_CHECK int store_foresee(struct store *s, const struct store_ahead *want, struct err *err);
 
 /* ---- pages ---- */

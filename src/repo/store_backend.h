@@ -15,6 +15,7 @@
 
 struct store_ops {
 	const char *name;               /* "sqlite" */
+	bool far;                       /* store_is_far() */
 	bool (*takes)(const char *where);       /* is this text for this backend? */
 	int (*open)(struct store **ret, const char *where, enum store_mode, struct err *);
 	void (*close)(struct store *);
@@ -45,10 +46,10 @@ struct store_ops {
 	int (*capture_ids)(struct store *, uint32_t n, uint64_t *ret, struct err *);
 	int (*captures_get)(struct store *, const uint64_t *ids, size_t n, store_capture_each *,
 	                    void *, struct err *);
-	/* without links and terms; NULL: a read of one row is cheap (store_foresee()) */
+	/* without links and terms */
 	int (*copies_get)(struct store *, const uint64_t *ids, size_t n, store_capture_each *,
 	                  void *, struct err *);
-	/* in a batch: what will be read; NULL as above */
+	/* in a batch: what will be read; NULL: reads of single rows are cheap there */
 	int (*foresee)(struct store *, const struct store_ahead *, struct err *);
 	int (*captures_refresh)(struct store *, const struct store_headers *, size_t n,
 	                        struct err *);

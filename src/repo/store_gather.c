@@ -253,7 +253,9 @@ int gather_copy_get(struct store *s, struct gather *g, uint64_t id, store_captur
 	struct capture_reading r = { g, each, arg };
 	const struct store_capture *c = ahead_copy(&g->ahead, id);
 
-	return c ? see_capture(&r, c, err) : gather_captures_get(s, g, &id, 1, each, arg, err);
+	if (c || map_get(&g->capture_at, id) != MAP_NONE)
+		return c ? see_capture(&r, c, err) : gather_captures_get(s, g, &id, 1, each, arg, err);
+	return s->ops->copies_get(s, &id, 1, see_capture, &r, err);
 }
 
 int gather_hints_get(struct store *s, struct gather *g, const struct text *sites, size_t n,

@@ -179,7 +179,7 @@ int store_copy_get(struct store *s, uint64_t id, struct store_capture *ret, stru
 	struct got_capture g = { s, ret };
 
 	if (!s->gathering)
-		return store_captures_get(s, &id, 1, take_capture, &g, err);
+		return s->ops->copies_get(s, &id, 1, take_capture, &g, err);
 	return gather_copy_get(s, s->gather, id, take_capture, &g, err);
 }
 

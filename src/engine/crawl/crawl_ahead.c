@@ -4,8 +4,8 @@
  *
  * Of each page its row and its newest copy, of its site the trust in its dates and
  * validators; and of sites that are new in this run the robots.txt, which the fetcher wants
- * when the first page of an origin has its turn.  A store on this machine reads them one by
- * one, when they are wanted (store_foresee()).
+ * when the first page of an origin has its turn.  So a page is read once and not twice, and a
+ * store at network distance is asked once for many (store_foresee()).
  */
 #include "engine/crawl/crawl_inner.h"
 
@@ -47,8 +47,6 @@ int crawl_foresee(struct crawl *c, const uint32_t *leases, size_t n, struct err 
 	struct wanted w = { 0 };
 	int rc;
 
-	if (!store_is_far(c->store))
-		return 0;
 	for (size_t i = 0; i < n; i++)
 		want(c, engine_lease(&c->resumed->engine, leases[i])->offer.page, &w);
 	rc = store_foresee(c->store, &(struct store_ahead){

@@ -265,6 +265,7 @@ const struct store_ops store_pg_ops = {
 	.captures_put = pg_captures_put,
 	.capture_ids = pg_capture_ids,
 	.captures_get = pg_captures_get,
+	.far = true,
 	.copies_get = pg_copies_get,
 	.foresee = pg_foresee,
 	.captures_refresh = pg_captures_refresh,

@@ -297,21 +297,32 @@ static int scan(struct store_sqlite *s, sqlite3_stmt *q, store_capture_each *eac
 	return rc;
 }
 
+static int get(struct store_sqlite *s, enum sql how, const uint64_t *ids, size_t n,
+               store_capture_each *each, void *arg, struct err *err)
+{
+	bool began;
+	int rc = sql_reads_begin(s, n, &began, err);
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		sqlite3_stmt *q = sql_get(s, how, err);
+
+		if (q)
+			sqlite3_bind_int64(q, 1, (int64_t)ids[i]);
+		rc = q ? scan(s, q, each, arg, err) : E_STORE;
+	}
+	return sql_reads_end(s, began, rc, err);
+}
+
 int sqlite_captures_get(struct store *base, const uint64_t *ids, size_t n,
                         store_capture_each *each, void *arg, struct err *err)
 {
-	struct store_sqlite *s = self(base);
-	int rc = 0;
+	return get(self(base), SQL_CAPTURE_GET, ids, n, each, arg, err);
+}
 
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		sqlite3_stmt *q = sql_get(s, SQL_CAPTURE_GET, err);
-
-		if (!q)
-			return E_STORE;
-		sqlite3_bind_int64(q, 1, (int64_t)ids[i]);
-		rc = scan(s, q, each, arg, err);
-	}
-	return rc;
+int sqlite_copies_get(struct store *base, const uint64_t *ids, size_t n,
+                      store_capture_each *each, void *arg, struct err *err)
+{
+	return get(self(base), SQL_COPY_GET, ids, n, each, arg, err);
 }
 
 int sqlite_captures_refresh(struct store *base, const struct store_headers *rows, size_t n,

@@ -41,8 +41,10 @@ int sqlite_filter_check(struct store_sqlite *s, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	if (s->data_version != sqlite3_column_int64(q, 0))
+	if (s->data_version != sqlite3_column_int64(q, 0)) {
 		filter_drop(s);
+		s->base.others_wrote = true;
+	}
 	s->data_version = sqlite3_column_int64(q, 0);
 	sqlite3_reset(q);
 	return 0;

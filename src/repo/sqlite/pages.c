@@ -190,20 +190,21 @@ int sqlite_pages_get(struct store *base, const uint32_t *numbers, size_t n,
                      store_page_each *each, void *arg, struct err *err)
 {
 	struct store_sqlite *s = self(base);
-	int rc = 0;
+	bool began;
+	int rc = sql_reads_begin(s, n, &began, err);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		sqlite3_stmt *q = sql_get(s, SQL_PAGE_GET, err);
 		struct store_page p;
 
-		if (!q)
-			return E_STORE;
-		sqlite3_bind_int64(q, 1, (int64_t)numbers[i] + 1);
-		if ((rc = sql_step(s, q, err)) > 0 && (rc = read_page(s, q, &p, err)) == 0)
+		if (q)
+			sqlite3_bind_int64(q, 1, (int64_t)numbers[i] + 1);
+		rc = q ? sql_step(s, q, err) : E_STORE;
+		if (rc > 0 && (rc = read_page(s, q, &p, err)) == 0)
 			rc = each(arg, &p, err);
 		sqlite3_reset(q);
 	}
-	return rc;
+	return sql_reads_end(s, began, rc, err);
 }
 
 static void bind_if(sqlite3_stmt *q, int i, const struct store_page_change *c, unsigned bit,

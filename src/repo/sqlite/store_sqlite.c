@@ -101,6 +101,28 @@ int sql_execute(struct store_sqlite *s, const char *sql, struct err *err)
 	return 0;
 }
 
+int sql_reads_begin(struct store_sqlite *s, size_t n, bool *ret_began, struct err *err)
+{
+	sqlite3_stmt *q;
+	int rc = 0;
+
+	*ret_began = false;
+	if (n < 2 || !sqlite3_get_autocommit(s->db))
+		return 0;
+	q = sql_get(s, SQL_READ, err);
+	rc = q ? sql_run(s, q, err) : E_STORE;
+	*ret_began = rc == 0;
+	return rc;
+}
+
+int sql_reads_end(struct store_sqlite *s, bool began, int rc, struct err *err)
+{
+	sqlite3_stmt *q = began ? sql_get(s, SQL_COMMIT, err) : NULL;
+	int ended = !began ? 0 : q ? sql_run(s, q, rc < 0 ? &(struct err){ 0 } : err) : E_STORE;
+
+	return rc ? rc : ended;
+}
+
 static bool sqlite_takes(const char *where)
 {
 	return !strncmp(where, "sqlite:", 7);
@@ -186,6 +208,7 @@ static int sqlite_begin(struct store *base, struct err *err)
 	s->n_pages = (uint32_t)last;
 	s->past_raised = false;
 	s->ids.left = s->ids.drawn = 0;
+	s->last_visit = 0;
 	s->last_file_id = 0;            /* another program may have forgotten the file */
 	rc = sqlite_last_cycle(s, &s->newest_cycle, err);
 	return rc < 0 ? rc : sqlite_filter_check(s, err);
@@ -197,6 +220,7 @@ static int sqlite_commit(struct store *base, struct err *err)
 	sqlite3_stmt *q = sql_get(s, SQL_COMMIT, err);
 	int rc = q ? sqlite_ids_return(s, err) : E_STORE;
 
+	s->last_visit = 0;
 	if (rc == 0)
 		rc = sqlite_counts_write(s, err);
 	if (rc == 0)
@@ -215,7 +239,7 @@ static void sqlite_rollback(struct store *base)
 	s->in_batch = false;
 	s->more = (struct counted){ 0 };
 	s->ids.left = s->ids.drawn = 0;
-	s->last_file_id = 0;
+	s->last_visit = s->last_file_id = 0;
 }
 
 const struct store_ops store_sqlite_ops = {
@@ -241,6 +265,7 @@ const struct store_ops store_sqlite_ops = {
 	.captures_put = sqlite_captures_put,
 	.capture_ids = sqlite_capture_ids,
 	.captures_get = sqlite_captures_get,
+	.copies_get = sqlite_copies_get,
 	.captures_refresh = sqlite_captures_refresh,
 	.captures = sqlite_captures,
 	.captures_links = sqlite_captures_links,

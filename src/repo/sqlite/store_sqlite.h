@@ -33,6 +33,7 @@ struct store_sqlite {
 	uint32_t newest_cycle;          /* known while a batch is open, */
 	bool past_raised;               /* in it */
 	struct { uint64_t next; uint32_t left, drawn; } ids;    /* of captures, drawn in it */
+	int64_t last_visit;             /* id of the last one in it, if SQL gave that; or 0 */
 	bool frozen, reads_only;        /* a read transaction is open; reads_only: always */
 	/* Rows written since the table `counts` was: counts.c. */
 	struct counted { int64_t captures_new, captures_gone, visits, first, last; } more;
@@ -61,6 +62,10 @@ int sql_run(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 /* 1: a row; 0: done; negative: error. */
 int sql_step(struct store_sqlite *s, sqlite3_stmt *q, struct err *err);
 int sql_execute(struct store_sqlite *s, const char *sql, struct err *err);
+/* Reads between these two, more than one, share a transaction: each alone would lock the file
+ * and look for a new log, which is half of what it costs.  end: rc, or what ending gave. */
+int sql_reads_begin(struct store_sqlite *s, size_t n, bool *ret_began, struct err *err);
+int sql_reads_end(struct store_sqlite *s, bool began, int rc, struct err *err);
 int sql_error(struct store_sqlite *s, struct err *err);
 void sql_bind_text(sqlite3_stmt *q, int i, struct text t);      /* NULL if nothing */
 void sql_bind_real(sqlite3_stmt *q, int i, double v);           /* NULL if not a number */
@@ -143,6 +148,8 @@ int sqlite_captures_put(struct store *, struct store_capture *, size_t n,
                         enum store_second, uint8_t *ret, struct err *);
 int sqlite_ids_return(struct store_sqlite *s, struct err *err);
 int sqlite_capture_ids(struct store *, uint32_t n, uint64_t *ret, struct err *);
+int sqlite_copies_get(struct store *, const uint64_t *ids, size_t n, store_capture_each *,
+                      void *, struct err *);
 int sqlite_captures_get(struct store *, const uint64_t *ids, size_t n,
                         store_capture_each *, void *, struct err *);
 int sqlite_captures_refresh(struct store *, const struct store_headers *, size_t n,

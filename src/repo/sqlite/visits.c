@@ -42,9 +42,11 @@ static int add_visit(struct store_sqlite *s, const struct store_visit *v, struct
 	sqlite3_bind_int64(q, 10, (int64_t)v->capture);
 	/* Each cycle has its own range of ids, so imports cannot take an id that a
 	 * resumed cycle needs. */
-	if (v->order)           /* else SQL takes the next id of the cycle */
+	if (v->order)
 		sqlite3_bind_int64(q, 11, ((int64_t)v->cycle << 32) + v->order);
-	else
+	else if (s->last_visit && (s->last_visit + 1) >> 32 == v->cycle)
+		sqlite3_bind_int64(q, 11, s->last_visit + 1);
+	else                    /* SQL takes the next id of the cycle */
 		sqlite3_bind_null(q, 11);
 	sqlite3_bind_int64(q, 12, (int64_t)v->cycle << 32);
 	sqlite3_bind_int64(q, 13, ((int64_t)v->cycle + 1) << 32);
@@ -52,6 +54,8 @@ static int add_visit(struct store_sqlite *s, const struct store_visit *v, struct
 	sqlite3_bind_int64(q, 15, v->extra);
 	sqlite3_bind_int64(q, 16, v->place);
 	rc = sql_run(s, q, err);
+	/* in a batch nobody else writes, so the next of the cycle follows */
+	s->last_visit = s->in_batch && rc == 0 && !v->order ? sqlite3_last_insert_rowid(s->db) : 0;
 	s->more.visits += rc == 0;
 	return rc < 0 ? rc : note_past(s, v->cycle, err);
 }
@@ -78,6 +82,7 @@ int sqlite_visits_forget(struct store *base, const uint32_t *pages, size_t n, st
 			return E_STORE;
 		sqlite3_bind_int64(q, 1, pages[i]);
 		rc = sql_run(s, q, err);
+		s->last_visit = 0;
 		s->more.visits -= rc == 0 ? sqlite3_changes(s->db) : 0;
 	}
 	rc = rc < 0 || !n ? rc : note_past(s, 0, err);
