@@ -127,17 +127,20 @@ static void no_rules(struct fetch *f, struct origin *o)
 	o->rules = NULL;
 }
 
-/* False: the rules are large and max_rules is reached.  Rules of usual size are always
- * stored; otherwise servers with large ones could lock out all others. */
+/* False, with the reason: the rules are large and max_rules is reached, or they broke what read
+ * them.  Rules of usual size are always stored; otherwise servers with large ones could lock out
+ * all others. */
 static bool set_rules(struct fetch *f, struct origin *o, const char *data, size_t size,
-                      bool cut)
+                      bool cut, struct err *why)
 {
 	struct robots *rules = mem_zalloc(1, sizeof *rules);
 	size_t n;
+	int rc = robots_read(rules, data, size, cut, f->opt.robots_name, why);
 
-	robots_parse(rules, data, size, cut, f->opt.robots_name);
 	n = rules_size(rules);
-	if (n > RULES_ALWAYS && f->rules_held + n > f->opt.max_rules) {
+	if (rc == 0 && n > RULES_ALWAYS && f->rules_held + n > f->opt.max_rules)
+		rc = err_set(why, E_LIMIT, "too many large ones are held");
+	if (rc < 0) {
 		robots_release(rules);
 		free(rules);
 		return false;
@@ -156,7 +159,8 @@ static void save(struct fetch *f, uint32_t origin, const struct fetch_robots_cop
 }
 
 /* Parse the rules of an answer, and save them in the caller's cache. */
-static bool learn_rules(struct fetch *f, const struct job *j, const struct transfer *t)
+static bool learn_rules(struct fetch *f, const struct job *j, const struct transfer *t,
+                        struct err *why)
 {
 	struct fetch_robots_copy copy = { .status = 200, .cut = t->cut != FETCH_WHOLE,
 		.passing = j->payer != NONE,
@@ -173,7 +177,7 @@ static bool learn_rules(struct fetch *f, const struct job *j, const struct trans
 		copy.body = buf_text(&plain);
 		copy.size = plain.size;
 	}
-	room = set_rules(f, &f->origins.v[j->origin], copy.body, copy.size, copy.cut);
+	room = set_rules(f, &f->origins.v[j->origin], copy.body, copy.size, copy.cut, why);
 	if (copy.size > ROBOTS_SIZE_MAX) {
 		copy.size = ROBOTS_SIZE_MAX;
 		copy.cut = true;
@@ -221,10 +225,10 @@ static bool remember(struct fetch *f, const struct job *page, double now)
 	                        strtab_size(&f->origin_names, page->origin), &c))
 		return false;
 	o->error = FETCH_OK;
-	if (c.status != 200 || !set_rules(f, o, c.body, c.size, c.cut))
+	if (c.status != 200 || !set_rules(f, o, c.body, c.size, c.cut, NULL))
 		no_rules(f, o);
 	if (c.status == 200 && !o->rules)
-		return false;           /* no room */
+		return false;           /* no room, or it breaks its reader */
 	o->failing = c.failed;
 	o->failing_since = now - c.failing;
 	if (o->rules && o->rules->crawl_delay > 0)
@@ -250,6 +254,7 @@ static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
 	int status = t && error == FETCH_OK ? t->status : 0;
 	bool nowhere = error == FETCH_REDIRECT || error == FETCH_BAD_URL;
 	enum robots_access access;
+	struct err unread;
 	char why[300];
 
 	if (t && t->head_done && t->status == 200)
@@ -269,8 +274,8 @@ static void robots_answered(struct fetch *f, struct job *j, struct transfer *t,
 		return;
 	}
 	o->failing = false;
-	if (access == ROBOTS_READ && !learn_rules(f, j, t))
-		failed(o, FETCH_ROBOTS, "too many large ones are held", now);
+	if (access == ROBOTS_READ && !learn_rules(f, j, t, &unread))
+		failed(o, FETCH_ROBOTS, unread.text, now);
 	if (access == ROBOTS_ALLOW_ALL) {
 		no_rules(f, o);
 		save(f, j->origin, &(struct fetch_robots_copy){ .status = status ? status : 404 });

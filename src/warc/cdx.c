@@ -24,7 +24,7 @@ struct field_spec {
 
 static const struct field_spec fields[] = {
 #define CDX_FIELD(key, kind, member) \
-	{ key, sizeof key - 1, kind, offsetof(struct cdx_line, member) },
+	{ key, sizeof (key) - 1, kind, offsetof(struct cdx_line, member) },
 #include "warc/cdx.def"
 #undef CDX_FIELD
 };

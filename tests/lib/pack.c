@@ -50,6 +50,11 @@ void pack_deflate(struct buf *to, const void *data, size_t size)
 	deflate_all(to, data, size, -15, 6);
 }
 
+void pack_deflate_stored(struct buf *to, const void *data, size_t size)
+{
+	deflate_all(to, data, size, -15, 0);
+}
+
 void pack_zstd(struct buf *to, const void *data, size_t size)
 {
 	ZSTD_CCtx *c = ZSTD_createCCtx();

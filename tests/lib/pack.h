@@ -12,7 +12,8 @@ void pack_zlib(struct buf *to, const void *data, size_t size);
 void pack_deflate(struct buf *to, const void *data, size_t size);
 void pack_zstd(struct buf *to, const void *data, size_t size);
 void pack_brotli(struct buf *to, const void *data, size_t size);
-/* A gzip member that stores, so that its data is visible in it. */
+/* Those that store, so that the data is visible in them. */
+void pack_deflate_stored(struct buf *to, const void *data, size_t size);
 void pack_gzip_stored(struct buf *to, const void *data, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_cell.c - gzip members and zstd frames are unpacked in a cell; see input_raw.h and
- * base/sandbox/cell.h.
+ * input_cell.c - gzip members, zstd frames and deflated streams are unpacked in a cell; see
+ * input_raw.h and base/sandbox/cell.h.
  *
  * A cell is taken for an input and keeps the state of its decoder.  It gets what we have of the
  * file, unpacks many members at once, and says after each step what codec_read() would have
@@ -57,7 +57,7 @@ static bool is_short(struct codec *c, struct raw *r, bool eof)
 {
 	if (eof)
 		return false;
-	if (!c->between)
+	if (!c->between || c->kind == CODEC_DEFLATE)
 		return raw_avail(r) == 0;
 	while (raw_avail(r) && r->data[r->pos] == 0)
 		r->pos++;
@@ -276,8 +276,7 @@ static int say_broken(struct codec *c, const struct raw *r, const struct err *wh
 		c->member = raw_offset(r);
 	c->wrong_sum = false;
 	return err_set(err, E_PARSE, "%s: %s at offset %llu: %s", r->name,
-	               c->kind == CODEC_GZIP ? "gzip member" : "zstd frame",
-	               (unsigned long long)c->member, why->text);
+	               codec_member_name(c), (unsigned long long)c->member, why->text);
 }
 
 /* Have the next segments. */
@@ -329,6 +328,8 @@ int apart_read(struct codec *c, struct raw *r, uint8_t *out, size_t room, size_t
 	const struct segment *s;
 	size_t n;
 
+	if (a->next == a->n && c->over && c->kind == CODEC_DEFLATE)
+		return 0;
 	if (a->next == a->n) {
 		int rc = ask(c, r, err);
 
@@ -346,7 +347,7 @@ int apart_read(struct codec *c, struct raw *r, uint8_t *out, size_t room, size_t
 	if (a->given < s->size)
 		return 1;
 	r->pos = a->start + (size_t)s->pos;
-	c->between = s->between != 0;
+	c->between = c->over = s->between != 0;
 	c->wrong_sum = s->wrong_sum != 0;
 	a->next++;
 	a->given = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input_codec.c - gzip members by ISA-L and zstd frames by libzstd; see
+ * input_codec.c - gzip members and deflated streams by ISA-L, zstd frames by libzstd; see
  * input_raw.h.
  *
  * Both decoders stream, so a bomb costs time in proportion to what is taken from
@@ -42,9 +42,17 @@ static bool is_zstd(const uint8_t *p, size_t size)
 	return little_get32(p) == 0xFD2FB528u || (little_get32(p) & 0xFFFFFFF0u) == 0x184D2A50u;
 }
 
+/* A deflated stream has no head: it is one wherever it is said to be, and never found. */
 static bool is_member(const struct codec *c, const uint8_t *p, size_t size)
 {
-	return c->kind == CODEC_GZIP ? is_gzip(p, size) : is_zstd(p, size);
+	return c->kind == CODEC_GZIP ? is_gzip(p, size) :
+	       c->kind == CODEC_ZSTD ? is_zstd(p, size) : false;
+}
+
+const char *codec_member_name(const struct codec *c)
+{
+	return c->kind == CODEC_GZIP ? "gzip member" :
+	       c->kind == CODEC_ZSTD ? "zstd frame" : "deflated data";
 }
 
 /* Take `size` bytes of the file into a new block. */
@@ -95,7 +103,7 @@ static int use_dictionary(struct codec *c, const char *name, const uint8_t *bloc
 int codec_begin(struct codec *c, const char *name, const uint8_t *dictionary, size_t size,
                 struct err *err)
 {
-	if (c->kind == CODEC_GZIP) {
+	if (c->kind != CODEC_ZSTD) {
 		c->inflate = mem_alloc(sizeof *c->inflate);
 		isal_inflate_init(c->inflate);
 		return 0;
@@ -154,13 +162,15 @@ int codec_init(struct codec *c, struct raw *r, struct err *err)
 		return rc;
 	c->between = true;
 	c->member = raw_offset(r);
-	c->kind = is_gzip(r->data + r->pos, raw_avail(r)) ? CODEC_GZIP :
+	c->kind = r->source && r->source->form == INPUT_DEFLATED ? CODEC_DEFLATE :
+	          r->source && r->source->form == INPUT_PLAIN ? CODEC_PLAIN :
+	          is_gzip(r->data + r->pos, raw_avail(r)) ? CODEC_GZIP :
 	          is_zstd(r->data + r->pos, raw_avail(r)) ? CODEC_ZSTD : CODEC_PLAIN;
 	if (c->kind != CODEC_PLAIN && !c->apart)
 		c->apart = apart_new();
 	if (c->kind == CODEC_ZSTD)
 		return begin_zstd(c, r, err);
-	return c->kind == CODEC_GZIP && !c->apart ? codec_begin(c, r->name, NULL, 0, err) : 0;
+	return c->kind == CODEC_PLAIN || c->apart ? 0 : codec_begin(c, r->name, NULL, 0, err);
 }
 
 void codec_release(struct codec *c)
@@ -191,11 +201,26 @@ static int read_plain(struct raw *r, uint8_t *out, size_t room, size_t *ret_size
 	return n > 0;
 }
 
+/* Begin to inflate; what: its wrapper. */
+static void begin_inflate(struct codec *c, uint32_t what)
+{
+	isal_inflate_reset(c->inflate);
+	c->inflate->crc_flag = what;
+}
+
 /* Between members: 1 at a new one, 0 at the end of the file. */
 static int open_member(struct codec *c, struct raw *r, struct err *err)
 {
 	int rc;
 
+	if (c->kind == CODEC_DEFLATE) {
+		if (c->over)
+			return 0;
+		c->member = raw_offset(r);
+		begin_inflate(c, ISAL_DEFLATE);
+		c->between = false;
+		return 1;
+	}
 	for (;;) {
 		rc = raw_need(r, 4, err);
 		if (rc < 0)
@@ -210,20 +235,17 @@ static int open_member(struct codec *c, struct raw *r, struct err *err)
 	c->wrong_sum = false;
 	if (!is_member(c, r->data + r->pos, raw_avail(r)))
 		return err_set(err, E_PARSE, "%s: no %s at offset %llu", r->name,
-		               c->kind == CODEC_GZIP ? "gzip member" : "zstd frame",
-		               (unsigned long long)c->member);
-	if (c->kind == CODEC_GZIP) {
-		isal_inflate_reset(c->inflate);
-		c->inflate->crc_flag = ISAL_GZIP;
-	} else {
+		               codec_member_name(c), (unsigned long long)c->member);
+	if (c->kind == CODEC_GZIP)
+		begin_inflate(c, ISAL_GZIP);
+	else
 		(void)ZSTD_DCtx_reset(c->zstd, ZSTD_reset_session_only);
-	}
 	c->between = false;
 	return 1;
 }
 
 /* One call of the inflater.  1: the member ended, 0: go on, < 0: its error. */
-static int step_gzip(struct inflate_state *z, struct raw *r, uint8_t *out, size_t room,
+static int step_inflate(struct inflate_state *z, struct raw *r, uint8_t *out, size_t room,
                      size_t *ret_size)
 {
 	uint32_t avail = raw_avail(r) > (1u << 30) ? 1u << 30 : (uint32_t)raw_avail(r);
@@ -264,7 +286,7 @@ static int step_zstd(struct codec *c, struct raw *r, uint8_t *out, size_t room,
 int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
                size_t *ret_size, struct err *err)
 {
-	const char *what = c->kind == CODEC_GZIP ? "gzip member" : "zstd frame";
+	const char *what = codec_member_name(c);
 	int rc;
 
 	*ret_size = 0;
@@ -281,15 +303,15 @@ int codec_read(struct codec *c, struct raw *r, uint8_t *out, size_t room,
 	if (rc < 0)
 		return rc;
 	bool empty = raw_avail(r) == 0;
-	rc = c->kind == CODEC_GZIP ? step_gzip(c->inflate, r, out, room, ret_size) :
-	                             step_zstd(c, r, out, room, ret_size);
+	rc = c->kind == CODEC_ZSTD ? step_zstd(c, r, out, room, ret_size) :
+	                             step_inflate(c->inflate, r, out, room, ret_size);
 	if (rc < 0) {
 		c->wrong_sum = c->kind == CODEC_GZIP && rc == ISAL_INCORRECT_CHECKSUM;
 		return err_set(err, E_PARSE, "%s: %s at offset %llu is damaged", r->name, what,
 		               (unsigned long long)c->member);
 	}
 	if (rc > 0)
-		c->between = true;
+		c->between = c->over = true;
 	else if (empty && *ret_size == 0)
 		return err_set(err, E_PARSE, "%s: %s at offset %llu ends early", r->name, what,
 		               (unsigned long long)c->member);
@@ -314,9 +336,8 @@ bool codec_member_at(struct codec *c, const struct raw *r)
 
 		if (raw_avail(r) < 18 || p[2] != 8 || p[3] & 0xe0)
 			return false;
-		isal_inflate_reset(c->inflate);
-		c->inflate->crc_flag = ISAL_GZIP;
-		rc = step_gzip(c->inflate, &trial, out, sizeof out, &size);
+		begin_inflate(c, ISAL_GZIP);
+		rc = step_inflate(c->inflate, &trial, out, sizeof out, &size);
 	} else {
 		(void)ZSTD_DCtx_reset(c->zstd, ZSTD_reset_session_only);
 		rc = step_zstd(c, &trial, out, sizeof out, &size);

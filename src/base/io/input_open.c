@@ -120,7 +120,7 @@ int input_open_memory_at(struct input **ret, const void *data, size_t size,
 	in->raw.name = in->name;
 	in->raw.fd = -1;
 	in->raw.eof = true;
-	in->raw.data = data;
+	in->raw.data = data ? data : "";
 	in->raw.len = size;
 	in->raw.pos = in->raw_start = from;
 	in->raw_size = size - from;

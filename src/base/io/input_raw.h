@@ -45,13 +45,14 @@ static inline size_t raw_avail(const struct raw *r)
 	return r->len - r->pos;
 }
 
-enum codec_kind { CODEC_PLAIN, CODEC_GZIP, CODEC_ZSTD };
+enum codec_kind { CODEC_PLAIN, CODEC_GZIP, CODEC_ZSTD, CODEC_DEFLATE };
 
 struct codec {
 	enum codec_kind kind;
 	bool between;                   /* no member or frame is open */
 	uint64_t member;                /* offset of the open or last member */
 	bool wrong_sum;                 /* damaged, but the end of the member was found */
+	bool over;                      /* the only member has ended (CODEC_DEFLATE) */
 	struct inflate_state *inflate;
 	struct ZSTD_DCtx_s *zstd;
 	struct apart *apart;            /* set: all of it is done in a cell */
@@ -67,6 +68,8 @@ MUST_CHECK int codec_begin(struct codec *c, const char *name, const uint8_t *dic
                            size_t size, struct err *err);
 /* Does a member begin at pos, as far as a few thousand bytes show? */
 bool codec_member_at(struct codec *c, const struct raw *r);
+/* What a message calls a member. */
+const char *codec_member_name(const struct codec *c);
 
 /*
  * Decode up to room (> 0) bytes to out, never across the end of a member.

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* zip_stream.c - the bytes of one entry, unpacked and checked; see zip.h. */
+/* zip_stream.c - the bytes of one entry, unpacked (in a cell, where there are cells) and checked;
+ * see zip.h. */
 #include "base/io/zip.h"
 
 #include <libdeflate.h>
+#include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "base/buf.h"
 #include "base/io/zip_inner.h"
 
 #define PIECE ((size_t)64 << 10)
@@ -15,9 +17,8 @@ struct zip_stream {
 	struct zip_entry entry;
 	uint64_t taken, given;          /* bytes of the file; bytes delivered */
 	uint32_t sum;
-	bool ended;                     /* the deflated stream */
-	z_stream inflate;
-	uint8_t *piece;                 /* of the file; NULL: it is stored */
+	struct input *unpacked;         /* made at the first read; NULL: it is stored */
+	struct input_source packed;     /* what that unpacks */
 	struct input_source source;     /* this as an input */
 };
 
@@ -27,11 +28,6 @@ struct zip_stream *zip_stream_new(const struct zip *z, const struct zip_entry *e
 
 	s->z = z;
 	s->entry = *e;
-	if (e->deflated) {
-		s->piece = mem_alloc(PIECE);
-		if (inflateInit2(&s->inflate, -15) != Z_OK)
-			err_no_memory();
-	}
 	return s;
 }
 
@@ -39,9 +35,7 @@ void zip_stream_free(struct zip_stream *s)
 {
 	if (!s)
 		return;
-	if (s->piece)
-		inflateEnd(&s->inflate);
-	free(s->piece);
+	input_close(s->unpacked);
 	free(s);
 }
 
@@ -65,28 +59,27 @@ static long take(struct zip_stream *s, void *data, size_t size, struct err *err)
 	return (long)size;
 }
 
+static long read_packed(void *arg, void *data, size_t size, struct err *err)
+{
+	return take(arg, data, size, err);
+}
+
 static long unpack(struct zip_stream *s, void *data, size_t size, struct err *err)
 {
-	z_stream *d = &s->inflate;
-	int rc = Z_OK;
+	int rc = 0;
 
-	d->next_out = data;
-	d->avail_out = (uInt)size;
-	while (d->avail_out == size && !s->ended) {
-		if (d->avail_in == 0) {
-			long n = take(s, s->piece, PIECE, err);
+	if (!s->unpacked) {
+		struct buf name;
 
-			if (n < 0)
-				return n;
-			d->next_in = s->piece;
-			d->avail_in = (uInt)n;
-		}
-		rc = inflate(d, Z_NO_FLUSH);
-		s->ended = rc == Z_STREAM_END;
-		if (rc != Z_OK && rc != Z_STREAM_END)
-			return wrong(s, "it is damaged, or ends early", err);
+		buf_init(&name, BUF_NO_LIMIT);
+		buf_str(&name, s->z->path);
+		buf_str(&name, ": ");
+		buf_str(&name, s->entry.name);
+		s->packed = (struct input_source){ INPUT_DEFLATED, read_packed, NULL, s };
+		rc = input_open_source(&s->unpacked, &s->packed, buf_text(&name), err);
+		buf_release(&name);
 	}
-	return (long)(size - d->avail_out);
+	return rc < 0 ? rc : input_read(s->unpacked, data, size, err);
 }
 
 long zip_stream_read(struct zip_stream *s, void *data, size_t size, struct err *err)
@@ -95,7 +88,7 @@ long zip_stream_read(struct zip_stream *s, void *data, size_t size, struct err *
 
 	if (size > PIECE * 16)
 		size = PIECE * 16;
-	n = s->piece ? unpack(s, data, size, err) : take(s, data, size, err);
+	n = s->entry.deflated ? unpack(s, data, size, err) : take(s, data, size, err);
 	if (n < 0)
 		return n;
 	s->given += (uint64_t)n;
@@ -127,6 +120,6 @@ int zip_input(const struct zip *z, const struct zip_entry *e, struct input **ret
 	if (!e->deflated)
 		return input_open_part(ret, z->path, e->offset, e->packed, err);
 	s = zip_stream_new(z, e);
-	s->source = (struct input_source){ read_source, close_source, s };
+	s->source = (struct input_source){ INPUT_ANY, read_source, close_source, s };
 	return input_open_source(ret, &s->source, z->path, err);
 }

@@ -32,6 +32,8 @@ enum cell_work {
 	CELL_PAGE,              /* read a page: engine/archive/analyse_cell.c */
 	CELL_INFLATE,           /* compressed files: base/io/input_cell.c */
 	CELL_COMPARE,           /* two copies of a page: web/page/compare.c */
+	CELL_SITEMAP,           /* web/rules/sitemap_cell.c */
+	CELL_ROBOTS,            /* robots.txt: web/rules/robots_cell.c */
 	N_CELL_WORKS
 };
 

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -144,6 +145,20 @@ static _Noreturn void be_cell(const struct cell_table *t, int from, char *shared
 
 /* ---- the maker ---- */
 
+static int by_byte(const void *a, const void *b)
+{
+	return *(const char *)a - *(const char *)b;
+}
+
+/* The first qsort() of more than 1024 bytes asks the C library how much memory the machine has: a
+ * system call that a cell may not make.  The library keeps the answer. */
+static void sort_once(void)
+{
+	char much[4096] = { 0 };
+
+	qsort(much, sizeof much, 1, by_byte);
+}
+
 static struct cell_made make(const struct cell_table *t, const struct cell_order *o,
                              const int fd[2])
 {
@@ -151,6 +166,8 @@ static struct cell_made make(const struct cell_table *t, const struct cell_order
 	struct cell_made a = { 0 };
 	char *shared;
 
+	if (!prepared)
+		sort_once();
 	if (!prepared && t->prepare)
 		t->prepare();
 	prepared = true;

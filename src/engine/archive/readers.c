@@ -7,12 +7,15 @@
 #include "warc/http.h"
 #include "web/html/encoding.h"
 #include "web/page/compare.h"
+#include "web/rules/robots.h"
+#include "web/rules/sitemap.h"
 
 struct cell_table readers_table(void)
 {
 	return (struct cell_table){
 		.works = { [CELL_DECODE] = http_decode_cell, [CELL_PAGE] = analyse_cell,
-		           [CELL_INFLATE] = input_cell, [CELL_COMPARE] = compare_cell },
+		           [CELL_INFLATE] = input_cell, [CELL_COMPARE] = compare_cell,
+		           [CELL_SITEMAP] = sitemap_cell, [CELL_ROBOTS] = robots_cell },
 		.prepare = encoding_prepare,
 	};
 }

@@ -40,7 +40,8 @@ static int see_robots(void *arg, const struct store_robots *row, struct err *err
 	if (origin == MAP_NONE || !row->time || !robots_copy_read(row, a->now, &a->text))
 		return 0;
 	if (robots_policy(row->status, 0) == ROBOTS_READ)
-		robots_parse(&rules, a->text.data, a->text.size, row->cut, a->agent);
+		if (robots_read(&rules, a->text.data, a->text.size, row->cut, a->agent, NULL) < 0)
+			return 0;       /* as if it had never been read */
 	for (uint32_t i = a->first.v[origin]; i != MAP_NONE; i = a->next.v[i])
 		apply(&a->c->offers.v[i], &rules, row->time);
 	robots_release(&rules);

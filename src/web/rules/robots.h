@@ -29,7 +29,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 #define ROBOTS_SIZE_MAX        (500 * 1024)     /* RFC 9309 section 2.5 */
 #define ROBOTS_LINE_MAX        (16 * 1024)
@@ -65,6 +67,12 @@ struct robots {
 void robots_parse(struct robots *r, const char *data, size_t size, bool cut,
                   const char *token);
 void robots_release(struct robots *r);
+/* The same in a cell, where there are cells.  An error: it broke the cell, so nothing is known
+ * of it. */
+MUST_CHECK int robots_read(struct robots *ret, const char *data, size_t size, bool cut,
+                           const char *token, struct err *err);
+/* The work of a cell. */
+int robots_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err);
 
 /* May this canonical URL be fetched?  *ret_rule, if wanted, is the pattern that
  * decided (valid as long as r), NULL if none matched.  /robots.txt itself may

@@ -11,14 +11,13 @@
  * token without end costs quadratic time: we stop when SITEMAP_TOKEN_MAX bytes
  * brought no event at all.
  */
-#include "web/rules/sitemap.h"
+#include "web/rules/sitemap_inner.h"
 
 #include <expat.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/when.h"
-#include "web/url/url.h"
 
 #define CHUNK_SIZE (64 * 1024)
 
@@ -31,28 +30,40 @@ struct reader {
 	struct sitemap_report *report;
 	struct err *err;
 	struct buf url, loc, lastmod;
-	struct url_parts home;          /* the parts of source->url */
-	size_t home_size;               /* size of its directory, from the host on */
+	struct sitemap_home home;
 	XML_Parser parser;
 	int depth, result;
 	enum field field;
 	bool event;                     /* expat called one of our handlers */
 };
 
-static bool in_scope(const struct reader *r)
+void sitemap_home(struct sitemap_home *ret, const struct sitemap_source *source)
 {
-	struct url_parts p;
-	const char *home;
-	size_t size = r->home_size;
+	size_t end;
 
-	if (r->source->scope == SITEMAP_ANY || !r->source->url)
-		return r->source->scope == SITEMAP_ANY;
-	home = r->source->url + r->home.host;
-	url_split(r->url.data, r->url.size, &p);
+	*ret = (struct sitemap_home){ 0 };
+	if (!source->url)
+		return;
+	url_split(source->url, source->url_size, &ret->parts);
+	for (end = ret->parts.query; source->url[end - 1] != '/'; )
+		end--;
+	ret->size = end - ret->parts.host;
+}
+
+bool sitemap_in_scope(const struct sitemap_source *source, const struct sitemap_home *home,
+                      bool index, const char *url, size_t size)
+{
+	size_t common = home->size;
+	struct url_parts p;
+
+	if (source->scope == SITEMAP_ANY || !source->url)
+		return source->scope == SITEMAP_ANY;
+	url_split(url, size, &p);
 	/* an index may name sitemaps anywhere on its host */
-	if (r->source->scope == SITEMAP_SITE || r->report->index)
-		size = r->home.path - r->home.host + 1;
-	return r->url.size - p.host >= size && !memcmp(r->url.data + p.host, home, size);
+	if (source->scope == SITEMAP_SITE || index)
+		common = home->parts.path - home->parts.host + 1;
+	return size - p.host >= common &&
+	       !memcmp(url + p.host, source->url + home->parts.host, common);
 }
 
 static bool is_blank(char c)
@@ -89,7 +100,7 @@ static int deliver(struct reader *r)
 		r->report->refused++;
 		return 0;
 	}
-	if (!in_scope(r)) {
+	if (!sitemap_in_scope(r->source, &r->home, r->report->index, r->url.data, r->url.size)) {
 		r->report->outside++;
 		return 0;
 	}
@@ -316,9 +327,9 @@ static int read_any(struct reader *r, struct input *in)
 	return read_text(r, in);
 }
 
-int sitemap_read(struct input *in, const struct sitemap_source *source,
-                 sitemap_visit *visit, void *context, struct sitemap_report *ret,
-                 struct err *err)
+int sitemap_read_here(struct input *in, const struct sitemap_source *source,
+                      sitemap_visit *visit, void *context, struct sitemap_report *ret,
+                      struct err *err)
 {
 	struct reader r = { .source = source, .visit = visit, .context = context,
 	                    .report = ret, .err = err };
@@ -328,13 +339,7 @@ int sitemap_read(struct input *in, const struct sitemap_source *source,
 	buf_init(&r.url, BUF_NO_LIMIT);
 	buf_init(&r.loc, URL_SIZE_MAX);
 	buf_init(&r.lastmod, 64);
-	if (source->url) {
-		url_split(source->url, source->url_size, &r.home);
-		r.home_size = r.home.query;
-		while (source->url[r.home_size - 1] != '/')
-			r.home_size--;
-		r.home_size -= r.home.host;
-	}
+	sitemap_home(&r.home, source);
 	code = read_any(&r, in);
 	buf_release(&r.url);
 	buf_release(&r.loc);

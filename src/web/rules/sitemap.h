@@ -3,8 +3,8 @@
  * sitemap.h - sitemaps (sitemaps.org 0.9): XML url sets, XML indexes, plain text.
  *
  * Read from a stream that may be compressed; the first bytes decide the kind.  Each entry
- * is given to a callback as soon as it is complete, so memory does not grow with the
- * file. Locations are made canonical and checked against the URL of the sitemap.
+ * is given to a callback.  Where there are cells (base/sandbox/cell.h) one of them reads, and
+ * the sitemap is held whole; elsewhere memory does not grow with it.  Locations are made canonical and checked against the URL of the sitemap.
  * `lastmod` is a hint (lastmod.h says when it is trusted).  changefreq and priority are
  * ignored.
  *
@@ -22,6 +22,9 @@
 
 #include "base/err.h"
 #include "base/io/input.h"
+#include "base/text.h"
+
+struct buf;
 
 #define SITEMAP_URLS_MAX   50000                /* the protocol's own limits */
 #define SITEMAP_BYTES_MAX  (50u * 1024 * 1024)
@@ -64,10 +67,12 @@ struct sitemap_report {
 	bool cut;                       /* longer than a cap: the rest was not read */
 };
 
-/* 0, or E_PARSE (no sitemap, damaged, DOCTYPE), E_LIMIT, E_IO; *ret is filled in
- * any case. */
+/* 0, or E_PARSE (no sitemap, damaged, DOCTYPE), E_LIMIT, E_IO, E_READER (it broke its cell); *ret
+ * is filled in any case. */
 MUST_CHECK int sitemap_read(struct input *in, const struct sitemap_source *source,
                             sitemap_visit *visit, void *context,
                             struct sitemap_report *ret, struct err *err);
+/* The work of a cell. */
+int sitemap_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err);
 
 #endif

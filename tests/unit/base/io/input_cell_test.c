@@ -169,6 +169,32 @@ static void test_breaking(void **state)
 	assert_true(died >= 3 * 9);
 }
 
+/* A deflated stream that breaks its cell is damaged, and the next is read. */
+static void test_deflated_breaking(void **state)
+{
+	static const char *const ways[] = { "segv", "leave", "lie", "behind", "stop" };
+	struct buf packed, got;
+
+	(void)state;
+	buf_init(&packed, BUF_NO_LIMIT);
+	buf_init(&got, BUF_NO_LIMIT);
+	for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+		char text[40];
+
+		snprintf(text, sizeof text, "BREAK %s", ways[i]);
+		buf_clear(&packed);
+		pack_deflate(&packed, text, strlen(text));
+		if (read_stream(packed.data, packed.size, 100, &got) != E_PARSE)
+			fail_msg("%s: it was read", ways[i]);
+		buf_clear(&packed);
+		pack_deflate(&packed, "fine", 4);
+		assert_int_equal(read_stream(packed.data, packed.size, 100, &got), 0);
+		assert_string_equal(buf_text(&got), "fine");
+	}
+	buf_release(&packed);
+	buf_release(&got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +208,8 @@ int main(void)
 		cmocka_unit_test(test_junk_between),
 		cmocka_unit_test(test_zstd_extras),
 		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_deflated),
+		cmocka_unit_test(test_deflated_breaking),
 		cmocka_unit_test(test_breaking),
 	};
 	struct cell_table t = { .works = { [CELL_INFLATE] = standing }, .seconds = 2 };

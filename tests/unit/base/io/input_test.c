@@ -472,6 +472,74 @@ static void test_pipe(void **state)
 	buf_release(&got);
 }
 
+/* One deflated stream, which a source delivers in pieces; what follows it is ignored. */
+struct deflated { const char *data; size_t size, at, piece; };
+
+static long read_deflated(void *arg, void *data, size_t size, struct err *err)
+{
+	struct deflated *d = arg;
+	size_t n = d->size - d->at < d->piece ? d->size - d->at : d->piece;
+
+	(void)err;
+	n = n < size ? n : size;
+	memcpy(data, d->data + d->at, n);
+	d->at += n;
+	return (long)n;
+}
+
+static int read_stream(const char *data, size_t size, size_t piece, struct buf *got)
+{
+	struct deflated d = { data, size, 0, piece };
+	struct input_source source = { INPUT_DEFLATED, read_deflated, NULL, &d };
+	struct input *in;
+	int rc;
+
+	buf_clear(got);
+	assert_int_equal(input_open_source(&in, &source, "d", NULL), 0);
+	rc = read_all(in, got, 5000);
+	input_close(in);
+	return rc;
+}
+
+static void test_deflated(void **state)
+{
+	static const size_t pieces[] = { 1, 7, 4096, 1 << 20 }, sizes[] = { 0, 1, 50, 70000, 3000000 };
+	struct buf text, packed, got;
+
+	(void)state;
+	buf_init(&text, BUF_NO_LIMIT);
+	buf_init(&packed, BUF_NO_LIMIT);
+	buf_init(&got, BUF_NO_LIMIT);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		for (int stored = 0; stored < 2; stored++) {
+			buf_clear(&text);
+			buf_clear(&packed);
+			make_text(&text, sizes[i], i);
+			(stored ? pack_deflate_stored : pack_deflate)(&packed, text.data, text.size);
+			for (size_t k = 0; k < 4; k++) {
+				if (sizes[i] > 100000 && pieces[k] < 4096)
+					continue;
+				assert_int_equal(read_stream(packed.data, packed.size, pieces[k], &got), 0);
+				assert_int_equal(got.size, text.size);
+				if (text.size)
+					assert_memory_equal(got.data, text.data, text.size);
+			}
+			/* cut anywhere, it gives what is before and an error */
+			for (size_t cut = 0; cut < packed.size; cut += 1 + packed.size / 20) {
+				assert_int_equal(read_stream(packed.data, cut, 1000, &got), E_PARSE);
+				assert_true(got.size <= text.size);
+				if (got.size)
+					assert_memory_equal(got.data, text.data, got.size);
+			}
+			buf_str(&packed, "and more");
+			assert_int_equal(read_stream(packed.data, packed.size, 10000, &got), 0);
+			assert_int_equal(got.size, text.size);
+		}
+	buf_release(&text);
+	buf_release(&packed);
+	buf_release(&got);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +553,7 @@ int main(void)
 		cmocka_unit_test(test_junk_between),
 		cmocka_unit_test(test_zstd_extras),
 		cmocka_unit_test(test_pipe),
+		cmocka_unit_test(test_deflated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,11 @@ static void pause_for_ever(void)
 		(void)!read(3, &never, 1);
 }
 
+static int by_byte(const void *a, const void *b)
+{
+	return *(const char *)a - *(const char *)b;
+}
+
 /* Does what its first part says, with its second. */
 static int act(const struct text *p, size_t n, struct buf *out, struct err *err)
 {
@@ -51,6 +56,13 @@ static int act(const struct text *p, size_t n, struct buf *out, struct err *err)
 	}
 	if (is(p[0], "count"))
 		buf_printf(out, "%d", works);
+	if (is(p[0], "sort")) {         /* so much that the C library asks for memory */
+		static char many[5000];
+
+		many[0] = 1;
+		qsort(many, sizeof many, 1, by_byte);
+		buf_printf(out, "%d %d", many[0], many[sizeof many - 1]);
+	}
 	if (is(p[0], "pid"))
 		buf_printf(out, "%d", (int)getpid());
 	if (is(p[0], "fail"))
@@ -139,6 +151,9 @@ static void answers(void **state)
 	assert_string_equal(buf_text(&b), "hello");
 	assert_int_equal(ask("echo", " again", &b, &err), 0);
 	assert_string_equal(buf_text(&b), "hello again");
+	buf_clear(&b);
+	assert_int_equal(ask("sort", "", &b, &err), 0);
+	assert_string_equal(buf_text(&b), "0 1");
 	assert_int_equal(ask("fail", "luck", &b, &err), E_PARSE);
 	assert_string_equal(err.text, "bad ?[31mluck");         /* a terminal obeys no cell */
 	assert_int_equal(ask("much", "more", &b, &err), E_LIMIT);
