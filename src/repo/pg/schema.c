@@ -356,12 +356,14 @@ void pg_schema_part_make(struct buf *sql, const char *table, unsigned part)
 	if (part < PG_PARTS - 1)
 		snprintf(to, sizeof to, "%lld", (long long)first_second(part + 1));
 	/* ATTACH does not wait for who reads the other partitions; CREATE ... PARTITION OF
-	 * would */
+	 * would.  A second to_regclass() would say again that there is none: it is answered from what
+	 * the connection knows, and waiting for the lock of another that made it tells it nothing new. */
 	buf_printf(sql, "DO $$BEGIN IF to_regclass('%s_%s') IS NULL THEN "
 	           "PERFORM pg_advisory_xact_lock(7311142); "
-	           "IF to_regclass('%s_%s') IS NULL THEN "
+	           "IF NOT EXISTS (SELECT FROM pg_class p JOIN pg_class t ON t.relnamespace = "
+	           "p.relnamespace WHERE t.oid = '%s'::regclass AND p.relname = '%s_%s') THEN "
 	           "CREATE TABLE %s_%s (LIKE %s INCLUDING ALL); "
 	           "ALTER TABLE %s ATTACH PARTITION %s_%s FOR VALUES FROM (%s) TO (%s); "
-	           "END IF; END IF; END$$", table, name, table, name, table, name, table, table,
-	           table, name, from, to);
+	           "END IF; END IF; END$$", table, name, table, table, name, table, name, table,
+	           table, table, name, from, to);
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "repo/fleet/fleet.h"
@@ -311,6 +313,38 @@ static void test_one_worker_of_a_name(void **state)
 	assert_int_equal(pg_number(url, "SELECT process FROM fleet_workers"), 3);
 }
 
+/* ---- two shards at once ---- */
+
+/* The first visits of a year: another has just made their table, and has not committed it. */
+static void test_same_year(void **state)
+{
+	static const char waits[] = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid "
+	                            "= 7311142 AND database = (SELECT oid FROM pg_database WHERE "
+	                            "datname = current_database())";
+	struct store_visit v = { .cycle = 1, .time = 1930000000, .status = 200 };       /* 2031 */
+	struct fleet_lease l = claim("north", 0, 0);
+	struct store *s = open_shard(&l);
+	struct err err;
+	int status;
+	pid_t other = fork();
+
+	(void)state;
+	if (other == 0)
+		_exit(!pg_sql(url, "SELECT pg_advisory_xact_lock(7311142); CREATE TABLE visits_2031 (LIKE "
+		              "visits INCLUDING ALL); ALTER TABLE visits ATTACH PARTITION visits_2031 FOR "
+		              "VALUES FROM (1924992000) TO (1956528000); SELECT pg_sleep(1)"));
+	while (pg_number(url, waits) < 1)
+		usleep(10000);
+	good(store_begin(s, &err), &err);
+	good(add_page(s, "http://a.example/", &err), &err);
+	good(store_visits_add(s, &v, 1, &err), &err);
+	good(store_commit(s, &err), &err);
+	assert_int_equal(waitpid(other, &status, 0), other);
+	assert_int_equal(status, 0);
+	assert_int_equal(pg_number(url, "SELECT count(*) FROM visits_2031"), 1);
+	store_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_budget, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_inbox, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_worker_of_a_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_same_year, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
