@@ -180,6 +180,14 @@ MUST_CHECK int store_files(struct store *s, store_file_each *each, void *arg, st
 /* Forget a file that has no capture any more. */
 MUST_CHECK int store_file_drop(struct store *s, struct text worker, struct text name,
                                struct err *err);
+/* Those that another shard of a fleet names, too: one of both was split from the other. */
+MUST_CHECK int store_files_shared(struct store *s, store_file_each *each, void *arg,
+                                  struct err *err);
+/* Forget such a file, which has no capture of this shard any more, if another shard still names it.
+ * *ret_last: none does; it stays known, and the caller may delete it.  Of two shards that do this at
+ * the same moment one is the last.  Not within a batch. */
+MUST_CHECK int store_file_leave(struct store *s, struct text worker, struct text name,
+                                bool *ret_last, struct err *err);
 /* What was committed survives a crash of the machine, too. */
 MUST_CHECK int store_sync(struct store *s, struct err *err);
 /* What is committed goes into a log first, and into the tables later: usually by the commit after

@@ -63,6 +63,10 @@ struct store_ops {
 	int (*captures_move)(struct store *, const struct store_moved *, size_t n, struct err *);
 	int (*files)(struct store *, store_file_each *, void *, struct err *);
 	int (*file_drop)(struct store *, struct text worker, struct text name, struct err *);
+	/* both or NULL: there is but one shard */
+	int (*files_shared)(struct store *, store_file_each *, void *, struct err *);
+	int (*file_leave)(struct store *, struct text worker, struct text name, bool *ret_last,
+	                  struct err *);
 	int (*sync)(struct store *, struct err *);      /* or NULL: each commit is so */
 	int (*tidy)(struct store *, bool whole, struct err *);
 	void (*leave_log)(struct store *);              /* or NULL: there is no such log */

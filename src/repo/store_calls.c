@@ -120,6 +120,18 @@ int store_file_drop(struct store *s, struct text worker, struct text name, struc
 	return s->ops->file_drop(s, worker, name, err);
 }
 
+int store_files_shared(struct store *s, store_file_each *each, void *arg, struct err *err)
+{
+	return s->ops->files_shared ? s->ops->files_shared(s, each, arg, err) : 0;
+}
+
+int store_file_leave(struct store *s, struct text worker, struct text name, bool *ret_last,
+                     struct err *err)
+{
+	*ret_last = true;
+	return s->ops->file_leave ? s->ops->file_leave(s, worker, name, ret_last, err) : 0;
+}
+
 int store_visits_add(struct store *s, const struct store_visit *rows, size_t n,
                      struct err *err)
 {

@@ -190,9 +190,9 @@ enum store_second {
 /* What came of a row. */
 enum { STORE_KNOWN, STORE_ADDED, STORE_REPLACED };
 
-/* The record of a capture lies in another file of this repository from now on; file.s == NULL
- * and -1 for the rest: its content is nowhere. */
-struct store_moved { uint64_t capture; struct text file; int64_t offset, size; };
+/* The record of a capture lies in another file from now on (worker.s == NULL: of this repository);
+ * file.s == NULL and -1 for the rest: its content is nowhere. */
+struct store_moved { uint64_t capture; struct text worker, file; int64_t offset, size; };
 
 /* What will be read soon, row by row. */
 struct store_ahead {

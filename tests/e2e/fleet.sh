@@ -106,8 +106,12 @@ expect 0 $f -C r export changed --after "$cursor"
 [ "$(cat out)" = "{\"next\":\"$cursor\"}" ] || fail "changes after the last: $(cat out)"
 expect 2 $f -C r export changed --after 2.1.x
 expect 2 $f -C r cycle
-expect 2 $f -C r prune --keep 1d
-expect 2 $f -C r compact
+expect 0 $f -C r fleet place --json
+is 'sum(f["files"] for s in shards for f in s["files"])' "$(sql 'select count(*) from files')"
+is '{f["worker"] for s in shards for f in s["files"]} <= {"a", "b"}' True
+expect 0 $f -C r fleet place "$visited"
+[ "$(grep -o '  shard [0-3]' out)" = "  shard $(sql "select shard from pages where url = '$visited'")" ] || fail "place: $(cat out)"
+expect 2 $f -C r fleet place ://
 # who has the files
 [ "$(sql "select count(*) from files where worker in ('a', 'b') and name like worker || '/shard-%'")" -gt 0 ] || fail "files: $(sql 'select * from files')"
 

@@ -139,8 +139,7 @@ static int copy_kept(struct sweep *w, uint32_t i, const struct walk *k, struct r
 	return rc;
 }
 
-/* 1: written anew; 0: it is well used. */
-static int write_anew(struct sweep *w, uint32_t i, struct err *err)
+int sweep_anew(struct sweep *w, uint32_t i, struct err *err)
 {
 	struct walk k = { 0 };
 	struct rewrite new = { .fd = -1 };
@@ -150,8 +149,9 @@ static int write_anew(struct sweep *w, uint32_t i, struct err *err)
 		rc = walk(w, i, &k, err);
 	if (rc == 0)
 		rc = mark(w, i, &k, err);
-	if (rc == 0 && (double)unused_bytes(&k) >= UNUSED_MIN * (double)k.size) {
-		rc = rewrite_begin(&new, w->p, w->fd, strtab_get(&w->names, i),
+	if (rc == 0 && (w->files.v[i].shared ||
+	                (double)unused_bytes(&k) >= UNUSED_MIN * (double)k.size)) {
+		rc = rewrite_begin(&new, w->p, w->to, sweep_base(strtab_get(&w->names, i)),
 		                   sweep_front(k.map, k.size), err);
 		if (rc == 0)
 			rc = copy_kept(w, i, &k, &new, err);
@@ -171,7 +171,7 @@ static int write_anew(struct sweep *w, uint32_t i, struct err *err)
 
 static double used_share(const struct file *f)
 {
-	return f->size ? (double)f->bytes / (double)f->size : 1;
+	return f->shared ? 0 : f->size ? (double)f->bytes / (double)f->size : 1;
 }
 
 static int write_all_anew(struct sweep *w, struct err *err)
@@ -192,7 +192,7 @@ static int write_all_anew(struct sweep *w, struct err *err)
 		if (best == MAP_NONE)
 			break;
 		w->files.v[best].kept = true;
-		rc = write_anew(w, best, &why);
+		rc = sweep_anew(w, best, &why);
 		w->p->files_rewritten += rc > 0;
 		rc = rc < 0 ? sweep_leave(w, best, rc, &why, err) : 0;
 	}

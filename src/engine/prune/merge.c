@@ -39,8 +39,8 @@ static int merge_group(struct sweep *w, const uint32_t *group, size_t n, struct 
 			break;
 		front = sweep_front(map, size);
 		if (i == 0)
-			rc = rewrite_begin(&new, w->p, w->fd, strtab_get(&w->names, group[0]), front,
-			                   err);
+			rc = rewrite_begin(&new, w->p, w->to, sweep_base(strtab_get(&w->names, group[0])),
+			                   front, err);
 		move_all(w, group[i], &new, (int64_t)new.size - (int64_t)front.size);
 		sweep_step(w, "copy a file");
 		if (rc == 0)
@@ -84,8 +84,27 @@ static int hash_front(struct sweep *w, uint32_t i, uint64_t *ret, struct err *er
 	return 0;
 }
 
+/* What a shard has in files that others name, too, becomes files of its own. */
+static int part_shared(struct sweep *w, struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->files.n && rc == 0; i++) {
+		struct file *f = &w->files.v[i];
+		struct err why = { 0 };
+
+		if (!f->shared || !f->there || !f->n || f->kept)
+			continue;
+		f->kept = true;
+		rc = sweep_anew(w, i, &why);
+		w->p->files_rewritten += rc > 0;
+		rc = rc < 0 ? sweep_leave(w, i, rc, &why, err) : 0;
+	}
+	return rc;
+}
+
 /* Small files one after the other, as many as fit into one. */
-static int merge_all(struct sweep *w, struct err *err)
+static int merge_small(struct sweep *w, struct err *err)
 {
 	VEC(struct small) small = { 0 };
 	VEC(uint32_t) group = { 0 };
@@ -129,6 +148,13 @@ static int merge_all(struct sweep *w, struct err *err)
 	vec_release(&small);
 	vec_release(&group);
 	return rc;
+}
+
+static int merge_all(struct sweep *w, struct err *err)
+{
+	int rc = part_shared(w, err);
+
+	return rc < 0 ? rc : merge_small(w, err);
 }
 
 int prune_merge(struct prune *p, struct err *err)

@@ -99,7 +99,8 @@ static int see_capture(void *arg, const struct store_capture *c, struct err *err
 	t->number = c->page;
 	k.copy = !k.revisit && (!c->status || status_is_page(c->status));
 	vec_push(&t->page, k);
-	vec_push(&t->sizes, rewrite_is_own(c->worker, c->file, NULL) ? c->size : 0);
+	vec_push(&t->sizes, rewrite_is_own(c->worker, c->file, NULL) ||
+	                    rewrite_is_workers(c->worker, c->file) ? c->size : 0);
 	return 0;
 }
 
@@ -170,7 +171,7 @@ static int thin_all(struct thinning *t, struct err *err)
 	return rc;
 }
 
-int prune_run(struct prune *p, struct err *err)
+int prune_rows(struct prune *p, struct err *err)
 {
 	struct thinning t = { .p = p };
 	int rc = thin_all(&t, err);
@@ -180,6 +181,13 @@ int prune_run(struct prune *p, struct err *err)
 	vec_release(&t.newest);
 	vec_release(&t.numbers);
 	vec_release(&t.drop);
+	return rc;
+}
+
+int prune_run(struct prune *p, struct err *err)
+{
+	int rc = prune_rows(p, err);
+
 	if (rc < 0 || p->dry_run)
 		return rc;
 	rc = sweep_run(p, err);

@@ -11,10 +11,15 @@
  * `warc` of the repository.  Archives that were imported from elsewhere are never touched.
  *
  * The caller holds the lock of the store (engine/book/lock.h).
+ *
+ * A fleet's files lie in the folders of its workers, so only those that are on this machine are
+ * touched.  After a split two shards may name one file.  Each has its part of it written anew, into
+ * its own folder; then it names the file no more (store_file_leave()), and the last deletes it.
  */
 #ifndef ENGINE_PRUNE_PRUNE_H
 #define ENGINE_PRUNE_PRUNE_H
 
+#include "base/map.h"
 #include "repo/store.h"
 
 /* ---- which captures stay ---- */
@@ -49,6 +54,11 @@ void prune_choose(const struct prune_rule *rule, struct prune_capture *c, size_t
 struct prune {
 	struct store *store;
 	const char *folder;             /* of the repository */
+	/* Of a fleet: whose files (the store is open in its name), and where what is written anew
+	 * goes: warc/WORKER/shard-K.  NULL: files in warc/ itself. */
+	const char *worker;
+	int32_t shard;
+	bool fleet;                     /* a file that is not there may be elsewhere */
 	struct prune_rule rule;
 	const uint32_t *pages;          /* only these, ascending; NULL: all */
 	size_t n_pages;
@@ -71,8 +81,18 @@ struct prune {
 
 /* Delete rows, then sweep the files. */
 MUST_CHECK int prune_run(struct prune *p, struct err *err);
+/* The parts of it: delete rows; delete files that no capture lies in (sweep_run() does, too). */
+MUST_CHECK int prune_rows(struct prune *p, struct err *err);
+MUST_CHECK int prune_unused(struct prune *p, struct err *err);
 /* Merge small files; the records stay as they are. */
 MUST_CHECK int prune_merge(struct prune *p, struct err *err);
+
+/* ---- places.c ---- */
+
+/* Of a fleet: whose folders are in warc/, and all archive files there. */
+struct prune_places { struct strtab workers; uint64_t files, bytes; };
+MUST_CHECK int prune_places(struct prune_places *ret, const char *folder, struct err *err);
+void prune_places_release(struct prune_places *p);
 
 /* ---- anew.c ---- */
 
@@ -87,6 +107,8 @@ MUST_CHECK int sweep_run(struct prune *p, struct err *err);
 bool rewrite_is_ours(const char *name, size_t size);
 /* Is it one that lies in the folder `warc` of this repository?  *ret, if wanted: its name there. */
 bool rewrite_is_own(struct text worker, struct text name, struct text *ret);
+/* Is it one that a worker of a fleet wrote: WORKER/shard-K/ and a name of ours? */
+bool rewrite_is_workers(struct text worker, struct text name);
 /* Undo what a crash left of a file that was being written anew.  A crawl begins with it. */
 MUST_CHECK int rewrite_repair(struct store *s, const char *warc_folder, struct err *err);
 

@@ -64,6 +64,23 @@ bool rewrite_is_own(struct text worker, struct text name, struct text *ret)
 	return rewrite_is_ours(name.s, name.size);
 }
 
+bool rewrite_is_workers(struct text worker, struct text name)
+{
+	static const char shard[] = "/shard-";
+	size_t n = sizeof shard - 1, digits;
+
+	if (!worker.s || !worker.size || *worker.s == '.' || memchr(worker.s, '/', worker.size) ||
+	    name.size <= worker.size + n || memcmp(name.s, worker.s, worker.size) ||
+	    memcmp(name.s + worker.size, shard, n))
+		return false;
+	name.s += worker.size + n;
+	name.size -= worker.size + n;
+	for (digits = 0; digits < name.size && name.s[digits] >= '0' && name.s[digits] <= '9'; )
+		digits++;
+	return digits && digits < 6 && digits < name.size && name.s[digits] == '/' &&
+	       rewrite_is_ours(name.s + digits + 1, name.size - digits - 1);
+}
+
 static void open_name(const char *name, char ret[REWRITE_NAME + 8])
 {
 	snprintf(ret, REWRITE_NAME + 8, "%s" WARC_OPEN_END, name);
@@ -79,7 +96,7 @@ static void step(const struct rewrite *w, const char *what)
 static int cannot(struct rewrite *w, const char *what, struct err *err)
 {
 	w->p->no_room |= errno == ENOSPC || errno == EDQUOT;
-	return err_errno(err, E_IO, "%s/warc/%s: cannot %s", w->p->folder, w->name, what);
+	return err_errno(err, E_IO, "%s/warc/%s: cannot %s", w->p->folder, w->row, what);
 }
 
 static bool is_there(int folder_fd, const char *name)
@@ -148,6 +165,10 @@ int rewrite_begin(struct rewrite *w, struct prune *p, int folder_fd, const char 
 
 	*w = (struct rewrite){ .p = p, .folder_fd = folder_fd, .fd = -1 };
 	rc = choose_name(w, old, err);
+	if (p->worker)
+		snprintf(w->row, sizeof w->row, "%.64s/shard-%d/%s", p->worker, p->shard, w->name);
+	else
+		snprintf(w->row, sizeof w->row, "%s", w->name);
 	step(w, "name the new file");
 	if (rc == 0)
 		rc = store_state_put(p->store, STORE_OF_WORKER, STATE_KEY, w->name, err);
@@ -257,8 +278,11 @@ int rewrite_end(struct rewrite *w, struct err *err)
 	int rc, closed;
 
 	open_name(w->name, open);
-	for (size_t i = 0; i < w->moved.n; i++)
-		w->moved.v[i].file = (struct text){ w->name, strlen(w->name) };
+	for (size_t i = 0; i < w->moved.n; i++) {
+		w->moved.v[i].file = (struct text){ w->row, strlen(w->row) };
+		if (w->p->worker)
+			w->moved.v[i].worker = (struct text){ w->p->worker, strlen(w->p->worker) };
+	}
 	step(w, "sync the new file");
 	rc = fsync(w->fd) ? cannot(w, "write", err) : 0;
 	closed = close(w->fd);

@@ -21,8 +21,9 @@
 
 struct rewrite {
 	struct prune *p;
-	int folder_fd, fd;              /* of warc/; of the file */
-	char name[REWRITE_NAME];        /* its final name */
+	int folder_fd, fd;              /* of the folder that it lies in; of the file */
+	char name[REWRITE_NAME];        /* its final name there */
+	char row[REWRITE_NAME + 128];   /* and in the tables: that of a fleet has folders in front */
 	uint64_t size;
 	VEC(struct store_moved) moved;  /* captures in it; file is set at the end */
 };

@@ -33,13 +33,27 @@ void sweep_step(const struct sweep *w, const char *what)
 		w->p->step(w->p->arg, what);
 }
 
+static struct text owner(const struct prune *p)
+{
+	return (struct text){ p->worker, p->worker ? strlen(p->worker) : 0 };
+}
+
+const char *sweep_base(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash ? slash + 1 : name;
+}
+
 /* The number of a file that is ours by its name; MAP_NONE: it is not. */
 static uint32_t number_of(struct sweep *w, struct text worker, struct text name)
 {
+	struct text own = owner(w->p);
 	uint32_t i;
 	bool is_new;
 
-	if (!rewrite_is_own(worker, name, &name))
+	if (own.s ? worker.size != own.size || memcmp(worker.s, own.s, own.size) ||
+	            !rewrite_is_workers(worker, name) : !rewrite_is_own(worker, name, &name))
 		return MAP_NONE;
 	i = strtab_intern(&w->names, name.s, name.size, &is_new);
 	if (is_new)
@@ -55,6 +69,17 @@ static int see_file(void *arg, struct text worker, struct text name, struct err 
 	(void)err;
 	if (i != MAP_NONE)
 		w->files.v[i].known = true;
+	return 0;
+}
+
+static int see_shared(void *arg, struct text worker, struct text name, struct err *err)
+{
+	struct sweep *w = arg;
+	uint32_t i = number_of(w, worker, name);
+
+	(void)err;
+	if (i != MAP_NONE)
+		w->files.v[i].shared = true;
 	return 0;
 }
 
@@ -89,6 +114,8 @@ static int load(struct sweep *w, struct err *err)
 	int rc = store_files(w->p->store, see_file, w, err);
 
 	if (rc == 0)
+		rc = store_files_shared(w->p->store, see_shared, w, err);
+	if (rc == 0)
 		rc = store_captures(w->p->store, NULL, 0, see_capture, w, err);
 	if (w->used.n)
 		qsort(w->used.v, w->used.n, sizeof *w->used.v, by_place);
@@ -108,7 +135,6 @@ static int load(struct sweep *w, struct err *err)
 
 static void count(const struct sweep *w, uint64_t *ret_files, uint64_t *ret_bytes)
 {
-	*ret_files = *ret_bytes = 0;
 	for (size_t i = 0; i < w->files.n; i++) {
 		*ret_files += w->files.v[i].there;
 		*ret_bytes += w->files.v[i].there ? w->files.v[i].size : 0;
@@ -121,10 +147,12 @@ static void count(const struct sweep *w, uint64_t *ret_files, uint64_t *ret_byte
 static int forget_last(struct sweep *w, const char *name, struct err *err)
 {
 	struct store *s = w->p->store;
-	size_t n = strlen(name);
+	size_t n;
 	char *state = NULL;
 	int rc = store_state_get(s, STORE_OF_WORKER, OWN_STATE, &state, err);
 
+	name = sweep_base(name);
+	n = strlen(name);
 	if (rc > 0 && !strncmp(state, name, n) && state[n] == ' ')
 		rc = store_state_put(s, STORE_OF_WORKER, OWN_STATE, NULL, err);
 	free(state);
@@ -141,10 +169,9 @@ static int drop_row(struct sweep *w, const char *name, struct err *err)
 	if (rc == 0)
 		rc = forget_last(w, name, err);
 	if (rc == 0)
-		rc = store_file_drop(s, (struct text){ 0 }, (struct text){ name, strlen(name) }, err);
-	if (rc == 0)
-		rc = store_file_drop(s, (struct text){ 0 }, (struct text){ whole, strlen(whole) },
-		                     err);
+		rc = store_file_drop(s, owner(w->p), (struct text){ name, strlen(name) }, err);
+	if (rc == 0 && !w->p->worker)
+		rc = store_file_drop(s, owner(w->p), (struct text){ whole, strlen(whole) }, err);
 	if (rc == 0)
 		rc = store_commit(s, err);
 	if (rc < 0)
@@ -152,42 +179,88 @@ static int drop_row(struct sweep *w, const char *name, struct err *err)
 	return rc;
 }
 
+/* The folder that a file is in. */
+static int open_folder(struct sweep *w, const char *name)
+{
+	char folder[128] = ".";
+	const char *base = sweep_base(name);
+
+	if (base > name)
+		snprintf(folder, sizeof folder, "%.*s", (int)(base - name), name);
+	return openat(w->fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int unlink_file(struct sweep *w, const char *name, struct err *err)
+{
+	int folder = open_folder(w, name), rc = 0;
+
+	if (unlinkat(w->fd, name, 0) && errno != ENOENT)
+		rc = err_errno(err, E_IO, "%s/warc/%s: cannot delete", w->p->folder, name);
+	/* or it is back after a power failure, when no row knows it any more */
+	if (rc == 0 && (folder < 0 || fsync(folder)))
+		rc = err_errno(err, E_IO, "%s/warc/%s: its folder", w->p->folder, name);
+	if (folder >= 0)
+		close(folder);
+	return rc;
+}
+
 /* Delete a file that no capture lies in, then its row.  The tables that say so are on the
- * disk before. */
+ * disk before.  While another shard names it, the row goes and the file stays.  1: it was deleted. */
 static int delete_file(struct sweep *w, uint32_t i, struct err *err)
 {
 	const char *name = strtab_get(&w->names, i);
+	struct text text = { name, strlen(name) };
 	struct file *f = &w->files.v[i];
+	bool last = true, there;
 	int rc = store_sync(w->p->store, err);
 
-	if (rc < 0)
+	if (rc == 0 && f->shared) {
+		sweep_step(w, "leave a file");
+		rc = store_file_leave(w->p->store, owner(w->p), text, &last, err);
+	}
+	f->shared = false;
+	if (rc < 0 || !last) {
+		f->there = f->there && rc < 0;
 		return rc;
+	}
 	sweep_step(w, "delete a file");
-	if (f->there && unlinkat(w->fd, name, 0) && errno != ENOENT)
-		return err_errno(err, E_IO, "%s/warc/%s: cannot delete", w->p->folder, name);
-	/* or it is back after a power failure, when no row knows it any more */
-	if (f->there && fsync(w->fd))
-		return err_errno(err, E_IO, "%s/warc", w->p->folder);
-	sweep_step(w, "forget a file");
+	if (f->there && (rc = unlink_file(w, name, err)) < 0)
+		return rc;
+	there = f->there;
 	f->there = false;
-	return drop_row(w, name, err);
+	sweep_step(w, "forget a file");
+	rc = drop_row(w, name, err);
+	return rc < 0 ? rc : there;
+}
+
+/* Its row says that it is here; is it on another machine? */
+static bool is_elsewhere(struct sweep *w, uint32_t i)
+{
+	int folder = -1;
+
+	if (!w->p->fleet || w->files.v[i].there)
+		return false;
+	if (w->p->worker && (folder = open_folder(w, strtab_get(&w->names, i))) >= 0)
+		close(folder);
+	return folder < 0;
 }
 
 static int delete_unused(struct sweep *w, struct err *err)
 {
-	char open[REWRITE_NAME + 8];
+	char open[REWRITE_NAME + 136];
 	int rc = 0;
 
-	for (uint32_t i = 0; i < w->files.n && rc == 0; i++) {
+	for (uint32_t i = 0; i < w->files.n && rc >= 0; i++) {
 		struct file *f = &w->files.v[i];
 
 		snprintf(open, sizeof open, "%s" WARC_OPEN_END, strtab_get(&w->names, i));
-		if (!f->known || f->n || faccessat(w->fd, open, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		if (!f->known || f->n || is_elsewhere(w, i) ||
+		    faccessat(w->fd, open, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			continue;               /* .open: a cycle was broken off, and goes on with it */
-		w->p->files_deleted += f->there;
 		rc = delete_file(w, i, err);
+		w->p->files_deleted += rc > 0;
 	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 /* ---- for the work on files ---- */
@@ -232,17 +305,16 @@ struct text sweep_front(const char *map, uint64_t size)
 int sweep_replace(struct sweep *w, const uint32_t *old, size_t n, const struct rewrite *new,
                    struct err *err)
 {
-	uint32_t at = number_of(w, (struct text){ 0 },
-	                        (struct text){ new->name, strlen(new->name) });
+	uint32_t at = number_of(w, owner(w->p), (struct text){ new->row, strlen(new->row) });
 	int rc = 0;
 
 	w->files.v[at] = (struct file){ .there = true, .known = true, .size = new->size,
 	                                .kept = true };
-	for (size_t i = 0; i < n && rc == 0; i++) {
+	for (size_t i = 0; i < n && rc >= 0; i++) {
 		w->files.v[old[i]].n = 0;
 		rc = delete_file(w, old[i], err);
 	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 /* An error of one file does not end the sweep: it is left as it is. */
@@ -262,31 +334,56 @@ int sweep_leave(struct sweep *w, uint32_t i, int rc, const struct err *why, stru
 
 /* ---- all of it ---- */
 
+/* The folder for new files, and what a crash left in it. */
+static int open_to(struct sweep *w, struct err *err)
+{
+	const struct prune *p = w->p;
+	char folder[4300], below[128] = ".";
+	int rc;
+
+	if (p->worker)
+		snprintf(below, sizeof below, "%.64s/shard-%d", p->worker, p->shard);
+	snprintf(folder, sizeof folder, "%.4000s/warc/%s", p->folder, below);
+	if (p->worker && mkdirat(w->fd, below, 0777) && errno != EEXIST)
+		return err_errno(err, E_IO, "%s", folder);
+	rc = rewrite_repair(p->store, folder, err);
+	if (rc < 0)
+		return rc;
+	w->to = openat(w->fd, below, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return w->to < 0 ? err_errno(err, E_IO, "%s", folder) : 0;
+}
+
 int sweep_files(struct prune *p, int (*work)(struct sweep *, struct err *), struct err *err)
 {
-	struct sweep w = { .p = p };
+	struct sweep w = { .p = p, .to = -1 };
 	char folder[4200];
 	int rc;
 
 	snprintf(folder, sizeof folder, "%.4000s/warc", p->folder);
-	rc = rewrite_repair(p->store, folder, err);
-	if (rc < 0)
-		return rc;
 	w.fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w.fd < 0 && errno == ENOENT)
 		return 0;               /* nothing was ever fetched here */
 	if (w.fd < 0)
 		return err_errno(err, E_IO, "%s", folder);
-	rc = load(&w, err);
+	rc = open_to(&w, err);
+	if (rc == 0)
+		rc = load(&w, err);
 	count(&w, &p->files_before, &p->bytes_before);
 	if (rc == 0)
 		rc = delete_unused(&w, err);
-	if (rc == 0)
+	if (rc == 0 && work)
 		rc = work(&w, err);
 	count(&w, &p->files_after, &p->bytes_after);
+	if (w.to >= 0)
+		close(w.to);
 	close(w.fd);
 	strtab_release(&w.names);
 	vec_release(&w.files);
 	vec_release(&w.used);
 	return rc;
+}
+
+int prune_unused(struct prune *p, struct err *err)
+{
+	return sweep_files(p, NULL, err);
 }

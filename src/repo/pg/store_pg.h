@@ -245,6 +245,8 @@ int pg_captures_drop(struct store *, const uint64_t *, size_t, struct err *);
 int pg_captures_move(struct store *, const struct store_moved *, size_t, struct err *);
 int pg_files(struct store *, store_file_each *, void *, struct err *);
 int pg_file_drop(struct store *, struct text, struct text, struct err *);
+int pg_files_shared(struct store *, store_file_each *, void *, struct err *);
+int pg_file_leave(struct store *, struct text, struct text, bool *ret_last, struct err *);
 int pg_tidy(struct store *, bool, struct err *);
 /* Texts and files that we know to be in the store may be there no more. */
 void pg_forget_known(struct store_pg *s);

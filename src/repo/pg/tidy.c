@@ -48,7 +48,7 @@ int pg_captures_move(struct store *base, const struct store_moved *moved, size_t
 	int rc = pg_enter(s, &own, err);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		struct store_capture c = { .file = moved[i].file };
+		struct store_capture c = { .worker = moved[i].worker, .file = moved[i].file };
 		int64_t file = 0;
 
 		if (c.file.s)
@@ -77,7 +77,8 @@ static int see_file(struct store_pg *s, struct pg_row *r, void *arg)
 	return r->rc < 0 ? r->rc : w->each(w->arg, worker, name, w->err);
 }
 
-int pg_files(struct store *base, store_file_each *each, void *arg, struct err *err)
+static int scan_files(struct store *base, enum pg_sql which, store_file_each *each, void *arg,
+                      struct err *err)
 {
 	struct store_pg *s = pg_self(base);
 	struct walking w = { each, arg, err };
@@ -86,9 +87,19 @@ int pg_files(struct store *base, store_file_each *each, void *arg, struct err *e
 
 	pg_show_writes(s, PG_ALL_TABLES);
 	pg_shard_args(s, &a);
-	rc = pg_scan(s, PG_FILE_SCAN, &a, SCAN_PART, "files", see_file, &w, err);
+	rc = pg_scan(s, which, &a, SCAN_PART, "files", see_file, &w, err);
 	pg_args_release(&a);
 	return rc;
+}
+
+int pg_files(struct store *base, store_file_each *each, void *arg, struct err *err)
+{
+	return scan_files(base, PG_FILE_SCAN, each, arg, err);
+}
+
+int pg_files_shared(struct store *base, store_file_each *each, void *arg, struct err *err)
+{
+	return scan_files(base, PG_FILE_SHARED, each, arg, err);
 }
 
 int pg_file_drop(struct store *base, struct text worker, struct text name, struct err *err)
@@ -106,6 +117,40 @@ int pg_file_drop(struct store *base, struct text worker, struct text name, struc
 		pg_forget_known(s);
 	}
 	return pg_leave(s, own, rc, err);
+}
+
+int pg_file_leave(struct store *base, struct text worker, struct text name, bool *ret_last,
+                  struct err *err)
+{
+	static const enum pg_sql calls[] = { PG_FILE_LOCK, PG_FILE_LEAVE };
+	struct store_pg *s = pg_self(base);
+	struct pg_args find = { 0 };
+	PGresult *r = NULL;
+	bool own;
+	int rc = pg_enter(s, &own, err);
+
+	if (rc == 0) {
+		pg_batch_flush(s);
+		for (size_t i = 0; i < 2; i++) {
+			struct pg_args *a = pg_batch_call(s, calls[i]);
+
+			pg_args_text(a, worker);
+			pg_args_text(a, name);
+		}
+		pg_forget_known(s);
+	}
+	rc = pg_leave(s, own, rc, err);
+	if (rc < 0)
+		return rc;
+	pg_shard_args(s, &find);
+	pg_args_text(&find, worker);
+	pg_args_text(&find, name);
+	rc = pg_ask(s, PG_FILE_FIND, &find, &r, err);
+	if (rc == 0)
+		*ret_last = PQntuples(r) > 0;
+	PQclear(r);
+	pg_args_release(&find);
+	return rc;
 }
 
 /* VACUUM lets the space be used again; it takes no lock that others would wait for. */

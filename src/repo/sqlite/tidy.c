@@ -45,7 +45,7 @@ int sqlite_captures_move(struct store *base, const struct store_moved *rows, siz
 		sqlite3_bind_int64(q, 1, (int64_t)rows[i].capture);
 		sqlite3_bind_int64(q, 3, rows[i].offset);
 		sqlite3_bind_int64(q, 4, rows[i].size);
-		rc = sqlite_bind_file(s, q, 2, (struct text){ 0 }, rows[i].file, err);
+		rc = sqlite_bind_file(s, q, 2, rows[i].worker, rows[i].file, err);
 		if (rc == 0)
 			rc = sql_run(s, q, err);
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_fleet.c - `freshet fleet`: what is done to the shards of a fleet by hand. */
+/* cmd_fleet.c - `freshet fleet`: where shards are, and what is done to them by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io/progress.h"
+#include "cli/cmd/care/fleet_place.h"
 #include "cli/frame/repository.h"
 #include "cli/frame/shards.h"
 #include "engine/fleet/work.h"
@@ -74,31 +75,37 @@ static int split_shard(struct cli *cli, const char *name, struct err *err)
 
 static int fleet_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
-	(void)opts, (void)n_args;
+	(void)opts;
 	if (!shards_any(cli))
 		return err_set(err, E_USAGE, "fleet: a fleet needs PostgreSQL: give --store "
 		               "postgresql://host/database");
-	if (strcmp(args[0], "split"))
-		return err_set(err, E_USAGE, "fleet: `%.40s` is nothing that can be done to a shard; `split` "
-		               "is", args[0]);
+	if (!strcmp(args[0], "place"))
+		return fleet_place(cli, n_args - 1, args + 1, err);
+	if (strcmp(args[0], "split") || n_args != 2)
+		return err_set(err, E_USAGE, "fleet: `place [URL...]` says where shards are, `split SHARD` "
+		               "divides one");
 	return split_shard(cli, args[1], err);
 }
 
 const struct command command_fleet = {
 	.name = "fleet",
 	.on_fleet = FLEET_ALWAYS,
-	.arguments = "split SHARD",
-	.summary = "divide a shard of a fleet that grew",
+	.arguments = "place|split [URL...|SHARD]",
+	.summary = "where the shards of a fleet are; divide one that grew",
 	.description =
-		"The domains of the shard are divided between it and a new one, so that both have about as\n"
+		"`place` says of each shard, or of those that URLs belong to, who works on it or did last,\n"
+		"and which workers have its archive files, which is where copies are read and pruned.\n\n"
+		"`split` divides the domains of a shard between it and a new one, so that both have about as\n"
 		"many pages; a domain stays whole. Pages, history, tags, and what policies can learn from\n"
 		"them, go along. Nobody may hold the shard, and its part of the cycle must be over; workers\n"
 		"go on with the others meanwhile. All of it happens, or nothing: after a crash of whatever\n"
 		"kind the same command can be given again.\n\n"
 		"Page numbers are drawn anew. A cursor of changes from before is refused (410): begin without one.",
 	.examples =
+		"  freshet fleet place --store 'postgresql://db.example/fleet?schema=news'\n"
+		"  freshet fleet place https://example.org/ --store 'postgresql://db.example/fleet?schema=news'\n"
 		"  freshet fleet split 0 --store 'postgresql://db.example/fleet?schema=news'\n",
-	.n_args_min = 2,
-	.n_args_max = 2,
+	.n_args_min = 1,
+	.n_args_max = -1,
 	.run = fleet_run,
 };

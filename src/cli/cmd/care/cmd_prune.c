@@ -4,7 +4,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/cmd/care/prune_fleet.h"
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "engine/book/care.h"
 #include "engine/book/lock.h"
 #include "engine/prune/prune.h"
@@ -82,7 +84,14 @@ static void json_files(struct json *j, const struct prune *p)
 	json_end_object(j);
 }
 
-static void print_json(const struct prune *p)
+/* Of a fleet: shards that somebody holds, files on other machines. */
+static void json_left(struct json *j, const struct prune_fleet *f)
+{
+	json_kint(j, "shards_held", f->n_held);
+	json_kint(j, "files_elsewhere", (int64_t)f->n_elsewhere);
+}
+
+static void print_json(const struct prune *p, const struct prune_fleet *f)
 {
 	struct json j;
 
@@ -94,6 +103,8 @@ static void print_json(const struct prune *p)
 	json_kbool(&j, "dry_run", p->dry_run);
 	if (!p->dry_run)
 		json_files(&j, p);
+	if (f->p)
+		json_left(&j, f);
 	cli_json_end(&j);
 }
 
@@ -125,12 +136,46 @@ static int say_no_room(const struct prune *p, struct err *err)
 	                            "nothing is lost", p->folder) : 0;
 }
 
+/* The rows of a store that is open and locked. */
+static int prune_pages(void *arg, struct prune *p, struct err *err)
+{
+	uint32_t *pages = NULL;
+	int rc = choose(p, arg, &pages, err);
+
+	if (rc == 0)
+		rc = prune_rows(p, err);
+	p->pages = NULL;
+	free(pages);
+	return rc;
+}
+
+static int prune_one(struct cli *cli, const struct prune_opts *o, struct prune *p,
+                     struct err *err)
+{
+	int rc = o->dry_run ? repository_read(cli, &p->store, err) :
+	         repository_open(cli, &p->store, err);
+
+	if (rc < 0)
+		return rc;
+	if (!o->dry_run)
+		rc = lock_wait(p->store, err);
+	if (rc == 0)
+		rc = prune_pages((void *)(uintptr_t)o, p, err);
+	if (rc == 0 && !o->dry_run)
+		rc = sweep_run(p, err);
+	if (rc == 0 && !o->dry_run)
+		rc = store_tidy(p->store, false, err);
+	store_unlock(p->store);
+	store_close(p->store);
+	return rc;
+}
+
 static int prune_cmd(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const struct prune_opts *o = opts;
 	struct prune p = { .folder = cli->common.repository, .dry_run = o->dry_run,
 	                   .now = cli_given(cli, "now") ? o->now : clock_now(), .report = warn };
-	uint32_t *pages = NULL;
+	struct prune_fleet f = { .rows = prune_pages, .arg = opts };
 	int rc;
 
 	(void)n_args, (void)args;
@@ -139,27 +184,15 @@ static int prune_cmd(struct cli *cli, void *opts, int n_args, char **args, struc
 		               "or both");
 	p.rule.since = cli_given(cli, "keep") ? p.now - o->keep : INT64_MAX;
 	p.rule.versions = cli_given(cli, "keep_versions") ? (uint32_t)o->keep_versions : 0;
-	rc = o->dry_run ? repository_read(cli, &p.store, err) :
-	     repository_open(cli, &p.store, err);
-	if (rc < 0)
-		return rc;
-	if (!o->dry_run)
-		rc = lock_wait(p.store, err);
-	if (rc == 0)
-		rc = choose(&p, o, &pages, err);
-	if (rc == 0)
-		rc = prune_run(&p, err);
+	rc = shards_any(cli) ? prune_fleet(cli, &p, &f, err) : prune_one(cli, o, &p, err);
 	if (rc == 0) {
 		if (cli->common.json)
-			print_json(&p);
+			print_json(&p, &f);
 		else
 			print_text(&p);
 		rc = say_no_room(&p, err);
 	}
-	store_unlock(p.store);
-	store_close(p.store);
-	free(pages);
-	return rc;
+	return rc == 0 ? prune_fleet_say(&f, err) : rc;
 }
 
 /* Bytes of the tables; 0: they are elsewhere. */
@@ -170,23 +203,36 @@ static uint64_t tables_size(const struct store *s)
 	return store_file(s) && stat(store_file(s), &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
+static int compact_one(struct cli *cli, struct prune *p, uint64_t *ret_before,
+                       uint64_t *ret_after, struct err *err)
+{
+	int rc = repository_open(cli, &p->store, err);
+
+	if (rc < 0)
+		return rc;
+	*ret_before = tables_size(p->store);
+	rc = lock_wait(p->store, err);
+	if (rc == 0)
+		rc = prune_merge(p, err);
+	if (rc == 0)
+		rc = store_tidy(p->store, true, err);
+	*ret_after = tables_size(p->store);
+	store_unlock(p->store);
+	store_close(p->store);
+	return rc;
+}
+
 static int compact_cmd(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct prune p = { .folder = cli->common.repository, .now = clock_now(), .report = warn };
-	uint64_t before, after;
+	struct prune_fleet f = { .merge = true };
+	uint64_t before = 0, after = 0;
 	struct json j;
-	int rc = repository_open(cli, &p.store, err);
+	int rc;
 
 	(void)opts, (void)n_args, (void)args;
-	if (rc < 0)
-		return rc;
-	before = tables_size(p.store);
-	rc = lock_wait(p.store, err);
-	if (rc == 0)
-		rc = prune_merge(&p, err);
-	if (rc == 0)
-		rc = store_tidy(p.store, true, err);
-	after = tables_size(p.store);
+	rc = shards_any(cli) ? prune_fleet(cli, &p, &f, err) :
+	     compact_one(cli, &p, &before, &after, err);
 	if (rc == 0 && cli->common.json) {
 		cli_json_begin(&j, "compact");
 		json_files(&j, &p);
@@ -195,6 +241,8 @@ static int compact_cmd(struct cli *cli, void *opts, int n_args, char **args, str
 		json_kint(&j, "bytes_before", (int64_t)before);
 		json_kint(&j, "bytes_after", (int64_t)after);
 		json_end_object(&j);
+		if (f.p)
+			json_left(&j, &f);
 		cli_json_end(&j);
 	} else if (rc == 0) {
 		printf("archive files: %llu before, %llu now", (unsigned long long)p.files_before,
@@ -206,9 +254,7 @@ static int compact_cmd(struct cli *cli, void *opts, int n_args, char **args, str
 	}
 	if (rc == 0)
 		rc = say_no_room(&p, err);
-	store_unlock(p.store);
-	store_close(p.store);
-	return rc;
+	return rc == 0 ? prune_fleet_say(&f, err) : rc;
 }
 
 const struct command command_prune = {
@@ -227,7 +273,8 @@ const struct command command_prune = {
 		"with it. Archives that you imported from elsewhere are never touched: only what the\n"
 		"tables know of them goes.\n\n"
 		"It waits for a cycle to end. If it is stopped or killed, nothing that stays is lost: the\n"
-		"next prune, or the next cycle, finishes or undoes what was begun.",
+		"next prune, or the next cycle, finishes or undoes what was begun.\n\n"
+		PRUNE_FLEET_HELP,
 	.examples =
 		"  freshet -C crawl prune --keep 90d --dry-run\n"
 		"  freshet -C crawl prune --keep-versions 3\n"
@@ -236,10 +283,9 @@ const struct command command_prune = {
 	.opts_size = sizeof(struct prune_opts),
 	.n_args_min = 0,
 	.n_args_max = 0,
-	.exits = "3 no room to write an archive file anew, which is left as it is; or another error of a file\n",
-	.on_fleet = FLEET_NEVER,
-	.fleet_instead = "after a split two of them may have copies in one archive file, and both would have "
-	                 "to be asked before one is let go",
+	.exits = "3 no room to write an archive file anew, which is left as it is; or another error of a file\n"
+		"5 of a fleet: workers held shards, which were left out\n",
+	.on_fleet = FLEET_ALWAYS,
 	.run = prune_cmd,
 };
 
@@ -252,15 +298,15 @@ const struct command command_compact = {
 		"1 GB; every record stays, byte for byte, and is read back before the old files go. Then\n"
 		"the tables are written anew without their gaps (SQLite), or cleared of dead rows\n"
 		"(PostgreSQL, VACUUM). That needs as much room again on the disk for a while.\n\n"
-		"It loses nothing; `freshet prune` does. It waits for a cycle to end, and may be killed.",
+		"It loses nothing; `freshet prune` does. It waits for a cycle to end, and may be killed.\n\n"
+		PRUNE_FLEET_HELP,
 	.examples = "  freshet -C crawl compact\n",
 	.options = compact_options,
 	.opts_size = sizeof(struct compact_opts),
 	.n_args_min = 0,
 	.n_args_max = 0,
-	.exits = "3 no room for a merged file; the small ones are left as they are\n",
-	.on_fleet = FLEET_NEVER,
-	.fleet_instead = "after a split two of them may have copies in one archive file, and both would have "
-	                 "to be asked before one is let go",
+	.exits = "3 no room for a merged file; the small ones are left as they are\n"
+		"5 of a fleet: workers held shards, which were left out\n",
+	.on_fleet = FLEET_ALWAYS,
 	.run = compact_cmd,
 };
