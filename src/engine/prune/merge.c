@@ -150,14 +150,10 @@ static int merge_small(struct sweep *w, struct err *err)
 	return rc;
 }
 
-static int merge_all(struct sweep *w, struct err *err)
-{
-	int rc = part_shared(w, err);
-
-	return rc < 0 ? rc : merge_small(w, err);
-}
-
 int prune_merge(struct prune *p, struct err *err)
 {
-	return sweep_files(p, merge_all, err);
+	/* a sweep of their own: the files that they become are small files, too */
+	int rc = p->fleet ? sweep_files(p, part_shared, err) : 0;
+
+	return rc < 0 ? rc : sweep_files(p, merge_small, err);
 }

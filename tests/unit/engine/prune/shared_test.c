@@ -4,6 +4,8 @@
  * after shard, is killed at every step, or done by two programs at the same moment: each copy that
  * should stay can be read, and in the end the files on the disk are those that rows name, no file
  * is named by two shards, and none is left over.
+ *
+ * Sanitized only.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -334,20 +336,16 @@ static bool killed(struct place *p, int at)
 
 /* Each place is a fleet that is split first: all steps take minutes (-DEVERY=1). */
 #ifndef EVERY
-#ifdef __SANITIZE_ADDRESS__
-#define EVERY 15
-#else
-#define EVERY 6
-#endif
+#define EVERY 19
 #endif
 
-static void kill_at_steps(const char *worker, bool merging)
+static void kill_at_steps(const char *worker, bool merging, int from)
 {
 	struct place p;
 	bool go_on = true;
 	char *want, *got;
 	unsigned files;
-	int at = 0;
+	int at = from % EVERY;
 
 	merge = merging;
 	new_place(&p, worker);
@@ -372,9 +370,9 @@ static void kill_at_steps(const char *worker, bool merging)
 	free(want);
 }
 
-static void test_killed_prune(void **state) { (void)state; kill_at_steps("w", false); }
-static void test_killed_merge(void **state) { (void)state; kill_at_steps("w", true); }
-static void test_killed_no_worker(void **state) { (void)state; kill_at_steps(NULL, false); }
+static void test_killed_prune(void **state) { (void)state; kill_at_steps("w", false, 0); }
+static void test_killed_merge(void **state) { (void)state; kill_at_steps("w", true, 7); }
+static void test_killed_no_worker(void **state) { (void)state; kill_at_steps(NULL, false, 13); }
 
 /* Each shard by a program of its own, at the same moment. */
 static void test_together(void **state)
