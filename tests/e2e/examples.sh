@@ -140,7 +140,7 @@ for r in crawl old; do
 	freshet -C $r import site.warc.gz >/dev/null
 done
 freshet init fleet --store 'postgresql://db.example/fleet' --shards 2 2>/dev/null
-for s in "contact mailto:test@example.org" "proxy http://127.0.0.1:$(cat ../port)" "ca-file $TMP/ca.pem" "delay 0" "budget 5" "every 5s"; do freshet -C fleet set $s; done
+for s in "contact mailto:test@example.org" "proxy http://127.0.0.1:$(cat ../port)" "ca-file $TMP/ca.pem" "delay 0" "budget 5" "every 1h"; do freshet -C fleet set $s; done
 freshet -C fleet import urls.txt >/dev/null
 freshet -C fleet add http://example.net/ >/dev/null; freshet -C fleet pause http://example.net/ >/dev/null   # a shard with two domains, for split
 for i in 1 2 3; do freshet -C crawl cycle --budget 5 --now 2024-10-0$i >/dev/null 2>&1; done
