@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * store_ahead.h - rows that were read ahead; store.h says what for (store_foresee()).  Only store.c and store_gather.c know of it.
+ * store_ahead.h - rows that were read ahead; store.h says what for (store_foresee()).  Only
+ * store.c and store_gather.c know of it.
  */
 #ifndef REPO_STORE_AHEAD_H
 #define REPO_STORE_AHEAD_H

@@ -152,7 +152,8 @@ static bool read_cursor(struct call *c, struct listing *l, uint32_t *ret)
 		*ret = (uint32_t)from;
 		return true;
 	}
-	if (text && (text[strspn(text, "0123456789.")] || sscanf(text, "%5u.%9u%n", &shard, &number, &end) != 2 || text[end])) {
+	if (text && (text[strspn(text, "0123456789.")] ||
+	             sscanf(text, "%5u.%9u%n", &shard, &number, &end) != 2 || text[end])) {
 		http_problem(c->answer, 400, "cursor: `next` of the answer before, please");
 		return false;
 	}

@@ -29,13 +29,13 @@ MUST_CHECK int input_open_memory_at(struct input **ret, const void *data, size_t
 /* Bytes [offset, offset + size) of a file; file offsets are those of the whole file. */
 MUST_CHECK int input_open_part(struct input **ret, const char *path, uint64_t offset,
                                uint64_t size, struct err *err);
-/* What a function delivers: > 0 bytes, 0 at the end, < 0 error.  `source` must outlive the
- * input; close(arg), if it is set, is called when the input is closed. */
 enum input_form {
 	INPUT_ANY,              /* plain, gzip or zstd, as the first bytes say */
-	INPUT_PLAIN,            /* whatever they are */
+	INPUT_PLAIN,            /* plain, whatever the first bytes are */
 	INPUT_DEFLATED,         /* one deflated stream without a head; what follows is ignored */
 };
+/* What a function delivers: > 0 bytes, 0 at the end, < 0 error.  `source` must outlive the
+ * input; close(arg), if it is set, is called when the input is closed. */
 struct input_source {
 	enum input_form form;
 	long (*read)(void *arg, void *data, size_t size, struct err *err);

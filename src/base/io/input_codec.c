@@ -246,7 +246,7 @@ static int open_member(struct codec *c, struct raw *r, struct err *err)
 
 /* One call of the inflater.  1: the member ended, 0: go on, < 0: its error. */
 static int step_inflate(struct inflate_state *z, struct raw *r, uint8_t *out, size_t room,
-                     size_t *ret_size)
+                        size_t *ret_size)
 {
 	uint32_t avail = raw_avail(r) > (1u << 30) ? 1u << 30 : (uint32_t)raw_avail(r);
 	uint32_t space = room > (1u << 30) ? 1u << 30 : (uint32_t)room;

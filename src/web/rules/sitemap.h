@@ -4,9 +4,9 @@
  *
  * Read from a stream that may be compressed; the first bytes decide the kind.  Each entry
  * is given to a callback.  Where there are cells (base/sandbox/cell.h) one of them reads, and
- * the sitemap is held whole; elsewhere memory does not grow with it.  Locations are made canonical and checked against the URL of the sitemap.
- * `lastmod` is a hint (lastmod.h says when it is trusted).  changefreq and priority are
- * ignored.
+ * the sitemap is held whole; elsewhere memory does not grow with it.  Locations are made
+ * canonical and checked against the URL of the sitemap.  `lastmod` is a hint (lastmod.h says
+ * when it is trusted).  changefreq and priority are ignored.
  *
  * Hostile input.  Any DOCTYPE, and with it every entity beyond the five of XML,
  * is refused; nesting, the size of one token, of one location and of the whole,
