@@ -118,6 +118,8 @@ static int choose_name(struct rewrite *w, const char *old, struct err *err)
 		char open[REWRITE_NAME + 8];
 
 		snprintf(w->name, sizeof w->name, "%.*s-r%u%s", (int)stem, old, i, end);
+		if (!rewrite_is_ours(w->name, strlen(w->name)))
+			break;          /* it is too long: nobody would know it as ours */
 		open_name(w->name, open);
 		if (!is_there(w->folder_fd, w->name) && !is_there(w->folder_fd, open))
 			return 0;

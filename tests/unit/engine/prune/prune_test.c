@@ -485,6 +485,56 @@ static void test_rewritten(void **state)
 	end_place(&p);
 }
 
+/* Names of 234 bytes: with "-r1" nobody would know them as ours. */
+struct renaming { char folder[SCRATCH_PATH + 10]; VEC(struct store_moved) moved; };
+
+static int lengthen(void *arg, const struct store_capture *c, struct err *e)
+{
+	struct renaming *r = arg;
+	char from[SCRATCH_PATH + 100], to[SCRATCH_PATH + 300], *name = mem_zalloc(1, 235);
+
+	(void)e;
+	memset(name, 'h', 234);
+	memcpy(name, c->file.s, c->file.size - 8);
+	memcpy(name + 226, ".warc.gz", 8);
+	snprintf(from, sizeof from, "%s/%.*s", r->folder, (int)c->file.size, c->file.s);
+	snprintf(to, sizeof to, "%s/%s", r->folder, name);
+	assert_true(rename(from, to) == 0 || access(to, F_OK) == 0);
+	vec_push(&r->moved, ((struct store_moved){ .capture = c->id, .file = { name, 234 },
+	                     .offset = c->offset, .size = c->size }));
+	return 0;
+}
+
+static void test_long_names(void **state)
+{
+	struct renaming r = { 0 };
+	struct prune prune = { .now = START + DAY * 100,
+		.rule = { .since = INT64_MAX, .versions = 2 } };
+	struct place p;
+	unsigned odd;
+
+	(void)state;
+	new_place(&p, false);
+	snprintf(r.folder, sizeof r.folder, "%s/warc", p.dir);
+	GOOD(store_captures(p.store, NULL, 0, lengthen, &r, &err));
+	GOOD(store_begin(p.store, &err));
+	GOOD(store_captures_move(p.store, r.moved.v, r.moved.n, &err));
+	GOOD(store_commit(p.store, &err));
+	prune.store = p.store;
+	prune.folder = p.dir;
+	GOOD(prune_run(&prune, &err));
+	GOOD(prune_merge(&prune, &err));
+	assert_true(prune.files_left > 0);
+	assert_int_equal(prune.files_rewritten + prune.files_merged, 0);
+	free(read_all(&p));             /* all that the tables name is there */
+	count_files(&p, &odd);
+	assert_int_equal(odd, 0);
+	for (size_t i = 0; i < r.moved.n; i++)
+		free((char *)(uintptr_t)r.moved.v[i].file.s);
+	vec_release(&r.moved);
+	end_place(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +542,7 @@ int main(void)
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_rewritten),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_killed_prune),
 		cmocka_unit_test(test_killed_merge),
 		cmocka_unit_test(test_killed_zstd),
