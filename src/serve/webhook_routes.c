@@ -183,10 +183,14 @@ void route_webhook_again(struct call *c)
 		h->fails = 0;
 		w->progress.v[i].due = 0;
 		w->progress.v[i].look = true;
-		rc = hook_put(h, NULL, w->place, &err);
-		cli_json_schema(&c->j, "webhook-again");
-		print_hook(&c->j, h, &w->progress.v[i]);
-		cli_json_end(&c->j);
+		rc = hook_put(h, h->cursor, w->place, &err);
+		if (rc == 0)            /* another service has delivered, or removed it */
+			rc = webhooks_sync(w, &err);
+		if (rc >= 0 && find(c, &i)) {
+			cli_json_schema(&c->j, "webhook-again");
+			print_hook(&c->j, &w->hooks.v.v[i], &w->progress.v[i]);
+			cli_json_end(&c->j);
+		}
 	}
 	pthread_mutex_unlock(&w->lock);
 	post_wake(w->post);

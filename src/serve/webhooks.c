@@ -45,16 +45,21 @@ void webhooks_forget(struct webhooks *w, size_t i)
 	w->progress.n--;
 }
 
-/* What is kept of it holds; told to try again elsewhere, it is tried now. */
+/* What is kept of it holds.  If another service was told to try it again, it is tried now. */
 static void take_kept(struct hook *mine, struct hook *kept, struct hook_progress *p)
 {
 	struct hook was = *mine;
+	bool moved = strcmp(was.cursor, kept->cursor);
 
-	if (p->unkept && !strcmp(was.cursor, kept->cursor))
+	if (p->unkept && !moved)
 		return;                 /* what became of it here could not be written */
 	if (was.fails && !kept->fails)
 		p->due = 0;
-	p->look |= was.fails != kept->fails || strcmp(was.cursor, kept->cursor);
+	p->look |= was.fails != kept->fails || moved;
+	if (moved) {                    /* another delivers: the batch under way does not count */
+		free(p->next);
+		p->next = NULL;
+	}
 	*mine = *kept;
 	*kept = was;                    /* to be released with the list */
 }
@@ -86,7 +91,7 @@ int webhooks_sync(struct webhooks *w, struct err *err)
 
 /* ---- the thread ---- */
 
-/* Keep what has become of it: 0: somebody else has removed it or moved it on. */
+/* Keep what has become of it.  0: somebody else has removed it or moved its cursor. */
 static int keep(struct webhooks *w, const struct hook *h, const char *was)
 {
 	struct err err = { 0 };
@@ -125,6 +130,8 @@ static void note_success(struct webhooks *w, size_t i)
 	size_t n = p->n;
 	int rc;
 
+	if (!p->next)
+		return;
 	moved.cursor = p->next;
 	moved.fails = 0;
 	moved.why[0] = '\0';
@@ -216,7 +223,7 @@ static void deliver(struct webhooks *w, size_t i)
 	buf_release(&body);
 }
 
-/* A number that is another after something was written; 0: it is not known. */
+/* A number that changes when something is written; 0: it is not known. */
 static uint64_t written(struct webhooks *w)
 {
 	struct fleet_shard *list = NULL;

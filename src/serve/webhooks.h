@@ -35,7 +35,8 @@ struct hook_progress {
 	bool look;                      /* there may be changes behind its cursor */
 	bool sending;
 	bool unkept;                    /* the store did not take what became of the last batch */
-	char *next;                     /* behind the batch that is under way; or NULL */
+	char *next;                     /* behind the batch that is under way; NULL: there is none,
+	                                 * or another service has moved the cursor meanwhile */
 	size_t n;                       /* changes in it */
 	double due;                     /* not before, on the clock of serve_uptime() */
 	int64_t delivered, last;        /* changes, since the service runs; when */

@@ -72,7 +72,7 @@ struct hooks_turn {                     /* begun with turn_begin() */
 MUST_CHECK int turn_begin(struct hooks_turn *t, struct err *err);
 /* Is it our turn?  now: on a clock that goes on while the machine sleeps. */
 MUST_CHECK int turn_take(struct hooks_turn *t, struct fleet *fleet, double now, struct err *err);
-/* Another may have it at once. */
+/* Give the turn up: another may take it at once. */
 void turn_end(struct hooks_turn *t, struct fleet *fleet);
 
 /* Seconds until it is tried again, after so many failures. */
