@@ -168,7 +168,8 @@ static int export_run(struct cli *cli, void *opts, int n_args, char **args, stru
 {
 	const struct export_opts *o = opts;
 	struct exporting e = { .cli = cli, .to = o->output, .extended = o->extended,
-	                       .limit = o->limit, .compress = o->compress };
+	                       .limit = o->limit, .compress = o->compress,
+	                       .to_cycle = UINT32_MAX };
 	const struct export_kind *kind = NULL;
 	struct output *out = NULL;
 	int rc;

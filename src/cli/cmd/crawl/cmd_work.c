@@ -116,6 +116,8 @@ static int work_cli_run(struct cli *cli, void *opts, int n_args, char **args, st
 	    strlen(wo.worker))
 		return err_set(err, E_USAGE, "--worker: up to %d letters, digits, dots, - and _, not "
 		               "beginning with a dot", FLEET_NAME_MAX - 1);
+	if (!o->warc_folder && mkdir(cli->common.repository, 0777) && errno != EEXIST)
+		return err_errno(err, E_IO, "%s", cli->common.repository);
 	snprintf(folder, sizeof folder, "%.3000s%s", o->warc_folder ? o->warc_folder :
 	         cli->common.repository, o->warc_folder ? "" : "/warc");
 	if (mkdir(folder, 0777) && errno != EEXIST)
