@@ -22,9 +22,12 @@ static int stand(struct serve_fleet *f, const struct parts_asked *p, struct clie
 {
 	struct fleet_cycle c = { 0 };
 	size_t n = 0;
-	int rc = serve_fleet_cycle(f, &c, &n, err);
-	bool over = c.number && c.done >= n;
+	int rc = serve_fleet_cycle(f, false, &c, &n, err);
+	bool over;
 
+	if (rc == 0 && p->offers.n && c.done >= n)      /* these are of the next one */
+		rc = serve_fleet_cycle(f, true, &c, &n, err);
+	over = c.number && c.done >= n;
 	ret->cycle = (struct store_cycle){ .number = c.number, .time = c.opened, .budget = c.budget,
 	                                   .downloads = (uint32_t)c.downloads, .open = !over };
 	ret->offers = p->offers.v;

@@ -30,7 +30,7 @@ struct hub {
 	pthread_cond_t more;
 	bool stop;
 	struct store *store;            /* of the thread */
-	uint64_t others;                /* store_others() when it was looked at last */
+	uint64_t others;                /* store_others() when it was looked at last; 0: look at all */
 	VEC(int64_t) batches;           /* over a fleet: the commits of each shard so far */
 	struct listener *listeners;
 	unsigned n_listeners;
@@ -197,6 +197,18 @@ static bool send_changes_of(struct hub *h, size_t shard, struct store *s)
 	return more;
 }
 
+/* Whoever listens anew sets it back meanwhile.  True: it was the same. */
+static bool others_were(struct hub *h, uint64_t others)
+{
+	bool same;
+
+	pthread_mutex_lock(&h->lock);
+	same = h->others == others;
+	h->others = others;
+	pthread_mutex_unlock(&h->lock);
+	return same;
+}
+
 /* Shards that were written to since. */
 static void send_changes_of_fleet(struct hub *h)
 {
@@ -207,11 +219,10 @@ static void send_changes_of_fleet(struct hub *h)
 
 	if (!hub_listeners(h) || serve_fleet_shards(fleet, &list, &n, &err) < 0)
 		return;
-	if (!h->others || h->batches.n != n) {
+	if (!others_were(h, 1) || h->batches.n != n) {
 		h->batches.n = 0;
 		for (size_t i = 0; i < n; i++)
 			vec_push(&h->batches, -1);
-		h->others = 1;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct store *s = NULL;
@@ -235,12 +246,10 @@ static void send_changes(struct hub *h)
 		send_changes_of_fleet(h);
 		return;
 	}
-	if (store_others(h->store, &others, &err) == 0) {
-		all = !others || others != h->others;
-		h->others = others;
-	}
+	if (store_others(h->store, &others, &err) == 0)
+		all = !others_were(h, others) || !others;
 	if (all && send_changes_of(h, 0, h->store))
-		h->others = 0;          /* look again */
+		others_were(h, 0);      /* look again */
 }
 
 static void begin_due(struct hub *h)

@@ -121,7 +121,7 @@ static int print_fleet(struct serve *s, struct buf *b, struct err *err)
 	int rc = serve_fleet_shards(s->fleet, &list, &n, err);
 
 	if (rc == 0)
-		rc = serve_fleet_cycle(s->fleet, &c, &(size_t){ 0 }, err);
+		rc = serve_fleet_cycle(s->fleet, false, &c, &(size_t){ 0 }, err);
 	for (size_t i = 0; i < n; i++) {
 		pages += list[i].pages;
 		inbox += list[i].inbox;

@@ -153,7 +153,7 @@ expect 0 $f -C r set budget 17
 expect 0 $f -C r set delay 0
 start_service r --take 2
 cat > client.py <<'PY'
-import collections, json, sys, time, urllib.request
+import collections, json, sys, time, urllib.error, urllib.request
 api, leased, told, keys = sys.argv[1], [], 0, 0
 def post(path, data, **headers):
     return json.load(urllib.request.urlopen(urllib.request.Request(api + path, data.encode(), headers)))
@@ -174,6 +174,8 @@ else:
     sys.exit("not done: %s" % d)
 time.sleep(1)                                           # the parts are over, and it is known all the same
 assert post("/v1/tell?client=a", lines, **{"Idempotency-Key": "%s-%d" % (sys.argv[2], keys)}) == answers[0]
+try: sys.exit("a key with another body: %s" % post("/v1/tell?client=a", lines + "\nx", **{"Idempotency-Key": "%s-%d" % (sys.argv[2], keys)}))
+except urllib.error.HTTPError as e: assert e.code == 422, e
 assert len(leased) == told == 17, (len(leased), told)
 assert len({u for _, u in leased}) == 17, leased
 shards = {l.split(".")[0] for l, _ in leased}

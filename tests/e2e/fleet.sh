@@ -54,7 +54,7 @@ wait $b || fail "worker b: $(cat b.out)"
 expect 0 $f -C r status --json
 is '(downloads, shards_done, len(worker_list))' '(40, 4, 2)'
 expect 0 $f -C r log --json
-is '[c["downloads"] for c in cycles]' '[40]'
+is '[(c["downloads"], c["change_ratio"] == (c["changed"] + c["gone"]) / 40, len(c["time"])) for c in cycles]' '[(40, True, 14)]'
 page=$(head -n 1 urls); visited=$(sql 'select p.url from pages p join visits v on v.shard = p.shard and v.page = p.number limit 1')
 expect 0 $f -C r show "$visited"
 grep -q 'last visit' out || fail "show: $(cat out)"

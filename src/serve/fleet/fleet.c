@@ -139,14 +139,14 @@ int serve_fleet_store(struct serve_fleet *f, int32_t shard, struct store **ret, 
 	return rc;
 }
 
-int serve_fleet_cycle(struct serve_fleet *f, struct fleet_cycle *ret, size_t *ret_shards,
-                      struct err *err)
+int serve_fleet_cycle(struct serve_fleet *f, bool anew, struct fleet_cycle *ret,
+                      size_t *ret_shards, struct err *err)
 {
 	struct fleet_shard *list = NULL;
 	int rc = 0;
 
 	pthread_mutex_lock(&f->lock);
-	if (fleet_clock() - f->looked >= CYCLE_SECONDS) {
+	if (anew || fleet_clock() - f->looked >= CYCLE_SECONDS) {
 		rc = fleet_cycle_last(f->ledger, &f->cycle, err);
 		if (rc == 0)
 			rc = fleet_shards(f->ledger, &list, &f->n_shards, err);

@@ -44,9 +44,9 @@ MUST_CHECK int serve_fleet_shards(struct serve_fleet *f, struct fleet_shard **re
                                   struct err *err);
 MUST_CHECK int serve_fleet_store(struct serve_fleet *f, int32_t shard, struct store **ret,
                                  struct err *err);     /* to read */
-/* The newest cycle and how many shards there are, at most a second old. */
-MUST_CHECK int serve_fleet_cycle(struct serve_fleet *f, struct fleet_cycle *ret, size_t *ret_shards,
-                                 struct err *err);
+/* The newest cycle and how many shards there are, at most a second old; anew: as they are now. */
+MUST_CHECK int serve_fleet_cycle(struct serve_fleet *f, bool anew, struct fleet_cycle *ret,
+                                 size_t *ret_shards, struct err *err);
 /* Is there such a shard?  1, 0. */
 MUST_CHECK int serve_fleet_has(struct serve_fleet *f, int32_t shard, struct err *err);
 /* The shard of a URL, as a user types it; -1: it is no URL. */

@@ -57,6 +57,7 @@ static void json_cycle(struct json *j, const struct fleet_cycle *c, size_t n_sha
 	json_kint(j, "gone", (int64_t)c->gone);
 	json_kint(j, "failed", (int64_t)c->failed);
 	json_kint(j, "blocked", (int64_t)c->blocked);
+	json_knum(j, "change_ratio", c->downloads ? (double)(c->changed + c->gone) / (double)c->downloads : 0);
 	json_kint(j, "shards", (int64_t)n_shards);
 	json_kint(j, "shards_done", c->done);
 }
@@ -255,7 +256,11 @@ int fleet_print_log(struct cli *cli, uint32_t last, struct err *err)
 		json_key(&j, "cycles");
 		json_array(&j);
 		for (size_t i = from; i < all.list.n; i++) {
+			char digits[15];
+
 			json_object(&j);
+			when_digits(all.list.v[i].opened, digits);
+			json_kstr(&j, "time", digits);          /* as of one repository */
 			json_cycle(&j, &all.list.v[i], cli->shards->n);
 			json_end_object(&j);
 		}
