@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A repository with a history, the web it came from, and `freshet serve` on it."""
-import datetime, json, os, pathlib, subprocess, sys, time, urllib.error, urllib.request
+"""A repository with a history, or a fleet, the web it came from, and `freshet serve` on it."""
+import datetime, glob, json, os, pathlib, subprocess, sys, time, urllib.error, urllib.request
 
 HERE = pathlib.Path(__file__).parent
 LIMIT = 120                     # seconds for whatever is waited for
@@ -15,6 +15,8 @@ def wait_for(what, test):
 
 
 class Bed:
+    options = ()                # of `freshet serve`
+
     def __init__(self, freshet, folder):
         self.freshet, self.folder, self.server, self.url = freshet, pathlib.Path(folder), None, None
         for name in [n for n in os.environ if n.lower().endswith("_proxy")]:
@@ -35,13 +37,16 @@ class Bed:
         return subprocess.run([self.freshet, "-C", str(self.folder / "repo"), *words], check=True, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more).stdout
 
-    def history(self, cycles):
-        """So many cycles, one a day; the last of them was yesterday."""
+    def begin(self, *options):
         import web
-        subprocess.run([self.freshet, "init", str(self.folder / "repo"), "--quiet"], check=True)
+        subprocess.run([self.freshet, "init", str(self.folder / "repo"), "--quiet", *options], check=True)
         for key, value in (("contact", "mailto:test@example.org"), ("allow-net", "127.0.0.0/8"), ("delay", "0"), ("confirmations", "1")):
             self.run("set", key, value)
         self.run("import", "-", input="\n".join(web.urls(self.port)) + "\n")
+
+    def history(self, cycles):
+        """So many cycles, one a day; the last of them was yesterday."""
+        self.begin()
         start = datetime.datetime.now(datetime.timezone.utc)
         for i in range(cycles):
             self.day(i)
@@ -50,7 +55,7 @@ class Bed:
         self.day(cycles)
 
     def serve(self, *options, repo="repo", listen="127.0.0.1:0"):
-        self.server = subprocess.Popen([self.freshet, "-C", str(self.folder / repo), "serve", "--listen", listen, *options],
+        self.server = subprocess.Popen([self.freshet, "-C", str(self.folder / repo), "serve", "--listen", listen, *self.options, *options],
                                        stdout=subprocess.PIPE, stderr=open(self.folder / "serve.log", "ab"), stdin=subprocess.DEVNULL, text=True)
         line = self.server.stdout.readline()
         if not line.startswith("serving "):
@@ -68,7 +73,46 @@ class Bed:
         with urllib.request.urlopen(self.url + path, timeout=LIMIT) as answer:
             return json.loads(answer.read())
 
+    def post(self, path, lines):
+        asked = urllib.request.Request(self.url + path, "\n".join(json.dumps(l) for l in lines).encode())
+        with urllib.request.urlopen(asked, timeout=LIMIT) as answer:
+            return json.loads(answer.read())
+
     def close(self):
         self.stop_server()
         self.web.terminate()
         self.web.wait(LIMIT)
+
+
+class Fleet(Bed):
+    """Four shards in a PostgreSQL of its own."""
+    options = ("--take", "4")
+
+    def __init__(self, freshet, folder):
+        self.server = None
+        self.postgres = subprocess.Popen(["bash", str(HERE.parent / "lib/postgres.sh")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.store = self.postgres.stdout.readline().strip()
+        if not self.store:
+            raise RuntimeError("PostgreSQL did not start")
+        super().__init__(freshet, folder)
+
+    def due(self):
+        """The next cycle begins now."""
+        psql = sorted(glob.glob("/usr/lib/postgresql/*/bin/psql"))[-1]
+        subprocess.run([psql, "-qAt", self.store, "-c", "update dash.fleet_cycles set slot = slot - every"], check=True)
+
+    def history(self, cycles):
+        self.begin("--store", self.store + "&schema=dash", "--shards", "4")
+        for key, value in (("every", "1h"), ("budget", "100%")):
+            self.run("set", key, value)
+        for i in range(cycles):
+            self.day(i)
+            if i:
+                self.due()
+            self.run("work", "--cycles", "1", "--take", "4", "--quiet")
+        self.day(cycles)
+
+    def close(self):
+        super().close()
+        self.postgres.stdin.close()
+        self.postgres.wait(LIMIT)

@@ -4,8 +4,8 @@
     check.py FRESHET FOLDER [--long] [--only PART] [--axe AXE.js] [--shots FOLDER]
 
 Short: every view on a desk in light and on a phone in dark, every action, the server gone and
-back.  Long: every view in every mode, hostile pages one by one, an empty repository, signing in,
-the keyboard, and axe-core.  A message of the browser, a request to anywhere else, and anything
+back.  Long: every view in every mode, hostile pages one by one, an empty repository, a fleet,
+signing in, the keyboard, and axe-core.  A message of the browser, a request to anywhere else, and anything
 in the page that is not ours fail.
 """
 import argparse, json, pathlib, re, sys, urllib.parse
@@ -274,6 +274,40 @@ class Looker:
         self.bed.stop_server()
         self.bed.serve()
 
+    def fleet(self, mode):
+        """The same over four shards, while a crawler leases pages of them."""
+        own, self.bed = self.bed, bed.Fleet(self.bed.freshet, self.bed.folder / ("fleet-" + mode))
+        try:
+            self.bed.history(5)
+            self.bed.serve()
+            page = next(p["page"] for p in self.bed.get("/v1/pages?limit=1000")["pages"] if p["changes"] and "//" + web.HOSTS[0] in p["url"])
+            views = dict(VIEWS, **{"": VIEWS[""].replace(".now .actions button, ", ""), "policies": ".note; .catalogue details", "page/" + page: VIEWS["page/0"]})
+            del views["page/0"]
+            self.views(mode, views)
+            for name in ("find_pages", "page_by_link", "set_settings", "refuse_setting", "server_gone", "lease_pages"):
+                self.step("fleet: " + name.replace("_", " "), getattr(self, name))
+        finally:
+            self.bed.close()
+            self.bed = own
+
+    def lease_pages(self):
+        """A cycle of other crawlers shows as it goes; it cannot be started or stopped here."""
+        self.go("")
+        self.bed.due()
+        offers = []
+
+        def leased():
+            offers.extend(self.bed.post("/v1/lease", [{"count": 8, "client": "crawler-1"}])["offers"])
+            return len(offers) >= 8
+        bed.wait_for("leases", leased)
+        self.page.until("/^Cycle \\d+ is leased$/.test(document.getElementById('state').textContent)")
+        self.bed.post("/v1/tell?client=crawler-1", [{"lease": o["lease"], "outcome": "changed"} for o in offers])
+        self.page.until("[...document.querySelectorAll('main .changes time')].some(t => Date.now() - Date.parse(t.dateTime) < 60000)")
+        self.page.until("/crawler-1/.test(document.querySelector('main .now').textContent)")
+        if self.shots:
+            self.page.shot(self.shots / ("fleet-leased-" + self.mode + ".png"))
+        return ["it offers a button"] if self.page.js("document.querySelectorAll('main .now button').length") else []
+
 
 def names_twice():
     """The scripts share one space of names: what two of them declare, one of them loses."""
@@ -290,7 +324,7 @@ def names_twice():
 # part: the modes that it is done in
 SHORT = {"views": ["desk", "phone"], "actions": ["desk"]}
 LONG = {"views": list(MODES), "actions": ["desk", "small"], "hostile": ["desk", "phone"], "keyboard": ["desk"],
-        "sign_in": ["desk", "phone"], "nothing_yet": ["desk", "small"]}
+        "sign_in": ["desk", "phone"], "nothing_yet": ["desk", "small"], "fleet": ["desk", "phone"]}
 
 
 def main():
