@@ -112,6 +112,8 @@ is '{f["worker"] for s in shards for f in s["files"]} <= {"a", "b"}' True
 expect 0 $f -C r fleet place "$visited"
 [ "$(grep -o '  shard [0-3]' out)" = "  shard $(sql "select shard from pages where url = '$visited'")" ] || fail "place: $(cat out)"
 expect 2 $f -C r fleet place ://
+expect 2 $f -C r fleet place --json "$visited" ://
+[ ! -s out ] || fail "half a document: $(cat out)"
 # who has the files
 [ "$(sql "select count(*) from files where worker in ('a', 'b') and name like worker || '/shard-%'")" -gt 0 ] || fail "files: $(sql 'select * from files')"
 

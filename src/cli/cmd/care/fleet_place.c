@@ -99,50 +99,58 @@ static int place_shard(struct cli *cli, size_t i, struct json *j, struct table *
 }
 
 /* Which shards are the URLs of?  Said of each. */
-static int find_urls(struct cli *cli, int n, char **urls, bool *wanted, struct json *j,
-                     struct err *err)
+static int find_urls(struct cli *cli, int n, char **urls, int32_t *ret, struct err *err)
 {
 	for (int i = 0; i < n; i++) {
-		int32_t shard = shards_of(cli, urls[i]);
-
-		if (shard < 0)
+		ret[i] = shards_of(cli, urls[i]);
+		if (ret[i] < 0)
 			return err_set(err, E_USAGE, "fleet place: '%.200s' is no URL of a page", urls[i]);
-		for (size_t k = 0; k < cli->shards->n; k++)
-			wanted[k] |= cli->shards->list[k].shard == shard;
-		if (!j) {
-			printf("%s  shard %d\n", urls[i], shard);
-			continue;
-		}
-		json_object(j);
-		json_kstr(j, "url", urls[i]);
-		json_kint(j, "shard", shard);
-		json_end_object(j);
 	}
 	return 0;
+}
+
+static void print_url(const char *url, int32_t shard, struct json *j)
+{
+	if (!j) {
+		printf("%s  shard %d\n", url, shard);
+		return;
+	}
+	json_object(j);
+	json_kstr(j, "url", url);
+	json_kint(j, "shard", shard);
+	json_end_object(j);
+}
+
+static bool is_wanted(const struct cli *cli, int32_t shard, const int32_t *of_urls, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (of_urls[i] == shard)
+			return true;
+	return !n && (cli->common.shard < 0 || cli->common.shard == shard);
 }
 
 int fleet_place(struct cli *cli, int n, char **urls, struct err *err)
 {
 	static const char *const heads[] = { "shard", "pages", "<worker", "<archive files" };
-	bool *wanted = mem_zalloc(cli->shards->n + 1, sizeof *wanted);
-	struct table *t = cli->common.json ? NULL : table_new(heads, 4);
-	struct json json, *j = t ? NULL : &json;
-	int rc;
+	int32_t *shards = mem_zalloc((size_t)n + 1, sizeof *shards);
+	int rc = find_urls(cli, n, urls, shards, err);
+	struct table *t = rc < 0 || cli->common.json ? NULL : table_new(heads, 4);
+	struct json json, *j = rc < 0 || t ? NULL : &json;
 
 	if (j) {
 		cli_json_begin(j, "fleet");
 		json_key(j, "urls");
 		json_array(j);
 	}
-	rc = find_urls(cli, n, urls, wanted, j, err);
+	for (int i = 0; i < n && rc == 0; i++)
+		print_url(urls[i], shards[i], j);
 	if (j) {
 		json_end_array(j);
 		json_key(j, "shards");
 		json_array(j);
 	}
 	for (size_t i = 0; i < cli->shards->n && rc == 0; i++)
-		if (n ? wanted[i] : cli->common.shard < 0 ||
-		                    cli->common.shard == cli->shards->list[i].shard)
+		if (is_wanted(cli, cli->shards->list[i].shard, shards, n))
 			rc = place_shard(cli, i, j, t, err);
 	if (j && rc == 0) {
 		json_end_array(j);
@@ -152,6 +160,6 @@ int fleet_place(struct cli *cli, int n, char **urls, struct err *err)
 	}
 	if (t)
 		table_free(t);
-	free(wanted);
+	free(shards);
 	return rc;
 }
