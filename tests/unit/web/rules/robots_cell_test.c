@@ -104,15 +104,7 @@ static void test_breaking(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_matching),
-		cmocka_unit_test(test_extensions),
-		cmocka_unit_test(test_policy),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_cost),
-		cmocka_unit_test(test_hostile),
+		ROBOTS_TESTS,
 		cmocka_unit_test(test_breaking),
 	};
 	struct cell_table t = { .works = { [CELL_ROBOTS] = breaking }, .seconds = 2 };

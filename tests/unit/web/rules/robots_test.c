@@ -496,19 +496,21 @@ static void test_hostile(void **state)
 	buf_release(&url);
 }
 
+/* robots_cell_test.c has them, too. */
+#define ROBOTS_TESTS \
+	cmocka_unit_test(test_groups), \
+	cmocka_unit_test(test_lines), \
+	cmocka_unit_test(test_matching), \
+	cmocka_unit_test(test_extensions), \
+	cmocka_unit_test(test_policy), \
+	cmocka_unit_test(test_cut), \
+	cmocka_unit_test(test_random), \
+	cmocka_unit_test(test_cost), \
+	cmocka_unit_test(test_hostile)
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_matching),
-		cmocka_unit_test(test_extensions),
-		cmocka_unit_test(test_policy),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_cost),
-		cmocka_unit_test(test_hostile),
-	};
+	static const struct CMUnitTest tests[] = { ROBOTS_TESTS };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

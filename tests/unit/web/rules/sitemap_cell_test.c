@@ -128,16 +128,7 @@ static void test_damaged(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_xml),
-		cmocka_unit_test(test_dates),
-		cmocka_unit_test(test_utf16),
-		cmocka_unit_test(test_index),
-		cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_not_a_list),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_caps),
-		cmocka_unit_test(test_bomb),
+		SITEMAP_TESTS,
 		cmocka_unit_test(test_breaking),
 		cmocka_unit_test(test_damaged),
 	};

@@ -327,20 +327,22 @@ static void test_bomb(void **state)
 	deflateEnd(&z);
 }
 
+/* sitemap_cell_test.c has them, too. */
+#define SITEMAP_TESTS \
+	cmocka_unit_test(test_xml), \
+	cmocka_unit_test(test_dates), \
+	cmocka_unit_test(test_utf16), \
+	cmocka_unit_test(test_index), \
+	cmocka_unit_test(test_scope), \
+	cmocka_unit_test(test_text), \
+	cmocka_unit_test(test_not_a_list), \
+	cmocka_unit_test(test_refused), \
+	cmocka_unit_test(test_caps), \
+	cmocka_unit_test(test_bomb)
+
 int main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_xml),
-		cmocka_unit_test(test_dates),
-		cmocka_unit_test(test_utf16),
-		cmocka_unit_test(test_index),
-		cmocka_unit_test(test_scope),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_not_a_list),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_caps),
-		cmocka_unit_test(test_bomb),
-	};
+	static const struct CMUnitTest tests[] = { SITEMAP_TESTS };
 	int r;
 
 	buf_init(&seen, BUF_NO_LIMIT);
