@@ -23,13 +23,17 @@ static uint64_t identity(const struct store *base)
 	return hash_bytes(s->target.shown, strlen(s->target.shown), (uint64_t)s->lock_key);
 }
 
+/* The server ends the transaction and the locks of a connection some time after it is closed.
+ * Who comes next must not find the lock still held, so it is given back first. */
 static void pg_close(struct store *base)
 {
 	struct store_pg *s = pg_self(base);
 
 	pg_pipe_release(&s->noting.pipe);
 	pg_link_close(&s->side);
-	pg_link_close(&s->link);        /* the server ends its transaction and its locks */
+	if (s->link.conn && PQtransactionStatus(s->link.conn) == PQTRANS_IDLE)
+		base->ops->unlock(base);
+	pg_link_close(&s->link);
 	pg_batch_release(&s->batch);
 	pg_target_release(&s->target);
 	map_release(&s->bodies_known);

@@ -92,6 +92,22 @@ static void test_the_second_is_told_who_was_first(void **state)
 	store_close(second);
 }
 
+/* A connection ends at the server some time after it is closed; the lock does not wait for that. */
+static void test_the_lock_of_a_closed_store_is_free(void **state)
+{
+	struct store *next = *state;
+	struct err err;
+
+	for (int i = 0; i < 100; i++) {
+		struct store *s = open_one(STORE_EXISTING);
+
+		assert_int_equal(store_lock(s, &err), 0);
+		store_close(s);
+		assert_int_equal(store_lock(next, &err), 0);
+		store_unlock(next);
+	}
+}
+
 static void test_the_lock_of_a_killed_program_is_free(void **state)
 {
 	struct store *s = *state;
@@ -203,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_second_is_told_who_was_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_the_lock_of_a_closed_store_is_free, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_the_lock_of_a_killed_program_is_free, setup,
 		                                teardown),
 		cmocka_unit_test_setup_teardown(test_batches_of_two_programs, setup, teardown),
