@@ -105,8 +105,7 @@ static int plan_all(struct planning *p, struct err *err)
 	const char *chosen = copy_text(&p->texts, policy_chosen(p->r.policy));
 	int rc;
 
-	resume_release(&p->r);
-	rc = resume(&p->r, p->store, &ro, err);
+	rc = resume_anew(&p->r, p->store, &ro, err);
 	if (rc < 0)
 		return rc;
 	policy_hold(p->r.policy, chosen);

@@ -27,7 +27,7 @@ static void start_engine(struct resumed *r, const struct resume_opts *opts)
 	v->n_shards = opts->n_shards;
 }
 
-static int read_store(struct resumed *r, struct store *s, const struct resume_opts *opts,
+static int read_pages(struct resumed *r, struct store *s, const struct resume_opts *opts,
                       struct err *err)
 {
 	struct inventory_opts io = { .goal = opts->goal, .weight = opts->weight,
@@ -35,16 +35,20 @@ static int read_store(struct resumed *r, struct store *s, const struct resume_op
 	                             .as_planned = true, .cache = opts->snapshot,
 	                             .before_cycle = opts->before_cycle,
 	                             .progress = opts->progress };
+
+	if (r->policy)
+		io.needs = policy_needs(r->policy);
+	return inventory_open(&r->has, s, &io, err);
+}
+
+static int recall_visits(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                         struct err *err)
+{
 	struct recall_opts ro = { .before_cycle = opts->before_cycle,
 	                          .states_then = opts->states_then,
 	                          .snapshot = opts->snapshot, .progress = opts->progress };
 	int rc;
 
-	if (r->policy)
-		io.needs = policy_needs(r->policy);
-	rc = inventory_open(&r->has, s, &io, err);
-	if (rc < 0)
-		return rc;
 	start_engine(r, opts);
 	rc = recall(&r->engine, &r->has.loaded, s, &ro, &r->recalled, err);
 	if (rc > 0) {
@@ -76,6 +80,21 @@ static void leave_out(struct resumed *r, const struct resume_opts *opts)
 	}
 }
 
+/* What the past makes of the engine; the pages are there. */
+static int know(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                struct err *err)
+{
+	int rc = recall_visits(r, s, opts, err);
+
+	if (rc == 0)
+		leave_out(r, opts);
+	if (rc == 0 && opts->goal == GOAL_CHANGED) {
+		rc = site_rules_load(&r->sites, s, &r->has.loaded.pages, opts->cycle_seconds, err);
+		site_rules_apply(&r->sites, &r->engine);
+	}
+	return rc;
+}
+
 int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, struct err *err)
 {
 	int rc = 0;
@@ -88,13 +107,42 @@ int resume(struct resumed *r, struct store *s, const struct resume_opts *opts, s
 		rc = store_freeze(s, err);
 	if (rc < 0)
 		return rc;
-	rc = read_store(r, s, opts, err);
+	rc = read_pages(r, s, opts, err);
 	if (rc == 0)
-		leave_out(r, opts);
-	if (rc == 0 && opts->goal == GOAL_CHANGED) {
-		rc = site_rules_load(&r->sites, s, &r->has.loaded.pages, opts->cycle_seconds, err);
-		site_rules_apply(&r->sites, &r->engine);
+		rc = know(r, s, opts, err);
+	store_thaw(s);
+	return rc;
+}
+
+/* 1: the store has what its pages were read from.  0: not, or that cannot be told; or there are
+ * columns of features, which count what is told to them. */
+static int is_same(const struct resumed *r, struct store *s, struct err *err)
+{
+	uint64_t others = 0;
+	int rc = r->has.copies.now ? 0 : store_others(s, &others, err);
+
+	return rc < 0 ? rc : others && others == r->others;
+}
+
+int resume_anew(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                struct err *err)
+{
+	int rc = store_freeze(s, err);
+
+	if (rc == 0 && (rc = is_same(r, s, err)) == 0) {
+		store_thaw(s);
+		resume_release(r);
+		return resume(r, s, opts, err);
 	}
+	if (rc < 0)
+		return rc;
+	engine_release(&r->engine);
+	site_rules_release(&r->sites);
+	policy_free(r->policy);
+	r->policy = NULL;
+	rc = opts->policy ? make_policy(&r->policy, opts->policy, err) : 0;
+	if (rc == 0)
+		rc = know(r, s, opts, err);
 	store_thaw(s);
 	return rc;
 }

@@ -42,6 +42,10 @@ struct resume_opts {
 MUST_CHECK int resume(struct resumed *r, struct store *s, const struct resume_opts *opts,
                       struct err *err);
 void resume_release(struct resumed *r);
+/* What resume() has made, with the same options, as if nothing had been planned since.  Pages and
+ * links are not read again, unless somebody has written meanwhile. */
+MUST_CHECK int resume_anew(struct resumed *r, struct store *s, const struct resume_opts *opts,
+                           struct err *err);
 
 /* For a process that makes cycle after cycle.  The engine made this own cycle, from begin to
  * end, and every visit of it is in the store: it knows what a fresh one would recall.  (But
