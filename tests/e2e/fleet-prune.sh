@@ -4,11 +4,7 @@
 # both parts of a shard name after a split.  What another machine has, or a worker holds, is left out.
 . "$SRC/tests/lib/e2e.sh"
 f=$FRESHET
-[ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; trap pg_remove EXIT; }
-schema=prune_$$_$RANDOM
-u="$FRESHET_TEST_PG&schema=$schema"
-psql=$(ls -d /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -n 1); psql=${psql:-psql}
-sql() { PGOPTIONS="-c search_path=$schema" "$psql" -qAt "$FRESHET_TEST_PG" -c "$1"; }
+. "$SRC/tests/lib/fleet.sh"
 cat > site.py <<'PY'
 import origin
 def answer(q):

@@ -5,13 +5,8 @@
 # when the lease is lost.  A service over all shards: it reads all of them, writes through inboxes, and leases
 # pages of the shards that it claims, under the budget of the fleet.
 . "$SRC/tests/lib/e2e.sh"
-[ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; remove=pg_remove; }
-schema=fleetserve_$$_$RANDOM
-u="$FRESHET_TEST_PG&schema=$schema"
-psql=$(ls -d /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -n 1); psql=${psql:-psql}
-sql() { PGOPTIONS="-c search_path=$schema" "$psql" -qAt "$FRESHET_TEST_PG" -c "$1"; }
+. "$SRC/tests/lib/fleet.sh"
 . "$SRC/tests/lib/service.sh"
-trap 'kill -9 ${service:-} 2>/dev/null || :; ${remove:-:}' EXIT
 
 expect 0 $f init r --store "$u" --shards 4
 for s in "contact mailto:a@b.example" "every 1h" "budget 100%"; do expect 0 $f -C r set $s; done

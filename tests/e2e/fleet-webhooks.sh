@@ -4,12 +4,7 @@
 # Webhooks over a fleet: any of its services makes them, one at a time delivers, and the next goes on where
 # it was; who was frozen delivers nothing again; a split of shards stops them.
 . "$SRC/tests/lib/e2e.sh"
-[ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; remove=pg_remove; }
-schema=fleethooks_$$_$RANDOM
-u="$FRESHET_TEST_PG&schema=$schema"
-psql=$(ls -d /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -n 1); psql=${psql:-psql}
-sql() { PGOPTIONS="-c search_path=$schema" "$psql" -qAt "$FRESHET_TEST_PG" -c "$1"; }
-trap '${remove:-:}' EXIT
+. "$SRC/tests/lib/fleet.sh"
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
 
 expect 0 $f init r --store "$u" --shards 3

@@ -4,11 +4,7 @@
 # Leases are ended by SQL where a test would have to wait for their 30 seconds.
 . "$SRC/tests/lib/e2e.sh"
 f=$FRESHET
-[ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; trap pg_remove EXIT; }
-schema=fleet_$$_$RANDOM
-u="$FRESHET_TEST_PG&schema=$schema"
-psql=$(ls -d /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -n 1); psql=${psql:-psql}
-sql() { PGOPTIONS="-c search_path=$schema" "$psql" -qAt "$FRESHET_TEST_PG" -c "$1"; }
+. "$SRC/tests/lib/fleet.sh"
 
 cat > site.py <<'PY'
 import origin, threading, time, http.server, socketserver
@@ -207,6 +203,19 @@ expect 0 $f -C r status --json
 is '(shards, shards_done, cycle)' '(5, 5, 3)'
 [ "$(sql "select v.cause from visits v join pages p on p.shard = v.shard and p.number = v.page where p.url like '%/go/%'")" = 21 ] || fail "moved: $(sql "select v.* from visits v join pages p on p.shard = v.shard and p.number = v.page where p.url like '%/go/%'")"
 [ "$(sql "select count(*) from pages where url = 'http://$other:$port/to'")" = 1 ] || [ "$(sql "select count(*) from fleet_inbox where body like '%/to'")" = 1 ] || fail "target"
+
+# a worker ends with its last cycle, and opens none after it, though another has not ended its part when
+# the next one is due
+sql "update fleet_cycles set slot = slot - 7200"
+sql "update fleet_shards set worker = 'north', until = clock_timestamp() + interval '1 hour' where shard = 0"
+$f -C r work --worker g --take 4 --cycles 1 > g.out 2>&1 & g=$!
+for i in $(seq 1000); do [ "$(sql 'select count(*) from fleet_shards where done and cycle = 4')" = 4 ] && break; sleep 0.1; done
+[ "$(sql 'select count(*), max(number) from fleet_cycles')" = '4|4' ] || fail "cycles: $(sql 'select * from fleet_cycles')"
+sql "update fleet_cycles set slot = slot - 7200"
+wait $g || fail "worker g: $(cat g.out)"
+[ "$(sql 'select max(number) from fleet_cycles')" = 4 ] || fail "a cycle beyond the last: $(sql 'select * from fleet_cycles')"
+sql "update fleet_shards set until = clock_timestamp()"
+
 # one shard on PostgreSQL by `work` asks for the same pages, in the same order, as one in a folder by `cycle`
 u1="$FRESHET_TEST_PG&schema=${schema}_one"
 for r in folder base; do
