@@ -62,6 +62,21 @@ char *log_plain(char *s)
 	return s;
 }
 
+char *log_plain_line(const char *s, char *out, size_t out_size)
+{
+	char *plain = log_plain(mem_strdup(s));
+	size_t n = strlen(plain);
+
+	n = n < out_size ? n : out_size - 1;
+	while (n && ((unsigned char)plain[n] & 0xc0) == 0x80)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		out[i] = plain[i] == '\t' || plain[i] == '\n' ? ' ' : plain[i];
+	out[n] = '\0';
+	free(plain);
+	return out;
+}
+
 void log_print_plain(const char *s)
 {
 	char *plain = log_plain(mem_strdup(s));

@@ -35,6 +35,9 @@ void log_warn_few(void *arg, const char *text);
 /* Make a foreign text safe for a terminal, in place: characters with utf8_is_hidden(),
  * except tab and newline, and bytes that are not UTF-8 become question marks. */
 char *log_plain(char *s);
+/* The same as one line in out: a tab or an end of line is a blank; what does not fit is cut off,
+ * and no character is cut in two. */
+char *log_plain_line(const char *s, char *out, size_t out_size);
 /* Print a foreign text to standard output, made safe. */
 void log_print_plain(const char *s);
 

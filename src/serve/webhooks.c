@@ -113,7 +113,7 @@ static void note_failure(struct webhooks *w, size_t i, const char *why, bool for
 	struct hook_progress *p = &w->progress.v[i];
 
 	h->fails = for_good ? h->tries : h->fails + 1;
-	snprintf(h->why, sizeof h->why, "%s", why);
+	log_plain_line(why, h->why, sizeof h->why);
 	p->due = serve_uptime() + hook_pause(h->fails);
 	p->look = true;
 	if (hook_is_stopped(h))

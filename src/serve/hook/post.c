@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "fetch/gate.h"
 
@@ -187,15 +188,12 @@ bool post_finished(struct post *p, struct post_result *ret)
 	else if (s->received > POST_ANSWER_MAX)
 		snprintf(ret->why, sizeof ret->why, "the answer has more than %d bytes", POST_ANSWER_MAX);
 	else if (s->code != CURLE_OK)
-		snprintf(ret->why, sizeof ret->why, "%.180s",
-		         s->message[0] ? s->message : curl_easy_strerror(s->code));
+		log_plain_line(s->message[0] ? s->message : curl_easy_strerror(s->code), ret->why,
+		               sizeof ret->why);
 	else if (status >= 300 && status < 400)
 		snprintf(ret->why, sizeof ret->why, "status %ld: redirects are not followed", status);
 	else if (status < 200 || status > 299)
 		snprintf(ret->why, sizeof ret->why, "status %ld", status);
-	for (char *c = ret->why; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = ' ';
 	sending_free(s);
 	return true;
 }

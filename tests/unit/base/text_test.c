@@ -282,6 +282,27 @@ static void test_plain_text(void **state)
 	assert_string_equal(log_plain(text), "a?b?c\xc3\xa9\td??");
 }
 
+/* Cut at every length, it is whole characters, the most that fit, and nothing that ends a line. */
+static void test_plain_line_is_cut_between_characters(void **state)
+{
+	static const char text[] = "a\xc3\xa9\n\xe2\x82\xac\t\xf0\x9f\x98\x80\x9b" "z";
+	static const char plain[] = "a\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80?z";
+	static const bool whole[] = { 1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 1, 1, 1 };  /* a character ends there */
+	char out[32];
+
+	(void)state;
+	assert_int_equal(sizeof whole, sizeof plain);
+	for (size_t size = 1; size <= sizeof out; size++) {
+		size_t n = size - 1 < sizeof plain - 1 ? size - 1 : sizeof plain - 1;
+
+		while (!whole[n])
+			n--;
+		assert_ptr_equal(log_plain_line(text, out, size), out);
+		assert_int_equal(strlen(out), n);
+		assert_memory_equal(out, plain, n);
+	}
+}
+
 static void test_json_reads_members(void **state)
 {
 	static const char text[] = "{ \"a\": \"q\\u00e9\\n\\ud83d\\ude00\", \"n\":-1.5e3,"
@@ -408,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_json_writes_what_parses),
 		cmocka_unit_test(test_hidden_characters),
 		cmocka_unit_test(test_plain_text),
+		cmocka_unit_test(test_plain_line_is_cut_between_characters),
 		cmocka_unit_test(test_json_reads_members),
 		cmocka_unit_test(test_a_buffer_never_passes_its_maximum),
 		cmocka_unit_test(test_draws_are_uniform_and_repeatable),
