@@ -102,7 +102,7 @@ static void *renew_all(void *arg)
 
 /* ---- cycles ---- */
 
-/* The cycle that is due now, if it is not open yet. */
+/* The cycle that is due now, unless another has opened it. */
 static int open_due(struct work *w, const struct fleet_cycle *last, double now, size_t n_shards,
                     struct err *err)
 {
@@ -111,8 +111,6 @@ static int open_due(struct work *w, const struct fleet_cycle *last, double now, 
 	double share;
 	int rc;
 
-	if (last->number && now < (double)(last->slot + last->every))
-		return 0;
 	if ((rc = w->o->schedule(w->o->arg, &s, err)) < 0 ||
 	    (rc = fleet_pages(w->fleet, &c.pages, err)) < 0 || !c.pages)
 		return rc;
@@ -206,14 +204,25 @@ static struct fleet_worker describe(const struct work *w, bool stopped)
 	return r;
 }
 
+/* Is our last cycle over, or, with nothing of ours under way, the next one due?  What shards that
+ * others have still do of it is theirs. */
+static bool is_enough(const struct work *w, const struct standing *st,
+                      const struct fleet_cycle *last, size_t n_shards, bool due, uint32_t working)
+{
+	return w->o->cycles && (last->number > st->last_cycle ||
+	                        (last->number == st->last_cycle &&
+	                         (is_over(last, n_shards) || (due && !working))));
+}
+
 /* One look at the ledger: what is due is begun. */
-static int look(struct work *w, struct standing *st, struct err *err)
+static int look(struct work *w, struct standing *st, uint32_t working, struct err *err)
 {
 	struct fleet_shard *shards = NULL;
 	struct fleet_worker me;
 	struct fleet_cycle last;
 	double now, ahead;
 	size_t n;
+	bool due;
 	int rc;
 
 	if ((rc = fleet_now(w->fleet, &now, &ahead, err)) < 0 ||
@@ -222,17 +231,17 @@ static int look(struct work *w, struct standing *st, struct err *err)
 		return rc;
 	free(shards);
 	atomic_store(&w->ahead, ahead);
+	due = !last.number || now >= (double)(last.slot + last.every);
 	if (!st->known && w->o->cycles)
-		st->last_cycle = last.number + w->o->cycles - (last.number && !is_over(&last, n) &&
-		                 now < (double)(last.slot + last.every));
+		st->last_cycle = last.number + w->o->cycles - (!due && !is_over(&last, n));
 	st->known = true;
-	if (w->o->cycles && (last.number > st->last_cycle ||
-	                     (last.number == st->last_cycle && is_over(&last, n)))) {
+	if (is_enough(w, st, &last, n, due, working)) {
 		st->over = true;
 		return 0;
 	}
-	if ((rc = open_due(w, &last, now, n, err)) < 0 ||
-	    (rc = fleet_cycle_last(w->fleet, &last, err)) < 0)
+	if (due && (!w->o->cycles || last.number < st->last_cycle) &&
+	    ((rc = open_due(w, &last, now, n, err)) < 0 ||
+	     (rc = fleet_cycle_last(w->fleet, &last, err)) < 0))
 		return rc;
 	if (fleet_clock() >= st->not_before && (rc = claim(w, &last, now, err)) < 0)
 		return rc;
@@ -258,7 +267,7 @@ static int loop(struct work *w, struct err *err)
 			st.not_before = fleet_clock() + FAILED_SECONDS;
 		if (fleet_clock() - st.looked >= LOOK_MS / 1000.0) {
 			st.looked = fleet_clock();
-			rc = look(w, &st, err);
+			rc = look(w, &st, working, err);
 			if (rc == E_STORE || rc == E_BUSY) {    /* the server is away: leases end, we stay */
 				log_warn("%s", err->text);
 				rc = 0;

@@ -52,7 +52,8 @@ struct work_opts {
 	const char *worker;             /* its name */
 	const char *warc_folder;
 	uint32_t take;                  /* shards at a time */
-	uint32_t cycles;                /* end when so many are over; 0: never */
+	uint32_t cycles;                /* end when so many are over, or when the one after them is due;
+	                                 * 0: never */
 	bool clients;                   /* pages are leased to other crawlers: there are no WARC files */
 	const volatile sig_atomic_t *stop;
 	int (*schedule)(void *arg, struct work_schedule *ret, struct err *err);

@@ -33,7 +33,7 @@ static const struct option_spec work_options[] = {
 	        "connections of a shard at a time; 0: as the setting says"),
 	OPT_TEXT(work_cli_opts, proxy, NULL, "URL", "proxy of this machine"),
 	OPT_TEXT(work_cli_opts, ca_file, NULL, "FILE", "certificates to trust instead"),
-	OPT_INT(work_cli_opts, cycles, 0, 0, 1e9, "end when so many are over; 0: go on until stopped"),
+	OPT_INT(work_cli_opts, cycles, 0, 0, 1e9, "end when so many are over, or the next is due; 0: go on until stopped"),
 	OPT_END
 };
 
