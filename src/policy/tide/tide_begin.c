@@ -21,6 +21,7 @@
 #define WIDTH_LEAST 1e-4        /* units of time: two minutes */
 #define WIDTH_MOST 100.0
 #define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
+#define ROUNDING 1e-6           /* more than the error of a sum of shares */
 
 void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
                      const struct view *v)
@@ -216,7 +217,7 @@ void tide_begin(struct policy *p, const struct view *v)
 	                  oldest_share(&council, fmin(COUNCIL_SMALL, few / v->budget),
 	                               (double)pages.oldest * (double)s->age_unit);
 	/* a fraction of a page is owed from cycle to cycle */
-	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget, 1);
+	s->owed_oldest = fmod((v->cycle - 1) * s->oldest_share * v->budget + ROUNDING, 1);
 	/* a visit that tells of one cycle teaches nothing about the others */
 	s->explore = fmin(1, s->model.alone ? EXPLORE_ALONE * o->explore : o->explore);
 	s->noise = (float)o->noise;
@@ -224,5 +225,5 @@ void tide_begin(struct policy *p, const struct view *v)
 	s->n_pool = 0;
 	s->pool_least = INFINITY;       /* none is in the pool, and none comes */
 	s->floor = 0;
-	s->owed = fmod((v->cycle - 1) * s->explore * v->budget, 1);
+	s->owed = fmod((v->cycle - 1) * s->explore * v->budget + ROUNDING, 1);
 }

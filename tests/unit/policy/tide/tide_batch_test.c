@@ -3,7 +3,7 @@
  * How tide spends a cycle, seen from outside: no directory gets more of a batch than one
  * page and what it yielded; the longest unvisited get most of the budget where groups
  * tell nothing and little where they do; a page's expected hits are at most one a visit;
- * a small budget, too, is spent in steps.
+ * a small budget, too, is spent in steps; as many pages are explored as was asked for.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -202,6 +202,8 @@ static void small_budgets_have_batches(void **state)
 #define QUIET 8                 /* hosts */
 #define REBUILT 40              /* pages of the one that is rebuilt every day ... */
 #define REST 40                 /* ... until this day */
+#define SEEDS 24
+#define SEEDS_MISS 3            /* may miss it */
 
 static enum outcome rebuilt_until(void *arg, uint32_t page, uint32_t cycle)
 {
@@ -214,16 +216,52 @@ static enum outcome rebuilt_until(void *arg, uint32_t page, uint32_t cycle)
 	return rng_unit(rng_draw(7, cycle, page, RNG_USER)) < 0.3 ? OUTCOME_CHANGED : OUTCOME_SAME;
 }
 
+/* The wild host, the rate of its pages and how surely it is known to rest. */
+struct belief { uint32_t wild; float rate, rests; };
+
+static void look(const struct stage *s, struct belief *r)
+{
+	struct tide_state *t = s->policy->state;
+	int level = tide_model_refresh(&t->model, r->wild);
+
+	r->rate = tide_model_rate(&t->model, r->wild, level);
+	r->rests = tide_model_rests(&t->model, r->wild);
+}
+
+static bool finds_out(struct stage *s, uint64_t seed)
+{
+	struct belief before = { 0 }, after;
+
+	stage_play(s, "tide:nocouncil=1,explore=0.1");
+	s->e.view.aim = AIM_FRESHNESS;
+	s->e.view.seed = seed;
+	s->fate = rebuilt_until;
+	s->arg = s;
+	for (uint32_t i = 0; i < s->r.pages.n; i++)
+		if (strstr(pages_url(&s->r.pages, i), "wild"))
+			before.wild = s->e.view.dir[i];
+	after = before;
+	for (int c = 0; c < REST; c++)
+		stage_cycle(s, 10);
+	look(s, &before);
+	assert_true(before.rests < 0.01f);
+	for (int c = 0; c < 60; c++)
+		stage_cycle(s, 10);
+	look(s, &after);
+	if (getenv("SHOW"))
+		fprintf(stderr, "seed %d: rests %.3f, changes in two weeks %.2f, before %.2f\n", (int)seed,
+		        (double)after.rests, (double)after.rate, (double)before.rate);
+	return after.rests > 0.8f && after.rate < before.rate / 2;
+}
+
 /* A host that was rebuilt every day and is left alone for it is looked at now and then.  When
  * it has come to rest, that is known within two months, and its rate falls; before, probes say
- * that it is as wild as ever. */
+ * that it is as wild as ever.  Chance draws the probes, so one seed may miss it: 23 of these find
+ * it out, without probes 1. */
 static void a_host_that_came_to_rest_is_found_out(void **state)
 {
-	const struct tide_state *t;
 	struct stage s;
-	uint32_t wild = DIR_NONE;
-	float busy, rests;
-	int level;
+	int found = 0;
 
 	(void)state;
 	stage_open(&s);
@@ -236,26 +274,47 @@ static void a_host_that_came_to_rest_is_found_out(void **state)
 			snprintf(url, sizeof url, "http://q%d.example/d%d/p%d", i % QUIET, i % 5, i);
 		trace_add(&s.h, url, 0, "a", NULL);
 	}
-	stage_play(&s, "tide:nocouncil=1,explore=0.1");
-	s.e.view.aim = AIM_FRESHNESS;
-	s.fate = rebuilt_until;
-	s.arg = &s;
-	for (uint32_t i = 0; i < s.r.pages.n; i++)
-		if (strstr(pages_url(&s.r.pages, i), "wild"))
-			wild = s.e.view.dir[i];
-	t = s.policy->state;
-	for (int c = 0; c < REST; c++)
-		stage_cycle(&s, 10);
-	level = tide_model_refresh((struct tide_model *)&t->model, wild);
-	busy = tide_model_rate(&t->model, wild, level);
-	assert_true(tide_model_rests(&t->model, wild) < 0.01f);
-	for (int c = 0; c < 60; c++)
-		stage_cycle(&s, 10);
-	level = tide_model_refresh((struct tide_model *)&t->model, wild);
-	rests = tide_model_rests(&t->model, wild);
-	if (!(rests > 0.8f && tide_model_rate(&t->model, wild, level) < busy / 2))
-		fail_msg("rests %g, changes in two weeks %g, before %g", (double)rests,
-		         (double)tide_model_rate(&t->model, wild, level), (double)busy);
+	for (uint64_t seed = 1; seed <= SEEDS; seed++)
+		found += finds_out(&s, seed);
+	if (found < SEEDS - SEEDS_MISS)
+		fail_msg("found out with %d of %d seeds", found, SEEDS);
+	stage_close(&s);
+}
+
+/* Pages that are explored, over some cycles: the share of the budget that was asked for, also
+ * where that is a whole number of pages each cycle and the shares of its batches are summed. */
+static void explored_as_many_as_asked(void **state)
+{
+	static const struct { const char *spec; double share; uint32_t budget; } at[] = {
+		{ "tide:nocouncil=1,explore=0.1", 0.1, 10 },
+		{ "tide:nocouncil=1", 0.02, 50 },
+		{ "tide:nocouncil=1", 0.02, 25 },
+		{ "tide:nocouncil=1", 0.02, 16 },
+		{ "tide:nocouncil=1", 0.02, 1 },
+		{ "tide:nocouncil=1,explore=1", 1, 10 },
+	};
+	struct stage s;
+
+	(void)state;
+	stage_open(&s);
+	for (int i = 0; i < 400; i++) {
+		char url[60];
+
+		snprintf(url, sizeof url, "http://q%d.example/p%d", i % QUIET, i);
+		trace_add(&s.h, url, 0, "a", NULL);
+	}
+	for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
+		int explored = 0;
+
+		stage_play(&s, at[k].spec);
+		for (int c = 0; c < 100; c++) {
+			stage_cycle(&s, at[k].budget);
+			for (size_t i = 0; i < s.e.cycle.n_seen; i++)
+				explored += s.e.cycle.seen[i].reason == REASON_EXPLORE;
+		}
+		if (fabs(explored - 100 * at[k].share * at[k].budget) > 1)
+			fail_msg("%s, budget %u: %d explored", at[k].spec, at[k].budget, explored);
+	}
 	stage_close(&s);
 }
 
@@ -268,6 +327,7 @@ int main(void)
 		cmocka_unit_test(counts_fade_in_two_weeks),
 		cmocka_unit_test(small_budgets_have_batches),
 		cmocka_unit_test(a_host_that_came_to_rest_is_found_out),
+		cmocka_unit_test(explored_as_many_as_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
