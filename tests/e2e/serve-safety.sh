@@ -94,6 +94,19 @@ for head, body in ((b"Transfer-Encoding:\r\n chunked\r\n", b"0\r\n\r\n"), (b"Con
                    (b"X: y\r\nTransfer-Encoding:\r\n\tchunked\r\n", b"0\r\n\r\n"), (b"X: y\rContent-Length: 5\r\n", b"hello"), (b"X: \x0b\r\n", b"")):
     got = raw_all(base + head + b"\r\n" + body + b"GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
     assert set(re.findall(rb"HTTP/1.1 (\d+)", got)) <= {b"400"}, (head, got)
+# bytes behind a NUL, where it ends a value, the target or the head for us; not so when they are in their place
+for head in (b"X: y\0z\r\n", b"X: y\0\r\n", b"X:\0y\r\n", b"X: y\0z\nZ: 1\r\n", b"Host2: a\r\nX: y\r\n\0Content-Length: 5\r\n", b"X\0: y\r\n", b"Content-Length: 5\0\r\n", b"Transfer-Encoding: chunked\0x\r\n", b"X: y\r\n z\r\n", b"X: y\r\n\0\r\n"):
+    for rest in (b"", b"Y: 1\r\n"):
+        got = raw_all(b"GET /v1/settings HTTP/1.1\r\nHost: %s\r\n" % at.encode() + head + rest + b"\r\nhelloGET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
+        assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"400"], (head, rest, got)
+for line in (b"GET /v1/settings\0/../status HTTP/1.1", b"GET /v1/settings\0?q=1 HTTP/1.1", b"GET /v1/status?site=a\0b HTTP/1.1", b"GET\0 /v1/settings HTTP/1.1", b"GET /v1/settings HTTP/1.1\0"):
+    got = raw(line + b"\r\nHost: %s\r\n\r\n" % at.encode())
+    assert not got or got.split(b" ")[1] in (b"400", b"405", b"505"), (line, got)
+for head in (b"X: y \t \r\n", b"X:\r\n", b"X:y\r\n", b"X:   y\n", b"X: y\r\nX: z\r\nCookie: a=b; c=d; e\r\n"):
+    for rest in (b"\r\n", b"Y: 1\r\n\r\n", b"Y:\n\n"):
+        for line in (b"GET /v1/settings HTTP/1.1\r\n", b"\r\nGET /v1/failing HTTP/1.1\r\n", b"GET /v1/pages?q=%61+b&limit=3 HTTP/1.1\n"):
+            got = raw_all(line + b"Host: %s\r\n" % at.encode() + head + rest)
+            assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"200"], (line, head, rest, got)
 got = raw_all(b"POST /v1/tell HTTP/1.0\r\nHost: %s\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n" % (at.encode(), at.encode()))
 assert re.findall(rb"HTTP/1.1 (\d+)", got) == [b"400"], got
 # a body that is coded

@@ -55,11 +55,11 @@ static void refuse_done(struct exchange *x)
 }
 
 /* The head is read. */
-static enum MHD_Result begin(struct exchange *x, const char *version)
+static enum MHD_Result begin(struct exchange *x, const struct request_line *line)
 {
 	struct http *h = x->http;
 	struct http_request *r = &x->request;
-	const char *why = request_ambiguous(r, version), *length = http_header(r, "Content-Length");
+	const char *why = request_ambiguous(r, line), *length = http_header(r, "Content-Length");
 	const char *coding = http_header(r, "Content-Encoding");
 
 	request_find_peer(r);
@@ -104,7 +104,7 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *c, const ch
 		x->conn = info ? info->socket_context : NULL;
 		r->connection = c;
 		r->method = arena_strndup(&r->keep, method, strlen(method));
-		return begin(x, version);
+		return begin(x, &(struct request_line){ method, version });
 	}
 	if (x->queued)
 		return MHD_YES;

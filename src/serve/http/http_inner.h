@@ -53,8 +53,10 @@ struct http {
 
 double http_clock(void);                /* seconds, never goes back */
 
-/* What two servers in a row could read differently is refused (request smuggling); NULL: nothing. */
-const char *request_ambiguous(const struct http_request *r, const char *version);
+/* What two servers in a row could read differently is refused (request smuggling); NULL: nothing.
+ * The texts of the first line are libmicrohttpd's own. */
+struct request_line { const char *method, *version; };
+const char *request_ambiguous(const struct http_request *r, const struct request_line *line);
 void request_find_peer(struct http_request *r);
 
 void lanes_start(struct http *h);

@@ -88,7 +88,53 @@ static enum MHD_Result check_header(void *arg, enum MHD_ValueKind kind, const ch
 	return *why ? MHD_NO : MHD_YES;
 }
 
-const char *request_ambiguous(const struct http_request *r, const char *version)
+/*
+ * libmicrohttpd (0.9.75) ends a value, the target, and even the head at a NUL: what is behind it is
+ * hidden from us, and need not be from a proxy.  The texts that it shows us lie in the head as it
+ * came, with NULs in the place of line ends; so what lies between two of them is looked at.
+ */
+struct gaps { const char *from, *end, *last; bool hides; };
+
+/* At most so many line ends, and blanks. */
+static bool is_gap(const char *s, const char *end, int most)
+{
+	int n = 0;
+
+	for (; s < end && (!*s || *s == ' ' || *s == '\t'); s++)
+		n += !*s;
+	return s == end && n <= most;
+}
+
+static enum MHD_Result check_gap(void *arg, enum MHD_ValueKind kind, const char *key,
+                                 const char *value)
+{
+	struct gaps *g = arg;
+
+	(void)kind;
+	/* elsewhere are headers that were put together of several lines */
+	g->hides = key < g->from || !value || value >= g->end || !is_gap(g->last, key, 2);
+	if (!g->hides)
+		g->last = value + strlen(value);
+	return g->hides ? MHD_NO : MHD_YES;
+}
+
+static bool hides_something(const struct http_request *r, const struct request_line *line)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(r->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+	struct gaps g = { .from = line->method };
+
+	g.end = line->method + (info ? info->header_size : 0);
+	if (line->version <= line->method || line->version >= g.end)
+		return false;           /* a library that keeps them elsewhere */
+	if ((size_t)(line->version - line->method) != strlen(line->method) + strlen(r->target) + 2)
+		return true;
+	g.last = line->version + strlen(line->version);
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, check_gap, &g);
+	return g.hides || !is_gap(g.last, g.end, 4);
+}
+
+const char *request_ambiguous(const struct http_request *r, const struct request_line *line)
 {
 	const char *coding = http_header(r, "Transfer-Encoding");
 	const char *length = http_header(r, "Content-Length");
@@ -98,11 +144,13 @@ const char *request_ambiguous(const struct http_request *r, const char *version)
 	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, check_header, &why);
 	if (why)
 		return why;
+	if (hides_something(r, line))
+		return "the head has a NUL, or a line that goes on in the next";
 	if (length && (!*length || length[strspn(length, "0123456789")]))
 		return "Content-Length: a number, please";
 	if (lengths > 1 || http_header_count(r, "Transfer-Encoding") > 1 || (lengths && coding))
 		return "the length of the body is said twice";
-	if (coding && strcmp(version, "HTTP/1.1"))      /* an older proxy knows no chunks */
+	if (coding && strcmp(line->version, "HTTP/1.1"))      /* an older proxy knows no chunks */
 		return "Transfer-Encoding is not for HTTP/1.0";
 	if (coding && strcasecmp(coding, "chunked"))
 		return "Transfer-Encoding: only chunked is understood";
