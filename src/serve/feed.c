@@ -78,6 +78,29 @@ void feed_free(struct feed *f)
 	free(f);
 }
 
+struct feed *feed_copy(const struct feed *f)
+{
+	struct feed *copy = mem_zalloc(1, sizeof *copy);
+
+	copy->fleet = f->fleet;
+	change_place_begin(&copy->at, f->at.epoch, (uint32_t)f->at.at.n);
+	feed_move(copy, f);
+	return copy;
+}
+
+bool feed_same(const struct feed *a, const struct feed *b)
+{
+	return a->at.epoch == b->at.epoch && a->at.at.n == b->at.at.n &&
+	       !memcmp(a->at.at.v, b->at.at.v, a->at.at.n * sizeof *a->at.at.v);
+}
+
+void feed_move(struct feed *f, const struct feed *to)
+{
+	for (size_t i = 0; i < f->at.at.n; i++)
+		f->at.at.v[i] = to->at.at.v[i];
+	f->more = to->more;
+}
+
 bool feed_has_more(const struct feed *f)
 {
 	return f->more;

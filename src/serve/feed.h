@@ -20,6 +20,9 @@ struct feed_from { struct store *store; struct serve_fleet *fleet; };
 MUST_CHECK int feed_new(struct feed **ret, struct feed_from from, const char *text, int64_t last,
                         struct err *err);
 void feed_free(struct feed *f);
+struct feed *feed_copy(const struct feed *f);
+bool feed_same(const struct feed *a, const struct feed *b);     /* the same place */
+void feed_move(struct feed *f, const struct feed *to);          /* of as many shards */
 /* Append the next of a shard, by its place among all (0: the one store), as server-sent events, as
  * many as fit. */
 MUST_CHECK int feed_events(struct feed *f, size_t shard, struct store *s, struct buf *out,

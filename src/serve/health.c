@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* health.c - is it alive, can it serve, and what does it offer (OpenAPI 3.1). */
+/* health.c - is it alive, can it serve, what goes on, and what does it offer (OpenAPI 3.1). */
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/when.h"
 #include "cli/frame/command.h"
 #include "serve/desk.h"
+#include "serve/hub.h"
 
 void route_healthz(struct call *c)
 {
@@ -38,6 +40,67 @@ void route_readyz(struct call *c)
 	buf_str(&c->answer->body, "ready\n");
 	c->answer->type = "text/plain";
 	c->answer->status = 200;
+}
+
+/* ---- what goes on ---- */
+
+static bool print_cycle_job(void *arg, const struct job *job)
+{
+	struct json *j = arg;
+	char t[21];
+
+	if (job->kind != JOB_CYCLE)
+		return false;
+	json_kstr(j, "state", job_state_name(job->state));
+	when_iso(job->began, t);
+	json_kstr(j, "began", t);
+	if (job->ended) {
+		when_iso(job->ended, t);
+		json_kstr(j, "ended", t);
+		json_kint(j, "exit", job->status);
+	}
+	if (job->state == JOB_FAILED) {
+		size_t n = job->said.size < 1000 ? job->said.size : 1000;
+
+		json_key(j, "said");
+		json_strn(j, job->said.data ? job->said.data + job->said.size - n : "", n);
+	}
+	json_key(j, "doing");
+	json_raw(j, job->now.size ? buf_text(&job->now) : "null");
+	json_key(j, "result");
+	json_raw(j, job->output.size && job->state == JOB_DONE ? buf_text(&job->output) : "null");
+	return true;
+}
+
+/* The members that change only when something happens: the time is not among them. */
+void now_print(struct serve *s, struct json *j)
+{
+	int64_t due = hub_due(s->hub);
+	char t[21];
+
+	cli_json_schema(j, "now");
+	when_iso(s->started, t);
+	json_kstr(j, "started", t);
+	json_kstr(j, "version", FRESHET_VERSION);
+	json_kbool(j, "fleet", s->fleet != NULL);
+	json_kbool(j, "running", jobs_running(s->jobs, JOB_CYCLE));
+	json_kint(j, "every", s->opts.every);
+	if (due)
+		when_iso(due, t);
+	json_kstr(j, "next_cycle", due ? t : NULL);
+	json_key(j, "cycle");
+	json_object(j);
+	jobs_each(s->jobs, print_cycle_job, j);
+	json_end_object(j);
+	desk_print(s->desk, j);
+	json_kint(j, "listeners", hub_listeners(s->hub));
+	cli_json_end(j);
+}
+
+void route_now(struct call *c)
+{
+	now_print(c->serve, &c->j);
+	answer_json(c);
 }
 
 /* ---- the description, from the table that routes ---- */

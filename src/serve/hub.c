@@ -2,13 +2,12 @@
 /* hub.c - see hub.h. */
 #include "serve/hub.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "base/log.h"
-#include "base/when.h"
+#include "base/map.h"
 #include "cli/frame/command.h"
+#include "serve/access.h"
 #include "serve/control.h"
 #include "serve/desk.h"
 #include "serve/feed.h"
@@ -21,6 +20,8 @@ struct listener {
 	struct http_stream *stream;
 	bool changes_only;
 	struct feed *feed;              /* what it has not seen yet */
+	uint64_t reading;               /* the newest that was for it */
+	uint64_t who;
 };
 
 struct hub {
@@ -34,71 +35,11 @@ struct hub {
 	VEC(int64_t) batches;           /* over a fleet: the commits of each shard so far */
 	struct listener *listeners;
 	unsigned n_listeners;
+	uint64_t reading;               /* of changes, for some of them; only the thread sets it */
 	struct buf now;                 /* the document as it was sent last */
 	double due;                     /* on the clock of serve_uptime(); 0: no schedule */
 	double beat;
 };
-
-/* ---- what goes on ---- */
-
-static bool print_cycle_job(void *arg, const struct job *job)
-{
-	struct json *j = arg;
-	char t[21];
-
-	if (job->kind != JOB_CYCLE)
-		return false;
-	json_kstr(j, "state", job_state_name(job->state));
-	when_iso(job->began, t);
-	json_kstr(j, "began", t);
-	if (job->ended) {
-		when_iso(job->ended, t);
-		json_kstr(j, "ended", t);
-		json_kint(j, "exit", job->status);
-	}
-	if (job->state == JOB_FAILED) {
-		size_t n = job->said.size < 1000 ? job->said.size : 1000;
-
-		json_key(j, "said");
-		json_strn(j, job->said.data ? job->said.data + job->said.size - n : "", n);
-	}
-	json_key(j, "doing");
-	json_raw(j, job->now.size ? buf_text(&job->now) : "null");
-	json_key(j, "result");
-	json_raw(j, job->output.size && job->state == JOB_DONE ? buf_text(&job->output) : "null");
-	return true;
-}
-
-/* The members that change only when something happens: the time is not among them. */
-static void print_now(struct serve *s, struct hub *h, struct json *j)
-{
-	int64_t due = hub_due(h);
-	char t[21];
-
-	cli_json_schema(j, "now");
-	when_iso(s->started, t);
-	json_kstr(j, "started", t);
-	json_kstr(j, "version", FRESHET_VERSION);
-	json_kbool(j, "fleet", s->fleet != NULL);
-	json_kbool(j, "running", jobs_running(s->jobs, JOB_CYCLE));
-	json_kint(j, "every", s->opts.every);
-	if (due)
-		when_iso(due, t);
-	json_kstr(j, "next_cycle", due ? t : NULL);
-	json_key(j, "cycle");
-	json_object(j);
-	jobs_each(s->jobs, print_cycle_job, j);
-	json_end_object(j);
-	desk_print(s->desk, j);
-	json_kint(j, "listeners", hub_listeners(h));
-	cli_json_end(j);
-}
-
-void route_now(struct call *c)
-{
-	print_now(c->serve, c->serve->hub, &c->j);
-	answer_json(c);
-}
 
 int64_t hub_due(struct hub *h)
 {
@@ -154,7 +95,7 @@ static void send_now(struct hub *h)
 
 	buf_init(&text, BUF_NO_LIMIT);
 	json_to_buf(&j, &text);
-	print_now(h->serve, h, &j);
+	now_print(h->serve, &j);
 	pthread_mutex_lock(&h->lock);
 	if (text.size != h->now.size || memcmp(text.data, h->now.data, text.size)) {
 		struct buf event;
@@ -170,30 +111,67 @@ static void send_now(struct hub *h)
 	buf_release(&text);
 }
 
-/* Each listener has its own place in the changes; those at the end are many, and share.  True: there
- * is more for some. */
-static bool send_changes_of(struct hub *h, size_t shard, struct store *s)
+/* Who stands where the first does that had none of the readings since: one is for all of them.  NULL:
+ * nobody is left. */
+static struct feed *gather(struct hub *h, size_t shard, uint64_t since)
 {
-	struct err err;
-	bool more = false;
+	struct feed *place = NULL;
 
+	pthread_mutex_lock(&h->lock);
+	h->reading++;
+	for (struct listener **at = &h->listeners; *at;) {
+		struct listener *l = *at;
+
+		if (l->reading <= since && shard >= feed_shards(l->feed)) {
+			drop(h, at);
+			continue;
+		}
+		if (l->reading <= since && !place)
+			place = feed_copy(l->feed);
+		if (l->reading <= since && feed_same(place, l->feed))
+			l->reading = h->reading;
+		at = &l->next;
+	}
+	pthread_mutex_unlock(&h->lock);
+	return place;
+}
+
+/* What was read, and the place behind it, to those for whom it was.  text NULL: it went wrong. */
+static void hand_out(struct hub *h, const struct feed *place, const struct buf *text)
+{
 	pthread_mutex_lock(&h->lock);
 	for (struct listener **at = &h->listeners; *at;) {
 		struct listener *l = *at;
-		struct buf text;
-		bool ok;
+		bool mine = l->reading == h->reading;
 
-		buf_init(&text, HTTP_STREAM_MAX / 4);
-		ok = shard < feed_shards(l->feed) && feed_events(l->feed, shard, s, &text, &err) >= 0 &&
-		     (!text.size || http_stream_add(l->stream, text.data, text.size));
-		buf_release(&text);
-		more |= feed_has_more(l->feed);
-		if (ok)
-			at = &l->next;
-		else
+		if (mine && (!text || (text->size && !http_stream_add(l->stream, text->data, text->size)))) {
 			drop(h, at);
+			continue;
+		}
+		if (mine)
+			feed_move(l->feed, place);
+		at = &l->next;
 	}
 	pthread_mutex_unlock(&h->lock);
+}
+
+/* Each listener has its own place in the changes; those at the end are many, and share.  The lock is
+ * not held while the store is asked, which may be slow.  True: there is more for some. */
+static bool send_changes_of(struct hub *h, size_t shard, struct store *s)
+{
+	uint64_t since = h->reading;
+	bool more = false;
+
+	for (struct feed *place; (place = gather(h, shard, since));) {
+		struct err err;
+		struct buf text;
+
+		buf_init(&text, HTTP_STREAM_MAX / 4);
+		hand_out(h, place, feed_events(place, shard, s, &text, &err) < 0 ? NULL : &text);
+		more |= feed_has_more(place);
+		buf_release(&text);
+		feed_free(place);
+	}
 	return more;
 }
 
@@ -348,39 +326,66 @@ void hub_free(struct hub *h)
 
 /* ---- listeners ---- */
 
+/* Is there a place for one more of them?  If not, the answer is there. */
+static bool has_place(const struct hub *h, uint64_t who, struct http_answer *a)
+{
+	unsigned n = 0;
+
+	for (const struct listener *l = h->listeners; l; l = l->next)
+		n += l->who == who;
+	if (n >= HUB_LISTENERS_EACH)
+		http_problem(a, 429, "%d of yours listen already", HUB_LISTENERS_EACH);
+	else if (h->stop || h->n_listeners >= HUB_LISTENERS_MAX)
+		http_problem(a, 503, "more than %d listen already", HUB_LISTENERS_MAX);
+	else
+		return true;
+	http_answer_header(a, "Retry-After", "%d", HUB_BEAT);
+	return false;
+}
+
+static struct listener *add_listener(struct hub *h, bool changes_only, struct feed *feed)
+{
+	struct listener *l = mem_zalloc(1, sizeof *l);
+
+	l->stream = http_stream_new();
+	l->changes_only = changes_only;
+	l->feed = feed;
+	l->next = h->listeners;
+	h->listeners = l;
+	h->n_listeners++;
+	h->others = 0;                  /* it may have something to see */
+	return l;
+}
+
 void hub_listen(struct call *c, bool changes_only, struct feed *feed)
 {
+	const char *who = c->who ? c->who : access_peer(c->serve, c->request);
+	uint64_t id = hash_bytes(who, strlen(who), c->who != NULL);
 	struct hub *h = c->serve->hub;
 	struct listener *l = NULL;
 	struct buf event;
 
-	c->answer->status = 200;
-	c->answer->type = "text/event-stream";
 	if (!strcmp(c->request->method, "HEAD")) {      /* it would hear nothing */
 		feed_free(feed);
-		return;
+	} else {
+		buf_init(&event, BUF_NO_LIMIT);
+		pthread_mutex_lock(&h->lock);
+		if (has_place(h, id, c->answer)) {
+			l = add_listener(h, changes_only, feed);
+			l->who = id;
+			buf_str(&event, "retry: 3000\n\n");
+			if (!changes_only && h->now.size)
+				feed_event(&event, "now", NULL, h->now.data, h->now.size);
+			http_stream_add(l->stream, event.data, event.size);
+			c->answer->stream = http_stream_keep(l->stream);
+		}
+		pthread_mutex_unlock(&h->lock);
+		buf_release(&event);
+		if (!l) {
+			feed_free(feed);
+			return;
+		}
 	}
-	buf_init(&event, BUF_NO_LIMIT);
-	pthread_mutex_lock(&h->lock);
-	if (!h->stop && h->n_listeners < HUB_LISTENERS_MAX) {
-		l = mem_zalloc(1, sizeof *l);
-		l->stream = http_stream_new();
-		l->changes_only = changes_only;
-		l->feed = feed;
-		l->next = h->listeners;
-		h->listeners = l;
-		h->n_listeners++;
-		buf_str(&event, "retry: 3000\n\n");
-		if (!changes_only && h->now.size)
-			feed_event(&event, "now", NULL, h->now.data, h->now.size);
-		http_stream_add(l->stream, event.data, event.size);
-		h->others = 0;                  /* it may have something to see */
-		c->answer->stream = http_stream_keep(l->stream);
-	}
-	pthread_mutex_unlock(&h->lock);
-	buf_release(&event);
-	if (!l) {
-		feed_free(feed);
-		http_problem(c->answer, 503, "more than %d listen already", HUB_LISTENERS_MAX);
-	}
+	c->answer->status = 200;
+	c->answer->type = "text/event-stream";
 }

@@ -16,6 +16,7 @@
 
 #define HUB_BEAT 15
 #define HUB_LISTENERS_MAX 200
+#define HUB_LISTENERS_EACH 50           /* with one token, or of one address without */
 
 struct hub;
 
@@ -26,6 +27,9 @@ void hub_free(struct hub *h);           /* h may be NULL */
 /* When the next cycle of our own is due; 0: none is. */
 int64_t hub_due(struct hub *h);
 unsigned hub_listeners(struct hub *h);
+
+/* health.c: freshet.now/1; without the lock of the hub. */
+void now_print(struct serve *s, struct json *j);
 
 route_run route_now, route_events, route_changes;
 

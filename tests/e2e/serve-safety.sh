@@ -138,14 +138,17 @@ s, text, h = ask("GET", "/v1/pages/" + urllib.parse.quote(evil, safe=""))
 assert s == 404 and h["Content-Type"] == "application/problem+json" and h["X-Content-Type-Options"] == "nosniff"
 # who asks for the head of a stream takes no place
 for i in range(205): is_(200, ask("HEAD", "/v1/events"), "HEAD")
-# listeners without end: 200 may, the others are told so, and who only asks is heard
+# listeners without end: 50 of one address, 200 in all; the others are told so, and who only asks is heard
 listeners = []
-for i in range(205):
-    c = http.client.HTTPConnection(at, timeout=60)
-    c.request("GET", "/v1/events")
-    listeners.append((c, c.getresponse()))
-codes = [r.status for c, r in listeners]
-assert codes == [200] * 200 + [503] * 5, codes
+def listen(n, source):
+    for i in range(n):
+        c = http.client.HTTPConnection(at, timeout=60, source_address=(source, 0))
+        c.request("GET", "/v1/events")
+        listeners.append((c, c.getresponse()))
+    return [r.status for c, r in listeners[-n:]]
+assert listen(55, "127.0.0.1") == [200] * 50 + [429] * 5
+for source in ("127.0.0.2", "127.0.0.3", "127.0.0.4"): assert listen(50, source) == [200] * 50, source
+assert listen(5, "127.0.0.5") == [503] * 5
 is_(200, ask("GET", "/v1/settings"), "beside listeners")
 for c, r in listeners: r.close(); c.close()
 # ten thousand idle connections, half of them amid a request, and others still come through
@@ -256,6 +259,15 @@ for method, path, body, needs in table:
     for has in order:
         got = as_(has, method, path, body)
         assert (got[0] == 403) == (order.index(has) < order.index(needs)), (method, path, has, got)
+# listeners are counted by token, wherever they are
+streams = []
+def listen(right):
+    c = http.client.HTTPConnection(at, timeout=60)
+    c.request("GET", "/v1/events", headers={"Authorization": "Bearer " + t[right]})
+    streams.append((c, c.getresponse()))
+    return streams[-1][1].status
+assert [listen("read") for i in range(51)] == [200] * 50 + [429] and listen("lease") == 200
+for c, r in streams: r.close(); c.close()
 # a browser's session
 assert json.loads(ask("GET", "/v1/session")[1])["token_needed"]
 is_(401, ask("POST", "/v1/session", '{"token":"x"}'), "session")

@@ -123,6 +123,9 @@ void *conn_cutter(void *http)
 				cut(h, c);
 		if (h->counts.open > h->opts.connections / 4 * 3)
 			make_room(h, now);
+		pthread_mutex_unlock(&h->lock);
+		h->opts.tick(h->opts.arg);
+		pthread_mutex_lock(&h->lock);
 	}
 	pthread_mutex_unlock(&h->lock);
 	return NULL;

@@ -75,6 +75,8 @@ struct http_opts {
 	void (*handle)(void *arg, struct http_request *r, struct http_answer *a);
 	/* After handle(), or a refusal; before the answer is sent. */
 	void (*done)(void *arg, struct http_request *r, struct http_answer *a);
+	/* About once a second, from the start to the end, in a thread of its own. */
+	void (*tick)(void *arg);
 	void *arg;
 };
 
