@@ -199,6 +199,17 @@ int repository_page(struct store *s, const char *url, struct store_page *ret, st
 	return rc;
 }
 
+bool repository_is_usual(const struct cli *cli)
+{
+	static const char *const others[] = { "policy", "goal", "aim", "weight", "every",
+	                                      "include", "exclude" };
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (option_find(cli->options, others[i], strlen(others[i])) && cli_given(cli, others[i]))
+			return false;
+	return true;
+}
+
 int64_t clock_now(void)
 {
 	return (int64_t)time(NULL);

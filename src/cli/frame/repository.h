@@ -41,6 +41,9 @@ MUST_CHECK int repository_page(struct store *s, const char *url, struct store_pa
  * allocated in `arena`. */
 MUST_CHECK int repository_settings(struct cli *cli, struct store *s, struct arena *arena,
                                    struct err *err);
+/* Does the command look at the next cycle with the settings as they are?  Then what it reads is
+ * kept for that one, and for the next command. */
+bool repository_is_usual(const struct cli *cli);
 /* The option, of any command, that this setting fills; or NULL. */
 const struct option_spec *setting_find(const char *name);
 /* The error that there is no such setting, with the nearest one there is. */

@@ -2,9 +2,10 @@
 /* cluster_run.c - pages to cluster, and their clusters; see cluster_run.h. */
 #include "cli/print/cluster_run.h"
 
-int cluster_open(struct cluster_origin *o, uint64_t seed, struct err *err)
+int cluster_open(struct cluster_origin *o, uint64_t seed, struct progress *progress,
+                 struct err *err)
 {
-	struct inventory_opts opts = { .needs = NEED_CLUSTERS };
+	struct inventory_opts opts = { .needs = NEED_CLUSTERS, .progress = progress };
 	struct inventory *v = &o->inventory;
 	int rc = inventory_open(v, o->store, &opts, err);
 
@@ -33,13 +34,13 @@ void cluster_pages(const struct cluster_origin *from, const struct rows *rows,
 }
 
 int cluster_repository_json(struct json *j, struct store *s, uint32_t k, uint64_t seed,
-                            struct err *err)
+                            struct progress *progress, struct err *err)
 {
 	struct bisect_options bo = { .k = k, .seed = seed, .trials = 10 };
 	struct cluster_output out = { .set = SET_COMBINED };
 	struct cluster_origin from = { .store = s };
 	struct rows rows;
-	int rc = cluster_open(&from, seed, err);
+	int rc = cluster_open(&from, seed, progress, err);
 
 	if (rc == 0) {
 		out.features = &from.copies->features;

@@ -24,13 +24,15 @@ struct cluster_origin {
 	struct view *view;
 };
 
-/* Set pages, copies and view from o->store. */
-MUST_CHECK int cluster_open(struct cluster_origin *o, uint64_t seed, struct err *err);
+/* Set pages, copies and view from o->store.  progress is shown; it may be NULL. */
+MUST_CHECK int cluster_open(struct cluster_origin *o, uint64_t seed,
+                            struct progress *progress, struct err *err);
 /* Cluster the pages that are here. */
 void cluster_pages(const struct cluster_origin *from, const struct rows *rows,
                  const struct bisect_options *bo, struct cluster_output *out);
 /* The document of `freshet cluster --k K` for an open repository. */
 MUST_CHECK int cluster_repository_json(struct json *j, struct store *s, uint32_t k,
-                                       uint64_t seed, struct err *err);
+                                       uint64_t seed, struct progress *progress,
+                                       struct err *err);
 
 #endif

@@ -96,19 +96,14 @@ void failing_page_text(const struct failing *f)
 	putchar('\n');
 }
 
-int failing_table_load(struct failing_table *t, struct store *s, const struct loaded *l,
-                       const struct resumed *r, int64_t now, struct err *err)
+void failing_table_make(struct failing_table *t, const struct visit_counts *c,
+                        const struct loaded *l, const struct resumed *r, int64_t now)
 {
-	int rc;
-
-	*t = (struct failing_table){ .pages = &l->pages };
-	if ((rc = failing_pages(s, l, &t->by_page, err)) < 0)
-		return rc;
+	*t = (struct failing_table){ .pages = &l->pages, .by_page = failing_pages(c, l) };
 	if (r)
 		failing_rests(t->by_page, r, now);
 	t->sites = failing_sites(t->pages, t->by_page, r, now, &t->n_sites);
 	t->list = failing_list(t->pages, t->by_page, &t->n_pages);
-	return 0;
 }
 
 void failing_table_release(struct failing_table *t)

@@ -8,7 +8,7 @@
 
 #include "base/io/json.h"
 #include "engine/book/moved.h"
-#include "engine/recall/failing.h"
+#include "engine/recall/visit_counts.h"
 
 /* Member `cause` of a visit; not written if the visit had an answer about the page. */
 void cause_print_json(struct json *j, const struct store_visit *v);
@@ -34,9 +34,8 @@ struct failing_table {
 };
 
 /* r: tells until when pages rest; may be NULL. */
-MUST_CHECK int failing_table_load(struct failing_table *t, struct store *s,
-                                  const struct loaded *l, const struct resumed *r,
-                                  int64_t now, struct err *err);
+void failing_table_make(struct failing_table *t, const struct visit_counts *c,
+                        const struct loaded *l, const struct resumed *r, int64_t now);
 void failing_table_release(struct failing_table *t);
 /* Member `failing` of freshet.status/1: how many, and the first `most` of each. */
 void failing_print_json(struct json *j, const struct failing_table *t, uint32_t most);

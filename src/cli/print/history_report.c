@@ -4,9 +4,9 @@
  *
  * The documents are those of `status`, `log`, `status --sites`, `status --failing` (if
  * any page fails) and `cluster`; of the
- * sites the REPORT_SITES_MAX most visited, of the pages that fail as many.  Cost: two
- * scans of the visits; for a policy that can say probabilities that of planning one
- * cycle.
+ * sites the REPORT_SITES_MAX most visited, of the pages that fail as many.  Cost: that of
+ * the visits since the newest cycle but one (engine/recall/visit_counts.h); with pages, or a
+ * policy that can say probabilities, that of planning one cycle; all copies, for clusters.
  */
 #include "cli/print/history_report.h"
 
@@ -120,68 +120,115 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
 	           strtab_get(&p->site_names, best->site), days);
 }
 
-static int add_sites(struct report *r, struct store *s, struct sites *here,
-                     const struct history_report_opts *o, struct err *err)
-{
-	const struct pages *p = &here->loaded->pages;
-	struct site_status *rows = NULL;
-	uint32_t n = p->tree.n_sites;
-	int rc = sites_status(here->loaded, here->says, s, o->cycle_seconds, 0,
-	                      &rows, err);
+/* The pages, and what is known of them. */
+struct known {
+	struct planning plan;           /* of the next cycle, if pages are named; */
+	struct sites sites;             /* else these */
+	bool is_planned;
+	const struct loaded *loaded;
+	struct visit_counts counts;
+	struct site_status *rows;
+};
 
-	if (rc == 0) {
-		sites_sort(rows, n, p, SITES_BY_VISITS);
-		sites_print_json(report_json(r), NULL, here->loaded, o->policy, rows,
-		                 n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX, NULL);
-		if (o->verdict)
-			say_sites(r, rows, n, p);
-	}
-	free(rows);
+static bool can_say(const struct resumed *r)
+{
+	return r->policy && r->policy->ops->probability;
+}
+
+/* What a policy says of the sites is asked before the next cycle is planned. */
+static int know(struct known *k, struct store *s, const struct history_report_opts *o,
+                struct err *err)
+{
+	struct resume_opts ro = { .policy = o->policy, .seed = o->seed,
+	                          .cycle_seconds = o->cycle_seconds, .progress = o->progress };
+	struct resumed *says;
+	int rc = k->is_planned ? planning_open(&k->plan, s, o->plan, err) :
+	                         sites_open(&k->sites, s, &ro, err);
+
+	if (rc < 0)
+		return rc;
+	k->loaded = k->is_planned ? &k->plan.r.has.loaded : k->sites.loaded;
+	says = !k->is_planned ? k->sites.says : can_say(&k->plan.r) ? &k->plan.r : NULL;
+	rc = visit_counts_load(&k->counts, s, &k->loaded->pages, o->progress, err);
+	if (rc == 0)
+		k->rows = sites_status(k->loaded, says, &k->counts, o->cycle_seconds, 0);
 	return rc;
 }
 
-static int add_failing(struct report *r, struct store *s, const struct loaded *l,
-                       const struct history_report_opts *o, struct err *err)
+static void known_release(struct known *k)
+{
+	free(k->rows);
+	visit_counts_release(&k->counts);
+	if (k->is_planned)
+		planning_release(&k->plan);
+	else
+		sites_close(&k->sites);
+}
+
+static void add_sites(struct report *r, struct known *k, const struct history_report_opts *o)
+{
+	const struct pages *p = &k->loaded->pages;
+	uint32_t n = p->tree.n_sites;
+
+	sites_sort(k->rows, n, p, SITES_BY_VISITS);
+	sites_print_json(report_json(r), NULL, k->loaded, o->policy, k->rows,
+	                 n < REPORT_SITES_MAX ? n : REPORT_SITES_MAX, NULL);
+	if (o->verdict)
+		say_sites(r, k->rows, n, p);
+}
+
+static void add_failing(struct report *r, const struct known *k,
+                        const struct history_report_opts *o)
 {
 	struct failing_table t;
 	char count[32];
-	int rc = failing_table_load(&t, s, l, NULL, 0, err);
 
+	failing_table_make(&t, &k->counts, k->loaded, NULL, 0);
 	if (t.n_pages)
 		status_print_failing(report_json(r), NULL, &t, REPORT_SITES_MAX);
 	if (t.n_pages && o->verdict)
 		report_say(r, "%s page%s without an answer when last asked for.",
 		           report_count(t.n_pages, count), t.n_pages == 1 ? " was" : "s were");
 	failing_table_release(&t);
-	return rc;
+}
+
+/* In the order of the page: cycles, pages by name, sites, what fails. */
+static int add_known(struct report *r, struct store *s, struct known *k,
+                     const struct history_report_opts *o, struct err *err)
+{
+	struct report_pages named = { .store = s, .folder = o->folder, .loaded = k->loaded,
+	                              .counts = &k->counts,
+	                              .plan = k->is_planned ? &k->plan : NULL };
+	struct cycles_seen seen = { 0 };
+	int rc = add_cycles(r, s, &seen, err);
+
+	if (rc == 0 && o->verdict)
+		say_cycles(r, &seen);
+	if (rc == 0 && o->folder && k->loaded->pages.n)
+		rc = report_pages_json(report_json(r), &named, err);
+	if (rc < 0)
+		return rc;
+	add_sites(r, k, o);
+	add_failing(r, k, o);
+	return 0;
 }
 
 int history_report_add(struct report *r, struct store *s, const struct history_report_opts *o,
                        struct err *err)
 {
-	struct resume_opts ro = { .policy = o->policy, .seed = o->seed,
-	                          .cycle_seconds = o->cycle_seconds };
-	struct cycles_seen seen = { 0 };
 	struct status_counts counts;
-	struct sites here;
-	int rc = sites_open(&here, s, &ro, err);
+	struct known k = { 0 };
+	int rc = status_count(s, &counts, o->progress, err);
 
+	if (rc < 0)
+		return rc;
+	status_print_json(report_json(r), &counts);
+	k.is_planned = o->folder && o->plan && counts.store.pages;
+	rc = know(&k, s, o, err);
 	if (rc == 0)
-		rc = status_count(s, &counts, NULL, err);
-	if (rc == 0) {
-		status_print_json(report_json(r), &counts);
-		rc = add_cycles(r, s, &seen, err);
-	}
-	if (rc == 0 && o->verdict)
-		say_cycles(r, &seen);
-	if (rc == 0 && o->pages && counts.store.pages)
-		rc = report_pages_json(report_json(r), o->pages, err);
-	if (rc == 0)
-		rc = add_sites(r, s, &here, o, err);
-	if (rc == 0)
-		rc = add_failing(r, s, here.loaded, o, err);
-	sites_close(&here);
+		rc = add_known(r, s, &k, o, err);
+	known_release(&k);
 	if (rc == 0 && o->clusters && counts.store.captures && counts.store.pages >= 2 * o->clusters)
-		rc = cluster_repository_json(report_json(r), s, o->clusters, o->seed, err);
+		rc = cluster_repository_json(report_json(r), s, o->clusters, o->seed, o->progress, err);
 	return rc;
 }

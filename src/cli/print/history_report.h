@@ -7,9 +7,8 @@
 #define CLI_PRINT_HISTORY_REPORT_H
 
 #include "cli/report/report.h"
+#include "engine/recall/planning.h"
 #include "repo/store.h"
-
-struct report_pages;
 
 struct history_report_opts {
 	const char *policy;             /* whose probabilities the sites show */
@@ -17,7 +16,10 @@ struct history_report_opts {
 	uint64_t seed;
 	uint32_t clusters;              /* 0: none */
 	bool verdict;                   /* say in words what the cycles found */
-	struct report_pages *pages;     /* report_pages.h; NULL: no page is named */
+	const char *folder;             /* of the repository, to name pages (report_pages.h); NULL: no
+	                                 * page is named */
+	const struct planning_opts *plan;       /* of the next cycle, if pages are named */
+	struct progress *progress;      /* shown; may be NULL */
 };
 
 MUST_CHECK int history_report_add(struct report *r, struct store *s,

@@ -2,8 +2,8 @@
 /*
  * report_pages.c - see report_pages.h.
  *
- * Cost: one scan of the pages and one of the visits; CHANGES_MAX copies are read back twice;
- * the next cycle costs what `freshet plan` does.
+ * Cost: the pages without an answer are read, and VISIT_CHANGES_MAX copies are read back twice;
+ * the next cycle costs what a plan does.
  */
 #include "cli/print/report_pages.h"
 
@@ -17,7 +17,6 @@
 #include "engine/changes/change_lines.h"
 #include "policy/policy.h"
 
-#define CHANGES_MAX 50
 #define LINES 2                 /* of a change */
 #define LINES_SIZE 600          /* bytes of them */
 #define LIST_MAX 100            /* pages of the other lists */
@@ -31,9 +30,6 @@ struct unreached {
 };
 
 struct gathering {
-	VEC(struct store_visit) changes;        /* the newest CHANGES_MAX, in any order */
-	size_t oldest;                  /* among them */
-	uint64_t n_changes;
 	VEC(struct unreached) unreached;        /* the first of them */
 	struct map at;                  /* page to unreached */
 	uint32_t n_unreached;
@@ -55,36 +51,36 @@ static int see_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
-static void find_oldest(struct gathering *g)
-{
-	g->oldest = 0;
-	for (size_t i = 1; i < g->changes.n; i++)
-		if (g->changes.v[i].time < g->changes.v[g->oldest].time)
-			g->oldest = i;
-}
-
 static int see_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct gathering *g = arg;
-	uint32_t at = map_get(&g->at, v->page);
+	struct unreached *u = &g->unreached.v[map_get(&g->at, v->page)];
 
 	(void)err;
-	if (at != MAP_NONE) {
-		g->unreached.v[at].outcome = v->outcome;
-		g->unreached.v[at].cause = v->cause;
-		g->unreached.v[at].status = v->status;
-	}
-	if (!v->hit || v->goal != GOAL_CHANGED || !v->cycle)
-		return 0;
-	g->n_changes++;
-	if (g->changes.n < CHANGES_MAX) {
-		vec_push(&g->changes, *v);
-		find_oldest(g);
-	} else if (v->time >= g->changes.v[g->oldest].time) {
-		g->changes.v[g->oldest] = *v;
-		find_oldest(g);
-	}
+	u->outcome = v->outcome;
+	u->cause = v->cause;
+	u->status = v->status;
 	return 0;
+}
+
+/* Pages that never had an answer are among those of which no visit was counted as answered. */
+static int find_unreached(struct gathering *g, const struct report_pages *p, struct err *err)
+{
+	const struct visit_counts *c = p->counts;
+	VEC(uint32_t) pages = { 0 };
+	int rc;
+
+	for (uint32_t i = 0; i < c->n_pages; i++)
+		if (!c->answered[i] && p->loaded->visits.state[i] == PAGE_HERE)
+			vec_push(&pages, i);
+	rc = store_pages_get(p->store, pages.v, pages.n, see_page, g, err);
+	pages.n = 0;
+	for (size_t i = 0; i < g->unreached.n; i++)
+		vec_push(&pages, g->unreached.v[i].page);
+	if (rc == 0)
+		rc = store_visits_of(p->store, pages.v, pages.n, 1, UINT32_MAX, see_visit, g, err);
+	vec_release(&pages);
+	return rc;
 }
 
 static int newest_first(const void *pa, const void *pb)
@@ -148,20 +144,22 @@ static int put_change(struct json *j, struct store *s, const struct store_visit 
 	return rc < 0 ? rc : 0;
 }
 
-static int put_changes(struct json *j, struct report_pages *p, struct gathering *g,
-                       struct err *err)
+static int put_changes(struct json *j, struct report_pages *p, struct err *err)
 {
+	const struct visit_counts *c = p->counts;
+	struct store_visit newest[VISIT_CHANGES_MAX];
 	struct change_lines lines;
 	int rc = 0;
 
-	if (g->changes.n)
-		qsort(g->changes.v, g->changes.n, sizeof *g->changes.v, newest_first);
+	for (size_t i = 0; i < c->newest.n; i++)
+		newest[i] = c->newest.v[i];
+	qsort(newest, c->newest.n, sizeof *newest, newest_first);
 	change_lines_init(&lines, p->store, p->folder);
-	json_kint(j, "n_changes", (int64_t)g->n_changes);
+	json_kint(j, "n_changes", (int64_t)c->n_changes);
 	json_key(j, "changes");
 	json_array(j);
-	for (size_t i = 0; i < g->changes.n && rc == 0; i++)
-		rc = put_change(j, p->store, &g->changes.v[i], &lines, err);
+	for (size_t i = 0; i < c->newest.n && rc == 0; i++)
+		rc = put_change(j, p->store, &newest[i], &lines, err);
 	json_end_array(j);
 	change_lines_release(&lines);
 	return rc;
@@ -194,56 +192,47 @@ static int put_unreached(struct json *j, struct report_pages *p, const struct ga
 /* The next cycle, as `freshet plan` has it. */
 static int put_next(struct json *j, struct report_pages *p, struct err *err)
 {
-	struct planning plan = { 0 };
-	int rc = planning_open(&plan, p->store, p->plan, err);
+	const struct engine *e = &p->plan->r.engine;
+	int rc = planning_make(p->plan, err);
 
-	if (rc == 0)
-		rc = planning_make(&plan, err);
-	if (rc == 0) {
-		const struct engine *e = &plan.r.engine;
+	if (rc < 0)
+		return rc;
+	json_key(j, "next");
+	json_object(j);
+	json_kstr(j, "policy", p->plan->opts.resume.policy);
+	json_kint(j, "budget", p->plan->budget);
+	json_kint(j, "n_pages", (int64_t)e->cycle.n_seen);
+	json_kint(j, "resting", e->retry.n_resting);
+	json_key(j, "pages");
+	json_array(j);
+	for (size_t i = 0; i < e->cycle.n_seen && i < LIST_MAX; i++) {
+		const struct seen *s = &e->cycle.seen[i];
 
-		json_key(j, "next");
 		json_object(j);
-		json_kstr(j, "policy", p->plan->resume.policy);
-		json_kint(j, "budget", plan.budget);
-		json_kint(j, "n_pages", (int64_t)e->cycle.n_seen);
-		json_kint(j, "resting", e->retry.n_resting);
-		json_key(j, "pages");
-		json_array(j);
-		for (size_t i = 0; i < e->cycle.n_seen && i < LIST_MAX; i++) {
-			const struct seen *s = &e->cycle.seen[i];
-
-			json_object(j);
-			json_kstr(j, "url", pages_url(&plan.r.has.loaded.pages, s->page));
-			json_knum(j, "probability", (double)s->probability);
-			json_kstr(j, "reason", reason_name(s->reason));
-			json_kstr(j, "why", reason_text(s->reason));
-			json_end_object(j);
-		}
-		json_end_array(j);
+		json_kstr(j, "url", pages_url(&p->loaded->pages, s->page));
+		json_knum(j, "probability", (double)s->probability);
+		json_kstr(j, "reason", reason_name(s->reason));
+		json_kstr(j, "why", reason_text(s->reason));
 		json_end_object(j);
 	}
-	planning_release(&plan);
-	return rc;
+	json_end_array(j);
+	json_end_object(j);
+	return 0;
 }
 
 int report_pages_json(struct json *j, struct report_pages *p, struct err *err)
 {
 	struct gathering g = { 0 };
-	int rc = store_pages(p->store, 0, see_page, &g, err);
+	int rc = find_unreached(&g, p, err);
 
-	if (rc == 0)
-		rc = store_visits(p->store, 1, UINT32_MAX, see_visit, &g, err);
 	cli_json_schema(j, "report");
 	if (rc == 0)
-		rc = put_changes(j, p, &g, err);
+		rc = put_changes(j, p, err);
 	if (rc == 0)
 		rc = put_unreached(j, p, &g, err);
 	if (rc == 0 && p->plan)
 		rc = put_next(j, p, err);
 	cli_json_end(j);
-	p->n_unreached = g.n_unreached;
-	vec_release(&g.changes);
 	vec_release(&g.unreached);
 	map_release(&g.at);
 	return rc;

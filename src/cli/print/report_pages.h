@@ -8,12 +8,14 @@
 
 #include "base/io/json.h"
 #include "engine/recall/planning.h"
+#include "engine/recall/visit_counts.h"
 
 struct report_pages {
 	struct store *store;
 	const char *folder;             /* of the repository */
-	const struct planning_opts *plan;       /* of the next cycle; NULL: it is left out */
-	uint32_t n_unreached;           /* the result: pages never reached */
+	const struct loaded *loaded;
+	const struct visit_counts *counts;
+	struct planning *plan;          /* of the next cycle, not made yet; NULL: it is left out */
 };
 
 /* The whole document, freshet.report/1. */

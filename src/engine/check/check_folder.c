@@ -22,6 +22,7 @@
 
 #include "engine/prune/prune.h"
 #include "engine/recall/snapshot.h"
+#include "engine/recall/visit_counts.h"
 #include "engine/view/cachefile.h"
 #include "engine/view/kept_links.h"
 #include "engine/view/tally.h"
@@ -282,5 +283,7 @@ int check_folder(struct check *c, struct err *err)
 		rc = check_cache(c, SNAPSHOT_END, err);
 	if (rc >= 0)
 		rc = check_cache(c, KEPT_LINKS_END, err);
+	if (rc == 0)
+		rc = check_cache(c, VISIT_COUNTS_END, err);
 	return rc < 0 ? rc : check_cache(c, TALLY_END, err);
 }

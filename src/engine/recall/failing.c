@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "engine/recall/visit_counts.h"
 
-struct reading { struct failing *rows; uint32_t first, n; };
-
-static void add_visit(struct failing *f, const struct store_visit *v)
+void failing_add(struct failing *f, const struct store_visit *v)
 {
 	if (v->outcome < OUTCOME_FAILED) {
 		*f = (struct failing){ .failed = f->failed, .blocked = f->blocked };
@@ -30,38 +29,29 @@ static void add_visit(struct failing *f, const struct store_visit *v)
 
 static int read_visit(void *arg, const struct store_visit *v, struct err *err)
 {
-	struct reading *r = arg;
-
 	(void)err;
-	/* a cycle that goes on meanwhile may have added pages */
-	if (v->page >= r->first && v->page - r->first < r->n)
-		add_visit(&r->rows[v->page - r->first], v);
+	failing_add(arg, v);
 	return 0;
 }
 
 int failing_page(struct store *s, uint32_t page, struct failing *ret, struct err *err)
 {
-	struct reading r = { ret, page, 1 };
-
 	*ret = (struct failing){ 0 };
-	return store_visits_of(s, &page, 1, 0, UINT32_MAX, read_visit, &r, err);
+	return store_visits_of(s, &page, 1, 0, UINT32_MAX, read_visit, ret, err);
 }
 
-int failing_pages(struct store *s, const struct loaded *l, struct failing **ret,
-                  struct err *err)
+struct failing *failing_pages(const struct visit_counts *c, const struct loaded *l)
 {
-	uint32_t n = l->pages.n;
-	struct reading r = { mem_zalloc(n + 1ul, sizeof *r.rows), 0, n };
-	int rc = store_visits(s, 0, UINT32_MAX, read_visit, &r, err);
+	struct failing *by_page = mem_zalloc(l->pages.n + 1ul, sizeof *by_page);
 
-	for (uint32_t i = 0; i < n; i++)
-		if (!(l->visits.state[i] & PAGE_HERE))
-			r.rows[i].times = 0;
-	if (rc < 0)
-		free(r.rows);
-	else
-		*ret = r.rows;
-	return rc;
+	for (size_t i = 0; i < c->failing.n; i++) {
+		struct failing *f = &by_page[c->failing.v[i].page];
+
+		*f = c->failing.v[i].failing;
+		if (!(l->visits.state[c->failing.v[i].page] & PAGE_HERE))
+			f->times = 0;
+	}
+	return by_page;
 }
 
 /* ---- rests ---- */

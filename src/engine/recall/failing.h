@@ -29,9 +29,11 @@ struct failing {
 /* Of one page. */
 MUST_CHECK int failing_page(struct store *s, uint32_t page, struct failing *ret,
                             struct err *err);
+/* One more visit of the page; they come in their order. */
+void failing_add(struct failing *f, const struct store_visit *v);
 /* Of all pages, by their numbers, in new memory; those that are gone or left do not fail. */
-MUST_CHECK int failing_pages(struct store *s, const struct loaded *l, struct failing **ret,
-                             struct err *err);
+struct visit_counts;
+struct failing *failing_pages(const struct visit_counts *c, const struct loaded *l);
 
 /* Add until when they rest (engine/cycle/backoff.h): of all pages, or of one. */
 void failing_rests(struct failing *by_page, const struct resumed *r, int64_t now);

@@ -8,42 +8,6 @@
 #include "base/mem.h"
 #include "policy/catalogue/catalogue.h"
 
-struct counting {
-	const struct pages *pages;
-	struct site_status *rows;
-	int64_t *last;                  /* by page: its visit before, 0: none */
-	double *exposure;               /* by site, days between visits */
-	uint64_t *n, *x;                /* by site: visits with one before; changes */
-	uint32_t *answered, *hits;      /* by page: visits; those that found a change */
-};
-
-static int count_visit(void *arg, const struct store_visit *v, struct err *err)
-{
-	struct counting *c = arg;
-	uint32_t site = c->pages->site[v->page];
-	struct site_status *row = &c->rows[site];
-
-	(void)err;
-	row->visits++;
-	row->failed += v->outcome == OUTCOME_FAILED;
-	row->blocked += v->outcome > OUTCOME_FAILED;
-	if (v->outcome >= OUTCOME_FAILED || v->goal != GOAL_CHANGED)
-		return 0;
-	row->answered++;
-	row->updates += v->hit;
-	c->answered[v->page]++;
-	c->hits[v->page] += v->hit;
-	if (v->time > row->last_visit)
-		row->last_visit = v->time;
-	if (c->last[v->page] && v->time > c->last[v->page]) {
-		c->exposure[site] += (double)(v->time - c->last[v->page]) / DAY_SECONDS;
-		c->n[site]++;
-		c->x[site] += v->hit;
-	}
-	c->last[v->page] = v->time;
-	return 0;
-}
-
 static double to_rate(double share, double interval)
 {
 	return -log1p(-fmin(share, 1 - 1e-9)) / interval;
@@ -73,10 +37,10 @@ double sites_page_rate(const struct site_status *site, double visits, double cha
 }
 
 /* The row's rate is known. */
-static void estimate_fresh(struct site_status *row, const struct counting *c,
+static void estimate_fresh(struct site_status *row, const struct visit_counts *c,
                            const struct loaded *l, int64_t now)
 {
-	const struct tree *t = &c->pages->tree;
+	const struct tree *t = &l->pages.tree;
 	double sum = 0;
 
 	for (uint32_t i = t->site_first[row->site]; i < t->site_first[row->site + 1]; i++) {
@@ -145,28 +109,29 @@ static double chance_of(struct resumed *r, uint32_t page)
 	return r ? policy_probability(r->policy, &r->engine.view, page) : (double)NAN;
 }
 
-int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
-                 int64_t cycle_seconds, int64_t now, struct site_status **ret,
-                 struct err *err)
+static void add_counts(struct site_status *row, const struct site_counts *k)
+{
+	row->visits = k->visits;
+	row->failed = k->failed;
+	row->blocked = k->blocked;
+	row->answered = k->answered;
+	row->updates = k->updates;
+	row->last_visit = k->last_visit;
+}
+
+struct site_status *sites_status(const struct loaded *l, struct resumed *says,
+                                 const struct visit_counts *c, int64_t cycle_seconds,
+                                 int64_t now)
 {
 	const struct pages *p = &l->pages;
-	uint32_t n = p->tree.n_sites;
-	struct counting c = { .pages = p };
-	int rc;
+	struct site_status *rows = mem_zalloc(p->tree.n_sites, sizeof *rows);
 
-	c.rows = mem_zalloc(n, sizeof *c.rows);
-	c.last = mem_zalloc(p->n, sizeof *c.last);
-	c.answered = mem_zalloc(p->n, sizeof *c.answered);
-	c.hits = mem_zalloc(p->n, sizeof *c.hits);
-	c.exposure = mem_zalloc(n, sizeof *c.exposure);
-	c.n = mem_zalloc(n, sizeof *c.n);
-	c.x = mem_zalloc(n, sizeof *c.x);
-	rc = store_visits(s, 0, UINT32_MAX, count_visit, &c, err);
-	for (uint32_t k = 0; k < n && rc == 0; k++) {
-		struct site_status *row = &c.rows[k];
+	for (uint32_t k = 0; k < p->tree.n_sites; k++) {
+		struct site_status *row = &rows[k];
 		double sum = 0, known = 0, none = 1;
 
 		row->site = k;
+		add_counts(row, &c->sites[k]);
 		row->pages = p->tree.site_first[k + 1] - p->tree.site_first[k];
 		for (uint32_t i = p->tree.site_first[k]; i < p->tree.site_first[k + 1]; i++) {
 			uint32_t page = p->tree.site_pages[i];
@@ -181,20 +146,11 @@ int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
 			known++;
 		}
 		row->probability = known > 0 ? sum / known : NAN;
-		estimate_rate(row, (double)c.n[k], (double)c.x[k], c.exposure[k]);
-		estimate_fresh(row, &c, l, now);
+		estimate_rate(row, (double)c->sites[k].repeated, (double)c->sites[k].changed,
+		              c->sites[k].exposure);
+		estimate_fresh(row, c, l, now);
 		if (known > 0)
 			estimate_next(row, none, cycle_seconds);
 	}
-	free(c.last);
-	free(c.answered);
-	free(c.hits);
-	free(c.exposure);
-	free(c.n);
-	free(c.x);
-	if (rc < 0)
-		free(c.rows);
-	else
-		*ret = c.rows;
-	return rc;
+	return rows;
 }

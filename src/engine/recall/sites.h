@@ -15,6 +15,7 @@
 #define ENGINE_RECALL_SITES_H
 
 #include "engine/recall/resume.h"
+#include "engine/recall/visit_counts.h"
 #include "repo/site_settings.h"
 
 #define SITES_PRIOR 4.0                 /* changes added to both */
@@ -47,9 +48,9 @@ MUST_CHECK int sites_open(struct sites *x, struct store *s, const struct resume_
                           struct err *err);
 void sites_close(struct sites *x);
 /* One row a site, in the order of sites, in new memory; says may be NULL. */
-MUST_CHECK int sites_status(const struct loaded *l, struct resumed *says, struct store *s,
-                            int64_t cycle_seconds, int64_t now, struct site_status **ret,
-                            struct err *err);
+struct site_status *sites_status(const struct loaded *l, struct resumed *says,
+                                 const struct visit_counts *c, int64_t cycle_seconds,
+                                 int64_t now);
 /* Changes a day of one page of the site; 0: unknown. */
 double sites_page_rate(const struct site_status *site, double visits, double changes);
 /* Of all sites together; NAN: unknown. */

@@ -38,19 +38,6 @@ static struct share part_of_shard(const struct cli *cli, struct share budget)
 	return budget;
 }
 
-/* Is this plan that of the next cycle?  Then what it reads is kept for that one, and for the next
- * plan. */
-static bool is_usual(const struct cli *cli)
-{
-	static const char *const others[] = { "policy", "goal", "aim", "weight", "every",
-	                                      "include", "exclude" };
-
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (cli_given(cli, others[i]))
-			return false;
-	return true;
-}
-
 int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o, struct err *err)
 {
 	struct planning_opts po = { 0 };
@@ -66,7 +53,7 @@ int plan_open(struct plan_work *p, struct cli *cli, struct plan_opts *o, struct 
 		.policy = o->policy, .seed = (uint64_t)cli->common.seed, .goal = (enum goal)o->goal,
 		.aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
 		.cycle_seconds = o->every, .n_shards = shards_count(cli), .progress = &p->progress,
-		.snapshot = is_usual(cli),
+		.snapshot = repository_is_usual(cli),
 	};
 	if (cli_given(cli, "include") || cli_given(cli, "exclude")) {
 		rc = scope_options_load(cli, p->store, &o->include, &o->exclude, &p->care, err);

@@ -44,9 +44,10 @@ static const struct option_spec cluster_options[] = {
 
 static int open_repository(struct cluster_origin *o, struct cli *cli, struct err *err)
 {
+	struct progress progress = { 0 };
 	int rc = repository_read(cli, &o->store, err);
 
-	return rc < 0 ? rc : cluster_open(o, (uint64_t)cli->common.seed, err);
+	return rc < 0 ? rc : cluster_open(o, (uint64_t)cli->common.seed, &progress, err);
 }
 
 static int open_files(struct cluster_origin *o, struct cli *cli, int n, char **files, struct err *err)

@@ -5,7 +5,6 @@
 #include "cli/frame/repository.h"
 #include "cli/frame/shards.h"
 #include "cli/print/history_report.h"
-#include "cli/print/report_pages.h"
 #include "engine/book/touch.h"
 
 struct report_opts {
@@ -65,20 +64,21 @@ static void print_done(const struct cli *cli, const struct report *r, const char
 static int write_report(struct cli *cli, struct store *s, const struct report_opts *o,
                         struct err *err)
 {
-	struct history_report_opts ho = {
-		.policy = o->policy, .cycle_seconds = o->every, .seed = (uint64_t)cli->common.seed,
-		.clusters = (uint32_t)o->clusters, .verdict = true,
-	};
+	struct progress progress = { 0 };
 	struct planning_opts next = {
 		.resume = { .policy = o->policy, .seed = (uint64_t)cli->common.seed,
 		            .aim = (enum aim)o->aim, .weight = (enum weight_by)o->weight,
-		            .cycle_seconds = o->every },
+		            .cycle_seconds = o->every, .progress = &progress,
+		            .snapshot = repository_is_usual(cli) },
 		.budget = o->budget, .max_age = o->max_age, .site_share = o->site_share,
 		.retry_share = o->retry_share, .notifier_share = o->notifier_share,
 		.now = o->now ? o->now : clock_now(),
 	};
-	struct report_pages named = { .store = s, .folder = cli->common.repository,
-	                              .plan = &next };
+	struct history_report_opts ho = {
+		.policy = o->policy, .cycle_seconds = o->every, .seed = (uint64_t)cli->common.seed,
+		.clusters = (uint32_t)o->clusters, .verdict = true,
+		.folder = cli->common.repository, .plan = &next, .progress = &progress,
+	};
 	char title[300];
 	struct report_head head = { title, cli->line, clock_now() };
 	struct report r;
@@ -92,7 +92,6 @@ static int write_report(struct cli *cli, struct store *s, const struct report_op
 	buf_init(&out, BUF_NO_LIMIT);
 	shards_file(cli, o->out, &out);
 	report_init(&r);
-	ho.pages = &named;
 	rc = history_report_add(&r, s, &ho, err);
 	if (rc == 0)
 		rc = report_write(&r, buf_text(&out), &head, err);

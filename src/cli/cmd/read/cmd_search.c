@@ -39,6 +39,7 @@ struct searching {
 	struct import_words words;
 	struct search_set set;
 	struct search_index index;
+	struct visit_counts visits;
 	struct site_status *sites;
 };
 
@@ -198,7 +199,8 @@ static void print_results(const struct cli *cli, const struct searching *s,
 static int search_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct search_cli_opts *o = opts;
-	struct inventory_opts io = { .needs = NEED_PAGERANK };
+	struct progress progress = { 0 };
+	struct inventory_opts io = { .needs = NEED_PAGERANK, .progress = &progress };
 	struct searching s = { 0 };
 	struct found found[SEARCH_K_MAX] = { { 0 } };
 	uint32_t top[SEARCH_K_MAX], n = 0;
@@ -211,8 +213,9 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
 		search_index_init(&s.index, &s.set, s.has.loaded.pages.n);
 		if ((rc = store_captures(s.store, NULL, 0, index_capture, &s, err)) == 0)
-			rc = sites_status(&s.has.loaded, NULL, s.store, DAY_SECONDS, clock_now(),
-			                  &s.sites, err);
+			rc = visit_counts_load(&s.visits, s.store, &s.has.loaded.pages, &progress, err);
+		if (rc == 0)
+			s.sites = sites_status(&s.has.loaded, NULL, &s.visits, DAY_SECONDS, clock_now());
 		n = rc == 0 ? search_rank(&s.index, 0, (uint32_t)o->k, top) : 0;
 	}
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
@@ -231,6 +234,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	search_set_release(&s.set);
 	import_words_release(&s.words);
 	free(s.sites);
+	visit_counts_release(&s.visits);
 	inventory_release(&s.has);
 	store_close(s.store);
 	return rc;

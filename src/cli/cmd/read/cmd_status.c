@@ -66,6 +66,7 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 	struct progress progress = { 0 };
 	struct resume_opts ro = { .seed = (uint64_t)cli->common.seed,
 	                          .cycle_seconds = o->every, .progress = &progress };
+	struct visit_counts visits = { 0 };
 	struct failing_table t = { 0 };
 	struct status_counts c;
 	struct resumed r;
@@ -74,10 +75,11 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 	if (rc == 0)
 		rc = status_count(s, &c, &progress, err);
 	if (rc == 0)
-		rc = failing_table_load(&t, s, &r.has.loaded, &r, o->now ? o->now : clock_now(), err);
+		rc = visit_counts_load(&visits, s, &r.has.loaded.pages, &progress, err);
 	if (rc == 0) {
 		struct json j;
 
+		failing_table_make(&t, &visits, &r.has.loaded, &r, o->now ? o->now : clock_now());
 		c.checked = o->check;
 		json_to_file(&j, output_standard());
 		if (cli->common.json)
@@ -86,6 +88,7 @@ static int status_failing(struct cli *cli, struct store *s, const struct status_
 			failing_print_text(&t);
 	}
 	failing_table_release(&t);
+	visit_counts_release(&visits);
 	resume_release(&r);
 	return rc;
 }
@@ -98,6 +101,7 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	                          .cycle_seconds = o->every, .progress = &progress };
 	struct site_status *rows = NULL;
 	struct site_settings settings = { 0 };
+	struct visit_counts visits = { 0 };
 	struct status_counts counts;
 	uint64_t *access = NULL;
 	struct sites x;
@@ -106,8 +110,10 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	if (rc == 0)
 		rc = status_count(s, &counts, &progress, err);
 	if (rc == 0)
-		rc = sites_status(x.loaded, x.says, s, o->every, o->now ? o->now : clock_now(),
-		                  &rows, err);
+		rc = visit_counts_load(&visits, s, &x.loaded->pages, &progress, err);
+	if (rc == 0)
+		rows = sites_status(x.loaded, x.says, &visits, o->every,
+		                    o->now ? o->now : clock_now());
 	if (rc == 0)
 		rc = site_settings_load(&settings, s, err);
 	for (uint32_t i = 0; rc == 0 && i < x.loaded->pages.tree.n_sites; i++)
@@ -134,6 +140,7 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 	}
 	free(access);
 	free(rows);
+	visit_counts_release(&visits);
 	site_settings_release(&settings);
 	sites_close(&x);
 	return rc;

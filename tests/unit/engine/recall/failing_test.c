@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/math/rng.h"
-#include "engine/recall/failing.h"
+#include "engine/recall/visit_counts.h"
 #include "../../../lib/bed.h"
 
 #define SITES 5
@@ -170,12 +170,14 @@ static void test_against_a_naive_reading(void **state)
 		struct world w = { 0 };
 		struct loaded l = { 0 };
 		struct failing *by_page = NULL, one;
+		struct visit_counts counts;
 		struct err err;
 
 		bed_open(&w.bed, "127.0.0.0/8");
 		add_visits(&w, seed);
 		assert_int_equal(load_pages(&l, w.bed.store, &po, &err), 0);
-		assert_int_equal(failing_pages(w.bed.store, &l, &by_page, &err), 0);
+		assert_int_equal(visit_counts_load(&counts, w.bed.store, &l.pages, NULL, &err), 0);
+		by_page = failing_pages(&counts, &l);
 		for (uint32_t i = 0; i < PAGES; i++) {
 			struct failing want = naive(&w, i);
 
@@ -187,6 +189,7 @@ static void test_against_a_naive_reading(void **state)
 		}
 		check_sites(&l, by_page);
 		free(by_page);
+		visit_counts_release(&counts);
 		loaded_release(&l);
 		bed_close(&w.bed);
 	}
