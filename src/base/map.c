@@ -59,6 +59,22 @@ uint32_t map_intern(struct map *m, uint64_t key, uint32_t value, bool *ret_new)
 	return m->slots[i].value;
 }
 
+void map_reserve(struct map *m, size_t n)
+{
+	size_t cap = m->cap ? m->cap : 16;
+
+	while (n * 4 > cap * 3)
+		cap *= 2;
+	if (cap > m->cap)
+		map_rehash(m, cap);
+}
+
+void map_soon(const struct map *m, uint64_t key)
+{
+	if (m->cap)
+		__builtin_prefetch(&m->slots[(size_t)rng_mix(key) & (m->cap - 1)]);
+}
+
 void map_put(struct map *m, uint64_t key, uint32_t value)
 {
 	bool fresh;

@@ -27,6 +27,9 @@ uint32_t map_get(const struct map *m, uint64_t key);    /* or MAP_NONE */
 void     map_put(struct map *m, uint64_t key, uint32_t value);
 /* The value under key, first put there if absent; *ret_new may be NULL. */
 uint32_t map_intern(struct map *m, uint64_t key, uint32_t value, bool *ret_new);
+void     map_reserve(struct map *m, size_t n);          /* room for n, without growing */
+/* This key will be wanted soon: its place is asked for from main memory. */
+void     map_soon(const struct map *m, uint64_t key);
 void     map_release(struct map *m);
 void     map_clear(struct map *m);      /* empty it; small tables keep their memory */
 

@@ -24,6 +24,7 @@
 #define REPO_STORE_H
 
 #include "base/err.h"
+#include "base/map.h"
 #include "repo/store_rows.h"
 
 #define STORE_SCHEMA 9          /* version of the tables */
@@ -142,6 +143,8 @@ MUST_CHECK int store_page_given(struct store *s, uint32_t number, struct text ur
 /* ---- captures ---- */
 
 typedef int store_capture_each(void *arg, const struct store_capture *c, struct err *err);
+typedef int store_linked_each(void *arg, const struct store_linked *c, struct err *err);
+typedef int store_text_each(void *arg, uint32_t value, struct text text, struct err *err);
 
 /* rows[i].id is set to the id of the row that was added or replaced; STORE_KNOWN: to 0.  A
  * row that is added and had an id keeps it: it was drawn by store_capture_ids().  Links and
@@ -159,10 +162,12 @@ MUST_CHECK int store_captures_refresh(struct store *s, const struct store_header
 /* Of these pages, or of all (pages == NULL), by page as they are named, then time. */
 MUST_CHECK int store_captures(struct store *s, const uint32_t *pages, size_t n,
                               store_capture_each *each, void *arg, struct err *err);
-/* All, by page and time, with what links and sizes are read from: id, page, time, status,
- * revisit, length, words, links, target.  Their other fields are unset. */
-MUST_CHECK int store_captures_links(struct store *s, store_capture_each *each, void *arg,
-                                    struct err *err);
+/* All, by id, with what links and sizes are read from.  The texts of the links come by
+ * store_links(): those whose keys are in a map, in no order, each with its value there. */
+MUST_CHECK int store_captures_linked(struct store *s, store_linked_each *each, void *arg,
+                                     struct err *err);
+MUST_CHECK int store_links(struct store *s, const struct map *keys, store_text_each *each,
+                           void *arg, struct err *err);
 /* Those with a higher id, by id: what was added since, if the highest was remembered. */
 MUST_CHECK int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,
                                     void *arg, struct err *err);

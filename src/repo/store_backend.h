@@ -55,7 +55,8 @@ struct store_ops {
 	                        struct err *);
 	int (*captures)(struct store *, const uint32_t *pages, size_t n, store_capture_each *,
 	                void *, struct err *);
-	int (*captures_links)(struct store *, store_capture_each *, void *, struct err *);
+	int (*captures_linked)(struct store *, store_linked_each *, void *, struct err *);
+	int (*links)(struct store *, const struct map *keys, store_text_each *, void *, struct err *);
 	int (*captures_since)(struct store *, uint64_t id, store_capture_each *, void *,
 	                      struct err *);
 

@@ -88,9 +88,15 @@ int store_captures(struct store *s, const uint32_t *pages, size_t n,
 	return s->ops->captures(s, pages, n, each, arg, err);
 }
 
-int store_captures_links(struct store *s, store_capture_each *each, void *arg, struct err *err)
+int store_captures_linked(struct store *s, store_linked_each *each, void *arg, struct err *err)
 {
-	return s->ops->captures_links(s, each, arg, err);
+	return s->ops->captures_linked(s, each, arg, err);
+}
+
+int store_links(struct store *s, const struct map *keys, store_text_each *each, void *arg,
+                struct err *err)
+{
+	return s->ops->links(s, keys, each, arg, err);
 }
 
 int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,

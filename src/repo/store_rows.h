@@ -74,6 +74,16 @@ struct store_capture {
 	int64_t offset, size;           /* of the record in that file, bytes */
 };
 
+/* Of a capture: what links and sizes are read from. */
+struct store_linked {
+	uint64_t id, links;             /* links: key of the text, if there is one */
+	bool has_links, revisit;
+	uint32_t page;
+	int64_t time, length, words;
+	int32_t status;
+	struct text target;
+};
+
 /* Its texts, by number; what else it has are numbers. */
 #define STORE_CAPTURE_TEXTS 13
 struct text *store_capture_text(struct store_capture *c, size_t i);

@@ -70,6 +70,49 @@ int rows_capture(void *arg, const struct store_capture *c, struct err *err)
 	return 0;
 }
 
+struct linked { struct rows *d; struct map keys; uint64_t n, sum; };
+
+static int see_linked(void *arg, const struct store_linked *c, struct err *err)
+{
+	const int64_t numbers[] = { c->time, c->status, c->revisit, c->length, c->words,
+	                            c->has_links };
+	struct linked *l = arg;
+	struct rows *d = l->d;
+
+	(void)err;
+	buf_printf(&d->out, "linked %u", c->page);
+	rows_id(d, c->id);
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		buf_printf(&d->out, " %lld", (long long)numbers[i]);
+	put_text(&d->out, c->target);
+	buf_printf(&d->out, " %llx\n", (unsigned long long)c->links);
+	if (c->has_links && c->page % 3)
+		map_put(&l->keys, c->links, c->page);
+	return 0;
+}
+
+static int see_links(void *arg, uint32_t value, struct text text, struct err *err)
+{
+	struct linked *l = arg;
+
+	(void)err;
+	l->n++;
+	l->sum += hash_bytes(text.s, text.size, value);
+	return 0;
+}
+
+int rows_linked(struct rows *d, struct err *err)
+{
+	struct linked l = { .d = d };
+	int rc = store_captures_linked(d->s, see_linked, &l, err);
+
+	if (rc == 0)
+		rc = store_links(d->s, &l.keys, see_links, &l, err);
+	buf_printf(&d->out, "links %llu %llx\n", (unsigned long long)l.n, (unsigned long long)l.sum);
+	map_release(&l.keys);
+	return rc;
+}
+
 int rows_visit(void *arg, const struct store_visit *v, struct err *err)
 {
 	struct rows *d = arg;

@@ -32,5 +32,8 @@ int rows_pair(void *arg, const char *key, const char *value, struct err *err);
 int rows_hint(void *arg, struct text site, const struct store_hint *h, struct err *err);
 int rows_robots(void *arg, const struct store_robots *r, struct err *err);
 int rows_word(void *arg, uint32_t number, struct text word, struct err *err);
+/* No callback: what store_captures_linked() gives, and of the texts of store_links(), which come
+ * in no order, a number and a sum of hashes. */
+int rows_linked(struct rows *d, struct err *err);
 
 #endif

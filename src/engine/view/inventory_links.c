@@ -2,9 +2,15 @@
 /*
  * inventory_links.c - the links between the pages of a repository; see inventory.h.
  *
- * Cost.  One pass over all captures, and a hash of every URL; meanwhile 18 bytes a page
- * and 4 a link besides the graph.  So they are kept for the rest of the epoch
- * (kept_links.h), and then read in one piece.
+ * Links of a settled page are those of its newest capture before links were renewed, or of its
+ * first if that came later.  (In replay, links are those at the start.)  Captures lie in the
+ * order in which they came, not page by page.  So a first pass over all of them finds which one
+ * counts, and a second one over their texts reads those that are wanted, each once: what is on
+ * the disk is read from front to back.
+ *
+ * Cost.  Two passes, and a hash of every URL and every link; meanwhile 50 bytes a page and 4 a
+ * link besides the graph.  So they are kept for the rest of the epoch (kept_links.h), and then
+ * read in one piece.
  */
 #include "engine/view/inventory.h"
 
@@ -13,76 +19,222 @@
 #include "engine/view/kept_links.h"
 #include "web/url/url.h"
 
-/*
- * The links of each settled page as page numbers: from its newest capture before links were
- * renewed, or from its first if that came later.  (In replay, links are those at the start.)
- */
+#define NEVER INT64_MIN
+#define AHEAD 16                /* URLs: memory is asked for in time */
+#define AT_ONCE 256             /* links that are looked up one after another */
+
+struct waiting { uint32_t page, n; };           /* a page, and so many links of it */
+
 struct linking {
 	const struct pages *pages;
-	struct map by_url;
-	VEC(uint32_t) targets;
-	struct progress *progress;
-	uint8_t *size;                  /* of each page, or NULL */
-	uint64_t *first;                /* of each page: where its links begin */
-	uint32_t *count;
-	uint8_t *copied;                /* by page: we have a copy */
-	uint8_t *linked;                /* its links are read */
 	const struct epoch *epoch;
-	uint32_t page;                  /* page of the last links in the list, or STORE_NONE */
-	struct buf raw, base, url;
+	struct progress *progress;
+	uint64_t n_read;
+	/* by page; first pass */
+	int64_t *links_time, *size_time;        /* of the capture that counts, or NEVER */
+	uint64_t *text;                 /* key of its links */
+	struct map base_of;             /* what its links are relative to, if not its URL: in bases */
+	struct strtab bases;
+	uint8_t *size;                  /* or NULL */
+	uint8_t *copied;                /* we have a copy */
+	/* second pass */
+	struct map by_text;             /* key of a text -> a page with it */
+	uint32_t *same;                 /* by page: another one with the same text, or MAP_NONE */
+	struct map by_url;
+	VEC(uint64_t) hashes;           /* links that wait to be looked up ... */
+	VEC(struct waiting) waiting;    /* ... and whose they are */
+	VEC(uint32_t) targets;
+	uint64_t *first;                /* by page: where its links begin */
+	uint32_t *count;
+	struct buf url;
 };
 
-/* Captures come page by page, and the links of the last one count.  It is known to be the
- * last when the next page begins. */
-static void resolve_links(struct linking *l)
+static int show(struct linking *l, struct err *err)
 {
-	struct text rest = { buf_text(&l->raw), l->raw.size }, link;
-
-	if (l->page == STORE_NONE)
-		return;
-	l->first[l->page] = l->targets.n;
-	while (text_word(&rest, &link)) {
-		uint32_t to;
-
-		buf_clear(&l->url);
-		if (url_resolve(l->base.data, l->base.size, link.s, link.size, &l->url, NULL) == 0) {
-			to = map_get(&l->by_url, hash_bytes(l->url.data, l->url.size, 0));
-			if (to != MAP_NONE) {
-				vec_push(&l->targets, to);
-				l->count[l->page]++;
-			}
-		}
-	}
-	l->page = STORE_NONE;
+	return l->progress && progress_set(l->progress, ++l->n_read) ?
+		err_set(err, E_STOP, "the reading of links was stopped") : 0;
 }
 
-static int read_links(void *arg, const struct store_capture *c, struct err *err)
+/* ---- which captures count ---- */
+
+/* Does a capture of this time count, and not the one of `chosen`? */
+static bool counts(const struct linking *l, int64_t time, int64_t chosen)
+{
+	int64_t renewed = l->epoch->renewed;
+
+	if (chosen == NEVER)
+		return true;
+	return chosen >= renewed ? time < chosen : time < renewed && time >= chosen;
+}
+
+static void choose_links(struct linking *l, const struct store_linked *c)
+{
+	l->links_time[c->page] = c->time;
+	l->text[c->page] = c->links;
+	if (c->target.s)
+		map_put(&l->base_of, c->page, strtab_intern(&l->bases, c->target.s, c->target.size,
+		                                            NULL));
+	else if (l->base_of.n)
+		map_put(&l->base_of, c->page, MAP_NONE);
+}
+
+static int see_capture(void *arg, const struct store_linked *c, struct err *err)
 {
 	struct linking *l = arg;
 
-	if (c->page != l->page)
-		resolve_links(l);
-	if (l->progress && progress_set(l->progress, c->page))
-		return err_set(err, E_STOP, "the reading of links was stopped");
 	if ((c->status >= 300 && c->status != 304) ||   /* the target of a redirect is no link */
 	    c->time >= l->epoch->until || c->page >= l->pages->n_settled)
-		return 0;
+		return show(l, err);
 	if (l->size && !c->revisit && (c->words >= 0 || c->length >= 0) &&
-	    (!l->size[c->page] || c->time < l->epoch->renewed))
+	    counts(l, c->time, l->size_time[c->page])) {
+		l->size_time[c->page] = c->time;
 		l->size[c->page] = size_class(c->words, c->length);
+	}
 	l->copied[c->page] = 1;
-	if (!c->links.s || (l->linked[c->page] && c->time >= l->epoch->renewed))
-		return 0;
-	l->linked[c->page] = 1;
-	l->page = c->page;
-	buf_clear(&l->raw);
-	buf_clear(&l->base);
-	buf_add(&l->raw, c->links.s, c->links.size);
-	if (c->target.s)
-		buf_add(&l->base, c->target.s, c->target.size);
+	if (c->has_links && counts(l, c->time, l->links_time[c->page]))
+		choose_links(l, c);
+	return show(l, err);
+}
+
+static int64_t *never(uint32_t n)
+{
+	int64_t *ret = mem_array(n, sizeof *ret);
+
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = NEVER;
+	return ret;
+}
+
+static int choose(struct linking *l, struct store *s, unsigned needs, struct err *err)
+{
+	uint32_t n = l->pages->n;
+	struct store_counts all;
+	int rc = store_count(s, &all, err);
+
+	if (rc < 0)
+		return rc;
+	l->links_time = never(n);
+	l->text = mem_zalloc(n, sizeof *l->text);
+	l->copied = mem_zalloc(n, 1);
+	l->size_time = needs & NEED_SIZES ? never(n) : NULL;
+	l->size = needs & NEED_SIZES ? mem_zalloc(n, 1) : NULL;
+	if (l->progress)
+		progress_start(l->progress, "reading links", "captures", all.captures);
+	return store_captures_linked(s, see_capture, l, err);
+}
+
+/* ---- their links ---- */
+
+/* Pages by the text of their links; returns how many have one. */
+static uint32_t index_texts(struct linking *l)
+{
+	uint32_t n = 0;
+
+	l->same = mem_array(l->pages->n, sizeof *l->same);
+	for (uint32_t i = 0; i < l->pages->n_settled; i++) {
+		if (l->links_time[i] == NEVER)
+			continue;
+		n++;
+		l->same[i] = map_get(&l->by_text, l->text[i]);
+		map_put(&l->by_text, l->text[i], i);
+	}
+	free(l->links_time);
+	free(l->size_time);
+	free(l->text);
+	l->links_time = l->size_time = NULL;
+	l->text = NULL;
+	return n;
+}
+
+static void index_urls(struct linking *l)
+{
+	const struct pages *p = l->pages;
+	uint64_t soon[AHEAD];
+
+	map_reserve(&l->by_url, p->n_settled);
+	for (uint64_t i = 0; i < (uint64_t)p->n_settled + AHEAD; i++) {
+		if (i >= AHEAD)
+			map_put(&l->by_url, soon[i % AHEAD], (uint32_t)(i - AHEAD));
+		if (i >= p->n_settled)
+			continue;
+		soon[i % AHEAD] = hash_bytes(pages_url(p, (uint32_t)i), pages_url_size(p, (uint32_t)i),
+		                             0);
+		map_soon(&l->by_url, soon[i % AHEAD]);
+	}
+}
+
+static void look_up(struct linking *l)
+{
+	const uint64_t *hash = l->hashes.v;
+
+	for (size_t i = 0; i < l->waiting.n; i++) {
+		struct waiting w = l->waiting.v[i];
+
+		l->first[w.page] = l->targets.n;
+		for (; w.n; w.n--) {
+			uint32_t to = map_get(&l->by_url, *hash++);
+
+			if (to != MAP_NONE)
+				vec_push(&l->targets, to);
+		}
+		l->count[w.page] = (uint32_t)(l->targets.n - l->first[w.page]);
+	}
+	l->hashes.n = l->waiting.n = 0;
+}
+
+static void read_text(struct linking *l, uint32_t page, struct text text)
+{
+	uint32_t other = map_get(&l->base_of, page);
+	struct url_base base;
+	struct waiting w = { .page = page };
+	struct text link;
+
+	if (other != MAP_NONE)
+		url_base(strtab_get(&l->bases, other), strtab_size(&l->bases, other), &base);
 	else
-		buf_add(&l->base, pages_url(l->pages, c->page), pages_url_size(l->pages, c->page));
-	return 0;
+		url_base(pages_url(l->pages, page), pages_url_size(l->pages, page), &base);
+	while (text_word(&text, &link)) {
+		uint64_t hash;
+
+		buf_clear(&l->url);
+		if (url_resolve_on(&base, link.s, link.size, &l->url, NULL) < 0)
+			continue;
+		hash = hash_bytes(l->url.data, l->url.size, 0);
+		map_soon(&l->by_url, hash);
+		vec_push(&l->hashes, hash);
+		w.n++;
+	}
+	vec_push(&l->waiting, w);
+	if (l->hashes.n >= AT_ONCE)
+		look_up(l);
+}
+
+static int see_text(void *arg, uint32_t page, struct text text, struct err *err)
+{
+	struct linking *l = arg;
+	int rc = 0;
+
+	for (; page != MAP_NONE && rc == 0; page = l->same[page]) {
+		read_text(l, page, text);
+		rc = show(l, err);
+	}
+	return rc;
+}
+
+static int read_texts(struct linking *l, struct store *s, struct err *err)
+{
+	uint32_t n = l->pages->n, n_linked = index_texts(l);
+	int rc;
+
+	l->first = mem_zalloc(n, sizeof *l->first);
+	l->count = mem_zalloc(n, sizeof *l->count);
+	index_urls(l);
+	l->n_read = 0;
+	if (l->progress)
+		progress_start(l->progress, "reading links", "pages", n_linked);
+	rc = store_links(s, &l->by_text, see_text, l, err);
+	look_up(l);
+	return rc;
 }
 
 /* Remove links to pages without a copy. */
@@ -106,50 +258,46 @@ static const uint32_t *links_of(const void *from, uint32_t page, size_t *ret_n)
 	return l->targets.v + l->first[page];
 }
 
-static void linking_init(struct linking *l, unsigned needs)
+/* What only the reading needed: before the graph is made of it. */
+static void forget_texts(struct linking *l)
 {
-	const struct pages *p = l->pages;
-
-	l->first = mem_zalloc(p->n, sizeof *l->first);
-	l->count = mem_zalloc(p->n, sizeof *l->count);
-	l->size = needs & NEED_SIZES ? mem_zalloc(p->n, 1) : NULL;
-	l->copied = mem_zalloc(p->n, 1);
-	l->linked = mem_zalloc(p->n, 1);
-	buf_init(&l->raw, BUF_NO_LIMIT);
-	buf_init(&l->base, URL_SIZE_MAX);
-	buf_init(&l->url, URL_SIZE_MAX);
-	for (uint32_t i = 0; i < p->n_settled; i++)
-		map_put(&l->by_url, hash_bytes(pages_url(p, i), pages_url_size(p, i), 0), i);
+	map_release(&l->base_of);
+	strtab_release(&l->bases);
+	map_release(&l->by_text);
+	map_release(&l->by_url);
+	free(l->same);
+	l->same = NULL;
+	vec_release(&l->hashes);
+	vec_release(&l->waiting);
+	buf_release(&l->url);
 }
 
 static void linking_release(struct linking *l)
 {
-	map_release(&l->by_url);
-	vec_release(&l->targets);
+	forget_texts(l);
+	free(l->links_time);
+	free(l->size_time);
+	free(l->text);
+	free(l->copied);
 	free(l->first);
 	free(l->count);
-	free(l->copied);
-	free(l->linked);
-	buf_release(&l->raw);
-	buf_release(&l->base);
-	buf_release(&l->url);
+	vec_release(&l->targets);
 }
 
 static int read_all(struct inventory *v, struct store *s, const struct inventory_opts *o,
                     unsigned needs, const struct epoch *epoch, struct err *err)
 {
 	const struct pages *p = &v->loaded.pages;
-	struct linking l = { .pages = p, .page = STORE_NONE, .progress = o->progress,
-	                     .epoch = epoch };
+	struct linking l = { .pages = p, .progress = o->progress, .epoch = epoch };
 	int rc;
 
-	linking_init(&l, needs);
-	if (o->progress)
-		progress_start(o->progress, "reading links", "pages", p->n);
-	rc = store_captures_links(s, read_links, &l, err);
-	resolve_links(&l);
+	buf_init(&l.url, URL_SIZE_MAX);
+	rc = choose(&l, s, needs, err);
+	if (rc == 0)
+		rc = read_texts(&l, s, err);
 	if (o->progress)
 		progress_end(o->progress);
+	forget_texts(&l);
 	if (rc == 0 && o->goal == GOAL_CHANGED)
 		drop_uncopied(&l);
 	if (rc == 0)

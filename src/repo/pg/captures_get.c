@@ -180,22 +180,63 @@ int pg_captures_refresh(struct store *base, const struct store_headers *rows, si
 	return pg_leave(s, own, rc, err);
 }
 
-static int scan_all(struct store_pg *s, enum pg_sql which, struct walking *w)
+static int scan_all(struct store_pg *s, enum pg_sql which, const char *table,
+                    pg_row_each *each, void *arg, struct err *err)
 {
 	struct pg_args a = { 0 };
 	int rc;
 
 	pg_shard_args(s, &a);
-	rc = pg_scan(s, which, &a, SCAN_PART, "captures", see_capture, w, w->err);
+	rc = pg_scan(s, which, &a, SCAN_PART, table, each, arg, err);
 	pg_args_release(&a);
 	return rc;
 }
 
-int pg_captures_links(struct store *base, store_capture_each *each, void *arg, struct err *err)
-{
-	struct walking w = { each, arg, err };
+struct linking { store_linked_each *each; store_text_each *text; void *arg;
+                 const struct map *keys; struct err *err; };
 
-	return scan_all(pg_self(base), PG_CAPTURE_LINKS, &w);
+static int see_linked(struct store_pg *s, struct pg_row *r, void *arg)
+{
+	struct linking *l = arg;
+	struct store_linked c = {
+		.id = pg_row_id(r, 0), .page = pg_row_page(r, 1), .time = pg_row_time(r, 2),
+		.status = pg_row_status(r, 3), .revisit = pg_row_flag(r, 4),
+		.length = pg_row_size(r, 5), .words = pg_row_size(r, 6),
+		.target = pg_row_url_or_null(r, 7), .has_links = !pg_row_null(r, 8),
+	};
+
+	(void)s;
+	if (c.has_links)
+		c.links = (uint64_t)pg_row_any(r, 8);
+	return r->rc < 0 ? r->rc : l->each(l->arg, &c, l->err);
+}
+
+static int see_links(struct store_pg *s, struct pg_row *r, void *arg)
+{
+	struct linking *l = arg;
+	uint32_t value = map_get(l->keys, (uint64_t)pg_row_any(r, 0));
+	struct text text;
+
+	(void)s;
+	if (value == MAP_NONE)
+		return r->rc;
+	text = pg_row_text(r, 1);
+	return r->rc < 0 ? r->rc : l->text(l->arg, value, text, l->err);
+}
+
+int pg_captures_linked(struct store *base, store_linked_each *each, void *arg, struct err *err)
+{
+	struct linking l = { .each = each, .arg = arg, .err = err };
+
+	return scan_all(pg_self(base), PG_CAPTURE_LINKED, "captures", see_linked, &l, err);
+}
+
+int pg_links(struct store *base, const struct map *keys, store_text_each *each, void *arg,
+             struct err *err)
+{
+	struct linking l = { .text = each, .keys = keys, .arg = arg, .err = err };
+
+	return scan_all(pg_self(base), PG_LINKS, "bodies", see_links, &l, err);
 }
 
 int pg_captures(struct store *base, const uint32_t *pages, size_t n, store_capture_each *each,
@@ -207,7 +248,7 @@ int pg_captures(struct store *base, const uint32_t *pages, size_t n, store_captu
 	int rc = 0;
 
 	if (!pages)
-		return scan_all(s, PG_CAPTURE_SCAN, &w);
+		return scan_all(s, PG_CAPTURE_SCAN, "captures", see_capture, &w, err);
 	if (n)
 		pg_show_writes(s, PG_ALL_TABLES);
 	for (size_t from = 0; from < n && rc == 0; from += AT_ONCE) {

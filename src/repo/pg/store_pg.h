@@ -235,7 +235,8 @@ int pg_copies_get(struct store *, const uint64_t *, size_t, store_capture_each *
 int pg_captures_refresh(struct store *, const struct store_headers *, size_t, struct err *);
 int pg_captures(struct store *, const uint32_t *, size_t, store_capture_each *, void *,
                 struct err *);
-int pg_captures_links(struct store *, store_capture_each *, void *, struct err *);
+int pg_captures_linked(struct store *, store_linked_each *, void *, struct err *);
+int pg_links(struct store *, const struct map *, store_text_each *, void *, struct err *);
 int pg_captures_since(struct store *, uint64_t, store_capture_each *, void *, struct err *);
 /* The id of the WARC file of a capture; a new one gets a row. */
 int pg_file_id(struct store_pg *s, const struct store_capture *c, int64_t *ret,

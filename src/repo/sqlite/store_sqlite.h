@@ -156,7 +156,8 @@ int sqlite_captures_refresh(struct store *, const struct store_headers *, size_t
                             struct err *);
 int sqlite_captures(struct store *, const uint32_t *pages, size_t n, store_capture_each *,
                     void *, struct err *);
-int sqlite_captures_links(struct store *, store_capture_each *, void *, struct err *);
+int sqlite_captures_linked(struct store *, store_linked_each *, void *, struct err *);
+int sqlite_links(struct store *, const struct map *, store_text_each *, void *, struct err *);
 int sqlite_captures_since(struct store *, uint64_t id, store_capture_each *, void *,
                           struct err *);
 /* Bind the id of a WARC file; a new one gets a row. */

@@ -29,6 +29,9 @@ static void test_map_equals_array(void **state)
 			map_clear(&m);
 			memset(naive, 0xff, sizeof naive);
 		}
+		if (rng_below(&r, 2000) == 0)
+			map_reserve(&m, rng_below(&r, 3000));
+		map_soon(&m, k);
 		switch (rng_below(&r, 3)) {
 		case 0:
 			map_put(&m, k * 0x9e3779b97f4a7c15u, v);

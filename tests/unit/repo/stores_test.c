@@ -478,7 +478,7 @@ static void read_all(void)
 		DO(d, store_pages(d->s, n_pages / 3, rows_page, &d->rows, &err));
 		DO(d, store_pages_brief(d->s, rows_page_brief, &d->rows, &err));
 		DO(d, store_captures(d->s, NULL, 0, rows_capture, &d->rows, &err));
-		DO(d, store_captures_links(d->s, rows_capture, &d->rows, &err));
+		DO(d, rows_linked(&d->rows, &err));
 		DO(d, store_captures_since(d->s, n_captures ? d->ids[n_captures / 2] : 0, rows_capture, &d->rows, 
 		                           &err));
 		DO(d, store_visits(d->s, 0, UINT32_MAX, rows_visit, &d->rows, &err));

@@ -28,7 +28,13 @@
 #define NEEDS (NEED_LINKS | NEED_PAGERANK | NEED_SIZES)
 
 /* What was written, for the naive reading. */
-struct copy { uint32_t page, to[2]; int64_t time, words; int32_t status; };
+struct copy {
+	uint32_t page, to[2];
+	int64_t time, words;
+	int32_t status;
+	uint32_t host;                  /* of a link without one */
+	bool relative;
+};
 
 struct world {
 	struct bed bed;
@@ -55,19 +61,29 @@ static void add_copy(struct world *w, uint32_t page, int64_t time)
 	struct copy *x = &w->copies[w->n_copies];
 	struct store_capture c = { .page = page, .time = time, .length = -1, .bytes_text = -1,
 		.images = -1, .tables = -1, .emails = -1, .outlinks = 2, .digest = { "x", 1 } };
-	char links[100];
+	char links[100], target[40];
 	struct err err;
 	int rc;
 
 	/* some links lead to pages that come later */
 	*x = (struct copy){ page, { (uint32_t)rng_below(&w->g, MOST),
 		(uint32_t)rng_below(&w->g, MOST) }, time, (int64_t)rng_below(&w->g, 3000),
-		rng_below(&w->g, 9) ? 200 : 404 };
+		rng_below(&w->g, 9) ? 200 : 404, page % 3, rng_below(&w->g, 2) };
+	if (rng_below(&w->g, 3) == 0) {         /* a text that many pages have */
+		x->to[0] = 1;
+		x->to[1] = 5;
+	}
+	if (rng_below(&w->g, 4) == 0) {
+		x->host = (uint32_t)rng_below(&w->g, 3);
+		c.target = (struct text){ target, (size_t)snprintf(target, sizeof target,
+			"http://s%u.example/there", x->host) };
+	}
 	c.status = x->status;
 	c.words = x->words;
-	c.links = (struct text){ links, (size_t)snprintf(links, sizeof links,
-		"http://s%u.example/%u http://s%u.example/%u", x->to[0] % 3, x->to[0],
-		x->to[1] % 3, x->to[1]) };
+	c.links = (struct text){ links, (size_t)(x->relative ?
+		snprintf(links, sizeof links, "/%u %u", x->to[0], x->to[1]) :
+		snprintf(links, sizeof links, "http://s%u.example/%u http://s%u.example/%u",
+		         x->to[0] % 3, x->to[0], x->to[1] % 3, x->to[1])) };
 	assert_int_equal(store_begin(w->bed.store, &err), 0);
 	rc = store_capture_add(w->bed.store, &c, &err);
 	assert_in_range(rc, 0, 1);
@@ -140,7 +156,8 @@ static void naive(const struct world *w, uint32_t cycle, struct expected *ret)
 				best = x;
 		}
 		for (int k = 0; best && k < 2; k++)
-			ret->to[page][best->to[k]] = best->to[k] != page && best->to[k] < ret->n;
+			if (!best->relative || best->host == best->to[k] % 3)
+				ret->to[page][best->to[k]] = best->to[k] != page && best->to[k] < ret->n;
 		ret->size[page] = best ? size_class(best->words, -1) : 0;
 	}
 	for (uint32_t page = 0; page < ret->n; page++)
@@ -276,7 +293,7 @@ static void damaged_ones_are_not_used(void **state)
 	bed_close(&w.bed);
 }
 
-/* A copy of an earlier time comes: whoever writes it raises the past. */
+/* Copies of earlier times come: whoever writes them raises the past. */
 static void another_past_is_read(void **state)
 {
 	static struct world w;
@@ -290,7 +307,9 @@ static void another_past_is_read(void **state)
 	compare(&w, 5, true, &found);
 	compare(&w, 5, true, &found);
 	assert_true(found);
-	add_copy(&w, 3, moment(0) + 7);
+	for (uint32_t i = 0; i < 120; i++)
+		add_copy(&w, (uint32_t)rng_below(&w.g, 10),
+		         moment((uint32_t)rng_below(&w.g, 3)) + 100 + (int64_t)rng_below(&w.g, 1000));
 	assert_int_equal(store_begin(w.bed.store, &err), 0);
 	assert_int_equal(store_past_raise(w.bed.store, &err), 0);
 	assert_int_equal(store_commit(w.bed.store, &err), 0);
