@@ -248,12 +248,12 @@ static int no_answer(struct pg_link *l, struct err *err)
 /* Patience with a server that says nothing; zeroed, it begins. */
 struct silence { int64_t ask_at, until; };
 
-/* Wait until something came or could be sent, or a second has passed. */
-static int wait_some(struct pg_link *l, struct silence *quiet, struct err *err)
+/* Wait until something came or, if there is something left to send, could be sent; or a second
+ * has passed. */
+static int wait_some(struct pg_link *l, struct silence *quiet, int left, struct err *err)
 {
 	struct pollfd p = { .fd = PQsocket(l->conn), .events = POLLIN };
 	int64_t now = now_ms(), silence = l->target->patience * 1000;
-	int left = PQflush(l->conn);
 
 	silence = silence < SILENCE_MIN_MS ? SILENCE_MIN_MS :
 	          silence > SILENCE_MAX_MS ? SILENCE_MAX_MS : silence;
@@ -290,7 +290,7 @@ int pg_link_next(struct pg_link *l, PGresult **ret, struct err *err)
 	int rc = 0;
 
 	while (l->conn && rc == 0 && PQisBusy(l->conn))
-		rc = wait_some(l, &quiet, err);
+		rc = wait_some(l, &quiet, PQflush(l->conn), err);
 	if (rc < 0)
 		return rc;
 	if (!l->conn)
@@ -339,8 +339,9 @@ int pg_link_copy(struct pg_link *l, const char *sql, const char *data, size_t si
 
 		if (PQputCopyData(l->conn, data + from, (int)part) != 1)
 			return pg_link_failed(l, NULL, err);
-		while (rc == 0 && PQflush(l->conn) > 0)
-			rc = wait_some(l, &quiet, err);
+		/* the server says nothing now: only what is left to send may be waited for */
+		for (int left; rc == 0 && (left = PQflush(l->conn)) > 0;)
+			rc = wait_some(l, &quiet, left, err);
 	}
 	if (rc < 0)
 		return rc;
