@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LAST (DEMAND_BUCKETS - 1)
@@ -64,6 +65,43 @@ void demand_add(struct demand *d, double score, uint32_t n)
 	at = d->top - bucket;
 	at = at < LAST ? at : LAST;
 	d->count[at] = sum_of(d->count[at], n);
+}
+
+void demand_page(struct demand *d, uint32_t site, double score)
+{
+	struct demand_limits *l = d->limits;
+
+	if (l && l->room[l->owner[site]] != UINT32_MAX)
+		vec_push(&l->pages, ((struct demand_page){ score, l->owner[site] }));
+	else
+		demand_add(d, score, 1);
+}
+
+/* By owner; of each the best first. */
+static int compare_pages(const void *a, const void *b)
+{
+	const struct demand_page *x = a, *y = b;
+
+	if (x->owner != y->owner)
+		return x->owner < y->owner ? -1 : 1;
+	return x->score > y->score ? -1 : x->score < y->score;
+}
+
+void demand_limit(struct demand *d)
+{
+	struct demand_limits *l = d->limits;
+
+	d->limits = NULL;
+	if (!l || !l->pages.n)
+		return;
+	qsort(l->pages.v, l->pages.n, sizeof *l->pages.v, compare_pages);
+	for (size_t i = 0, n = 0; i < l->pages.n; i++) {
+		const struct demand_page *p = &l->pages.v[i];
+
+		n = i && p->owner == p[-1].owner ? n + 1 : 0;
+		if (n < l->room[p->owner])
+			demand_add(d, p->score, 1);
+	}
 }
 
 uint64_t demand_total(const struct demand *d)

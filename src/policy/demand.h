@@ -15,6 +15,10 @@
  * A place on the grid is called a level: a bucket, and how far in it.  Within a bucket scores
  * are taken to lie evenly.
  *
+ * An owner of pages may have a ceiling (engine/cycle/ceiling.h): of its pages no more than that
+ * has room for are in the curve, the best ones.  With all of them a shard of few owners would look
+ * richer than it is, and others would wait for pages that it never asks for.
+ *
  * Others are told a packed curve, of 64 buckets: single ones next to the best score, where a
  * price is made first, and wider ones below.
  */
@@ -23,21 +27,34 @@
 
 #include <stdint.h>
 
+#include "base/mem.h"
 #include "policy/shared.h"
 
 #define DEMAND_BUCKETS 1024
 #define DEMAND_OCTAVE 64        /* buckets */
 #define DEMAND_PACKED 64
 
+/* What owners have room for; the caller's while a curve is made. */
+struct demand_limits {
+	const uint32_t *owner;          /* by site */
+	uint32_t *room;                 /* by owner; UINT32_MAX: for all its pages */
+	VEC(struct demand_page { double score; uint32_t owner; }) pages;        /* of the others */
+};
+
 struct demand {                         /* zeroed: nothing is wanted */
 	uint32_t first;                 /* pages wanted at any price */
 	int32_t top;                    /* count[i] is of bucket top - i */
 	uint32_t count[DEMAND_BUCKETS];
 	struct shared shared;           /* what the policy says to other shards */
+	struct demand_limits *limits;   /* while it is made; NULL: none */
 };
 
 /* Add n pages of a score; INFINITY: wanted at any price. */
 void demand_add(struct demand *d, double score, uint32_t n);
+/* Add a page of a site; one whose owner has not room for all counts in demand_limit(). */
+void demand_page(struct demand *d, uint32_t site, double score);
+/* Of these pages the best count.  The curve is made: it has no limits any more. */
+void demand_limit(struct demand *d);
 /* All pages of the curve, without `first`. */
 uint64_t demand_total(const struct demand *d);
 /* Pages wanted where one costs so much: `first`, and those of this level and above. */

@@ -68,10 +68,15 @@ double policy_probability(struct policy *p, const struct view *v, uint32_t page)
 	return p->ops->probability ? p->ops->probability(p, v, page) : NAN;
 }
 
-bool policy_demand(struct policy *p, const struct view *v, struct demand *ret)
+bool policy_demand(struct policy *p, const struct view *v, struct demand_limits *limits,
+                   struct demand *ret)
 {
-	*ret = (struct demand){ 0 };
-	return p->ops->comparable && p->ops->demand && p->ops->demand(p, v, ret);
+	bool can;
+
+	*ret = (struct demand){ .limits = limits };
+	can = p->ops->comparable && p->ops->demand && p->ops->demand(p, v, ret);
+	demand_limit(ret);
+	return can;
 }
 
 void policy_begin(struct policy *p, const struct view *v)

@@ -104,8 +104,8 @@ struct policy_ops {
 	void (*hold)(struct policy *, const char *chosen);
 	/* Called between cycles: the chance that the next cycle visits this page. */
 	double (*probability)(struct policy *, const struct view *, uint32_t page);
-	/* Called between begin() and end(): add the score of every page that it would ask for
-	 * next, however many are allowed, and what it shares.  Plans are the same with and without this call.
+	/* Called between begin() and end(): add (demand_page()) the score of every page that it
+	 * would ask for next, however many are allowed, and what it shares.  Plans are the same with and without this call.
 	 * Needed where `comparable` is set.  False: not in this cycle (it does the work of a
 	 * policy that is not comparable), and nothing was added. */
 	bool (*demand)(struct policy *, const struct view *, struct demand *ret);
@@ -144,8 +144,10 @@ void policy_freeze_nothing(struct policy *p, const struct view *v, struct frozen
 /* The chance that the next cycle visits this page; NAN: unknown. */
 double policy_probability(struct policy *p, const struct view *v, uint32_t page);
 
-/* The demand of its open pages.  False: scores cannot be compared. */
-bool policy_demand(struct policy *p, const struct view *v, struct demand *ret);
+/* The demand of its open pages; limits: of their owners, or NULL.  False: scores cannot be
+ * compared. */
+bool policy_demand(struct policy *p, const struct view *v, struct demand_limits *limits,
+                   struct demand *ret);
 
 void policy_begin(struct policy *p, const struct view *v);
 void policy_ask(struct policy *p, const struct view *v, struct plan *plan);

@@ -222,6 +222,25 @@ void ceiling_told(struct ceiling *c, const struct view *v, uint8_t *state, uint3
 	set_had(c, v, state, owner, c->had[owner] + requests - 1);
 }
 
+bool ceiling_limits(const struct ceiling *c, const struct view *v, struct demand_limits *ret)
+{
+	bool any = false;
+
+	*ret = (struct demand_limits){ .owner = c->owner };
+	if (!c->most)
+		return false;
+	ret->room = mem_array(c->n_owners, sizeof *ret->room);
+	for (uint32_t i = 0; i < c->n_owners; i++) {
+		uint32_t pages = 0, room = is_full(c, i) ? 0 : c->most[i] - c->had[i];
+
+		for (uint32_t k = c->first[i]; k < c->first[i + 1]; k++)
+			pages += v->tree->site_first[c->sites[k] + 1] - v->tree->site_first[c->sites[k]];
+		ret->room[i] = pages > room ? room : UINT32_MAX;
+		any |= pages > room;
+	}
+	return any;
+}
+
 /* ---- requests ---- */
 
 bool ceiling_left(const struct ceiling *c, const struct view *v, uint32_t page)

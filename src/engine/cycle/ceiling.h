@@ -40,6 +40,7 @@
 
 #include "base/buf.h"
 #include "base/when.h"
+#include "policy/demand.h"
 #include "policy/plan.h"
 #include "policy/view.h"
 
@@ -81,6 +82,9 @@ void ceiling_plan(struct ceiling *c, const struct view *v, uint8_t *state, struc
                   bool give_up);
 /* Count one request for a page of a stored cycle. */
 void ceiling_recall(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t page);
+/* What owners have room for, beside what is planned; the caller frees ret->room.  False: for all
+ * their pages.  O(sites). */
+bool ceiling_limits(const struct ceiling *c, const struct view *v, struct demand_limits *ret);
 /* The real cost of a planned page; 0 if no request was sent. */
 void ceiling_told(struct ceiling *c, const struct view *v, uint8_t *state, uint32_t page,
                   uint32_t requests);

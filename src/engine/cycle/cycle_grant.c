@@ -9,6 +9,8 @@
  */
 #include "engine/cycle/cycle.h"
 
+#include <stdlib.h>
+
 uint32_t engine_budget(const struct engine *e)
 {
 	return e->rules.metered ? e->cycle.granted : e->view.budget;
@@ -49,7 +51,9 @@ static uint32_t count_retries(const struct engine *e)
 bool engine_demand(struct engine *e, struct demand *ret)
 {
 	const struct engine_rules *r = &e->rules;
-	bool can = policy_demand(e->policy, &e->view, ret);
+	struct demand_limits limits = { 0 };
+	bool limited = ceiling_limits(&e->ceiling, &e->view, &limits);
+	bool can = policy_demand(e->policy, &e->view, limited ? &limits : NULL, ret);
 	uint32_t reserved = (uint32_t)(r->n_reserved < r->reserved_most ? r->n_reserved :
 	                               r->reserved_most);
 
@@ -58,5 +62,7 @@ bool engine_demand(struct engine *e, struct demand *ret)
 	ret->first += cycle_guarantee(e);
 	if (e->view.goal == GOAL_CHANGED)
 		ret->first += count_retries(e);
+	free(limits.room);
+	vec_release(&limits.pages);
 	return can;
 }

@@ -163,7 +163,7 @@ static bool auto_demand(struct policy *p, const struct view *v, struct demand *r
 {
 	struct auto_state *s = p->state;
 
-	return s->reason == TO_CHOOSE && policy_demand(s->main, v, ret);
+	return s->reason == TO_CHOOSE && policy_demand(s->main, v, ret->limits, ret);
 }
 
 static void auto_soon(const struct policy *p, const struct view *v, uint32_t page, bool near)

@@ -108,7 +108,7 @@ static bool frequency_demand(struct policy *p, const struct view *v, struct dema
 
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		if (view_open(v, i))
-			demand_add(ret, score(p, v, i, unknown), 1);
+			demand_page(ret, v->site[i], score(p, v, i, unknown));
 	return true;
 }
 

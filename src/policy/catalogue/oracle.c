@@ -61,7 +61,7 @@ static bool oracle_demand(struct policy *p, const struct view *v, struct demand 
 {
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		if (view_open(v, i))
-			demand_add(ret, score(p, v, i), 1);
+			demand_page(ret, v->site[i], score(p, v, i));
 	return true;
 }
 

@@ -118,7 +118,7 @@ static void thompson_walk(struct policy *p, const struct view *v, struct plan *p
 			if (plan)
 				plan_offer(plan, page, x, NAN, REASON_CHANCE);
 			else
-				demand_add(demand, x, 1);
+				demand_page(demand, v->site[page], x);
 		}
 	}
 }

@@ -272,7 +272,7 @@ void tide_batch_demand(const struct policy *p, const struct view *v, struct dema
 
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		if (view_open(v, i))
-			demand_add(ret, (double)score_of(&k, i), 1);
+			demand_page(ret, v->site[i], (double)score_of(&k, i));
 }
 
 /* The best pages by noisy score, in order, into best[]. */

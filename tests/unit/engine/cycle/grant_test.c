@@ -235,6 +235,53 @@ static void test_continue(void **state)
 	}
 }
 
+/* Play the first grants of a cycle under a ceiling of 15 %. */
+static void play_under_ceiling(const char *policy, const uint32_t *grants, size_t n)
+{
+	enum ask why;
+	struct err err;
+
+	play(policy, true);
+	stage.e.rules.max_age = 0;
+	stage.e.ceiling.share = (struct share){ 15, true };
+	engine_begin(&stage.e, moment(1), BUDGET);
+	for (size_t g = 0; g < n; g++) {
+		engine_grant(&stage.e, grants[g]);
+		assert_int_equal(engine_work(&stage.e, &why, &err), 0);
+	}
+}
+
+/* A shard bids for as many pages as it could ask for if all were granted, whatever the ceilings of
+ * its sites. */
+static void test_ceilings_are_no_demand(void **state)
+{
+	static const uint32_t grants[] = { 3, 7, 1, 12, 6, 11 };
+	const struct policy_ops *ops;
+
+	(void)state;
+	for (size_t k = 0; (ops = policy_at(k)); k++) {
+		for (size_t stop = 0; ops->comparable && can_play(ops) && stop <= 6; stop++) {
+			struct demand d;
+			uint32_t before;
+			enum ask why;
+			struct err err;
+			bool can;
+
+			play_under_ceiling(ops->name, grants, stop);
+			before = stage.e.cycle.n_spent;
+			can = engine_demand(&stage.e, &d);
+			engine_grant(&stage.e, 10 * PAGES);
+			assert_int_equal(engine_work(&stage.e, &why, &err), 0);
+			assert_int_equal(why, ASK_DONE);
+			/* 6 of each site, and the one page of stage_open() */
+			assert_int_equal(stage.e.cycle.n_spent, 9 * (BUDGET * 15 / 100) + 1);
+			if (can)
+				assert_int_equal(d.first + demand_total(&d), stage.e.cycle.n_spent - before);
+			engine_end(&stage.e);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_given_back),
 		cmocka_unit_test(test_first),
 		cmocka_unit_test(test_continue),
+		cmocka_unit_test(test_ceilings_are_no_demand),
 	};
 	char url[64];
 	int rc;

@@ -164,6 +164,46 @@ static void test_opening(void **state)
 	assert_false(market_shared(&m).any);
 }
 
+/* Owners with less room than pages count with their best pages; the oracle looks for the best page
+ * that is left, again and again. */
+static void test_curve_has_limits(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		uint32_t owner[12], room[5], n = 1 + below(PAGES), site[PAGES];
+		struct demand_limits l = { .owner = owner, .room = room };
+		struct demand d = { .limits = &l }, naive = { 0 };
+		double score[PAGES];
+
+		rng_init(&chance, seed);
+		for (uint32_t i = 0; i < 12; i++)
+			owner[i] = below(5);
+		for (uint32_t i = 0; i < 5; i++)
+			room[i] = below(3) ? below(PAGES / 4) : UINT32_MAX;
+		for (uint32_t i = 0; i < n; i++) {
+			site[i] = below(12);
+			score[i] = some_score();
+			demand_page(&d, site[i], score[i]);
+		}
+		demand_limit(&d);
+		for (uint32_t o = 0; o < 5; o++)
+			for (uint32_t k = 0; k < room[o]; k++) {
+				uint32_t best = n;
+
+				for (uint32_t i = 0; i < n; i++)
+					if (owner[site[i]] == o && score[i] >= 0 &&
+					    (best == n || score[i] > score[best]))
+						best = i;
+				if (best == n)
+					break;
+				demand_add(&naive, score[best], 1);
+				score[best] = -1;
+			}
+		assert_memory_equal(&d, &naive, sizeof d);
+		vec_release(&l.pages);
+	}
+}
+
 /* ---- the market ---- */
 
 struct trial {
@@ -421,6 +461,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_curve_counts),
+		cmocka_unit_test(test_curve_has_limits),
 		cmocka_unit_test(test_curve_spent), cmocka_unit_test(test_curve_packed),
 		cmocka_unit_test(test_opening),
 		cmocka_unit_test(test_best_allocation),
