@@ -174,6 +174,10 @@ static int ask_part(struct parts *d, int32_t shard, const struct client_asking *
 
 	if (!p)
 		return 0;
+	if (stop_is_set(p->work->stop)) {       /* it is given back: what is leased now could not be told */
+		part_leave(d, p);
+		return 0;
+	}
 	own.now = part_now(p);
 	rc = client_ask(p->client, &own, &r, err);
 	for (size_t i = 0; rc == 0 && i < r.n; i++)
@@ -299,6 +303,7 @@ static int wait_over(struct part *p, struct store_cycle *row, struct err *err)
 			told = fleet_clock();
 			rc = w->fleet->committed(w->fleet->arg, row, err);
 		}
+		p->closed = over;               /* before another asks */
 		pthread_mutex_unlock(&p->lock);
 	}
 	return rc;
