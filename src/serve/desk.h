@@ -117,6 +117,8 @@ struct tell_batch {
 void tell_batch_begin(struct tell_batch *b, struct telling *t);
 void tell_batch_end(struct tell_batch *b);
 void tell_refuse(struct tell_batch *b, uint32_t line, const char *why);
+/* The answer to a key that came with another body before. */
+void tell_other_body(struct telling *t);
 /* Was this request heard before, by the key in b->store?  1: what came of it then is in the batch. */
 MUST_CHECK int tell_batch_heard(struct tell_batch *b, struct err *err);
 /* With the lock of the client.  If the key came with another body before, the answer is there. */
@@ -124,6 +126,8 @@ MUST_CHECK int tell_batch_run(struct tell_batch *b, int64_t now, struct err *err
 
 /* desk_parts.c: lines of all shards; lease pages of those that are held. */
 MUST_CHECK int desk_parts_tell(struct telling *t, struct err *err);
+/* Keys of the fleet that are older. */
+void desk_parts_forget(struct serve_fleet *f, int64_t before);
 void desk_parts_lease(struct call *c, const struct client_asking *a);
 
 #endif

@@ -3,13 +3,17 @@
  * desk_parts.c - lease and tell over the shards of a fleet that the service holds (fleet/parts.h).
  *
  * Lines of a request to tell are divided by shard: all lines of a shard are kept together or none,
- * and an Idempotency-Key counts in each.  Outcomes of shards that are not held here go into their
+ * and an Idempotency-Key counts in each.  Which body it came with is a state of the fleet, written
+ * before any line is kept, so another body finds it whatever shards it is for.  Outcomes of shards that are not held here go into their
  * inboxes.  Shards that are held here come first, each in a batch of its own.  If one of them fails, the
  * request does: sent again, with the same key, it counts once in those that had it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/log.h"
 #include "cli/frame/command.h"
 #include "serve/desk.h"
 #include "serve/fleet/fleet.h"
@@ -191,13 +195,75 @@ static int mail(struct dividing *v, struct err *err)
 	return rc;
 }
 
+/* ---- keys ---- */
+
+#define BODY_PREFIX "body."             /* then a key; with it: when, and the digest of the body */
+
+/* The key belongs to the body that it came with first: another one has its answer. */
+static int claim_key(struct telling *t, struct err *err)
+{
+	struct fleet *f = serve_fleet_ledger(t->call->serve->fleet);
+	char name[128], value[128], digest[65] = "", *kept = NULL;
+	int rc;
+
+	if (!t->key)
+		return 0;
+	snprintf(name, sizeof name, BODY_PREFIX "%s", t->key);
+	snprintf(value, sizeof value, "%lld %s", (long long)time(NULL), t->digest);
+	rc = fleet_state_swap(f, name, NULL, value, err);
+	if (rc == 0 && (rc = fleet_state_get(f, name, &kept, err)) > 0 &&
+	    (sscanf(kept, "%*d %64s", digest) != 1 || strcmp(digest, t->digest)))
+		tell_other_body(t);
+	free(kept);
+	return rc < 0 ? rc : 0;
+}
+
+struct claimed { int64_t before; VEC(char *) old; };    /* keys, each with its value after it */
+
+static int see_claim(void *arg, const char *key, const char *value, struct err *err)
+{
+	struct claimed *c = arg;
+
+	(void)err;
+	if (!strncmp(key, BODY_PREFIX, strlen(BODY_PREFIX)) && strtoll(value, NULL, 10) < c->before) {
+		vec_push(&c->old, mem_strdup(key));
+		vec_push(&c->old, mem_strdup(value));
+	}
+	return 0;
+}
+
+void desk_parts_forget(struct serve_fleet *f, int64_t before)
+{
+	struct claimed c = { .before = before };
+	struct store *s = NULL;
+	struct err err;
+	int rc = serve_fleet_store(f, 0, &s, &err);
+
+	if (rc == 0)
+		rc = store_states(s, STORE_OF_FLEET, see_claim, &c, &err);
+	for (size_t i = 0; i < c.old.n; i += 2) {
+		if (rc >= 0)
+			rc = fleet_state_swap(serve_fleet_ledger(f), c.old.v[i], c.old.v[i + 1], NULL, &err);
+		free(c.old.v[i]);
+		free(c.old.v[i + 1]);
+	}
+	if (rc < 0)
+		log_warn("%s: old idempotency keys stay for now", err.text);
+	vec_release(&c.old);
+	store_close(s);
+}
+
+/* ---- the request ---- */
+
 int desk_parts_tell(struct telling *t, struct err *err)
 {
 	struct dividing v = { .t = t };
-	int rc = serve_fleet_shards(t->call->serve->fleet, &v.shards, &v.n_shards, err);
+	int rc = claim_key(t, err);
 
+	if (rc == 0 && !t->call->answer->status)
+		rc = serve_fleet_shards(t->call->serve->fleet, &v.shards, &v.n_shards, err);
 	tell_batch_begin(&v.refused, t);
-	if (rc == 0)
+	if (rc == 0 && v.n_shards)
 		find_shards(&v);
 	for (size_t i = 0; i < v.n_shards && rc == 0 && !t->call->answer->status; i++)
 		if (has_lines(&v, v.shards[i].shard))

@@ -88,6 +88,11 @@ static int keep_key(void *arg, const struct tell_stats *s, struct err *err)
 	return rc;
 }
 
+void tell_other_body(struct telling *t)
+{
+	http_problem(t->call->answer, 422, "this Idempotency-Key came with another body before");
+}
+
 int tell_batch_heard(struct tell_batch *b, struct err *err)
 {
 	char *kept = NULL, digest[65] = "", *at;
@@ -99,8 +104,7 @@ int tell_batch_heard(struct tell_batch *b, struct err *err)
 	if (sscanf(kept, "%*d %64s %n", digest, &skip) < 1 || !skip) {
 		rc = err_set(err, E_STORE, "an idempotency key that cannot be read");
 	} else if (strcmp(digest, b->telling->digest)) {
-		http_problem(b->telling->call->answer, 422, "this Idempotency-Key came with another body "
-		             "before");
+		tell_other_body(b->telling);
 	} else {
 		at = kept + skip;
 		for (size_t i = 0; i < STATS; i++)
@@ -344,9 +348,11 @@ void desk_clean(struct desk *d, int64_t now)
 	if (now - d->cleaned < 3600 || pthread_mutex_trylock(&d->lock))
 		return;
 	d->cleaned = now;
-	if (d->serve->fleet)
+	if (d->serve->fleet) {
 		forget_parts(serve_fleet_parts(d->serve->fleet), now - DESK_KEYS_SECONDS);
-	else
+		desk_parts_forget(d->serve->fleet, now - DESK_KEYS_SECONDS);
+	} else {
 		forget(d->store, now - DESK_KEYS_SECONDS);
+	}
 	pthread_mutex_unlock(&d->lock);
 }

@@ -230,8 +230,9 @@ bool engine_wants_grant(const struct engine *e, const struct asking *a);
 /* Give back what is neither planned nor spent of the grants.  Returns how much that is. */
 uint32_t engine_ungrant(struct engine *e);
 /* What the cycle would ask for next, and how much it wants it: the policy's demand, within the
- * ceilings of owners; reserved pages, the guarantee of age and retries within their share at any price.  It changes nothing.
- * False: the policy's scores cannot be compared; ret->first is set all the same. */
+ * ceilings of owners; reserved pages, the guarantee of age and retries within their share at any
+ * price.  It changes nothing.  False: the policy's scores cannot be compared; ret->first is set all
+ * the same. */
 bool engine_demand(struct engine *e, struct demand *ret);
 /* The budget, or what was granted so far. */
 uint32_t engine_budget(const struct engine *e);
