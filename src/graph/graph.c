@@ -103,21 +103,29 @@ void graph_transpose(const struct graph *g, struct graph *ret)
 		                heads, targets);
 }
 
-bool graph_is_sound(const struct graph *g)
+bool graph_offsets_are_sound(const struct graph *g)
 {
-	uint32_t highest = 0;
+	bool sound = true;
 
 	if (!g->n_nodes)
 		return g->n_links == 0;
 	if (g->offsets[0] != 0 || g->offsets[g->n_nodes] != g->n_links)
 		return false;
 	for (uint32_t v = 0; v < g->n_nodes; v++)
-		if (g->offsets[v] > g->offsets[v + 1])
-			return false;
+		sound &= g->offsets[v] <= g->offsets[v + 1];
+	return sound;
+}
+
+bool graph_is_sound(const struct graph *g)
+{
+	uint32_t highest = 0;
+
+	if (!graph_offsets_are_sound(g))
+		return false;
 	for (uint64_t i = 0; i < g->n_links; i++)
 		if (g->targets[i] > highest)
 			highest = g->targets[i];
-	return highest < g->n_nodes;
+	return !g->n_links || highest < g->n_nodes;
 }
 
 static void sift_down(uint32_t *row, uint64_t at, uint64_t n)

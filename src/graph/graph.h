@@ -61,6 +61,8 @@ void graph_transpose(const struct graph *g, struct graph *ret);
 void graph_in_degrees(const struct graph *g, uint32_t *ret_degrees);
 /* True if every offset and target is inside; one pass over the arrays. */
 bool graph_is_sound(const struct graph *g);
+/* The same of the offsets only. */
+bool graph_offsets_are_sound(const struct graph *g);
 /* Ascending order, in place. */
 void graph_sort_row(uint32_t *row, uint64_t n);
 

@@ -73,6 +73,8 @@ struct pagerank_matrix;
 struct pagerank_matrix *pagerank_prepare(const struct graph *out);
 /* Links into each node of the graph, n_nodes numbers. */
 void pagerank_in_degrees(const struct pagerank_matrix *m, uint32_t *ret);
+/* Links of nodes to themselves. */
+uint64_t pagerank_loops(const struct pagerank_matrix *m);
 void pagerank_free(struct pagerank_matrix *m);          /* NULL is fine */
 MUST_CHECK int pagerank_solve(const struct pagerank_matrix *m,
                               const struct pagerank_opts *opts, unsigned n_vectors,

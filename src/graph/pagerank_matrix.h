@@ -53,6 +53,7 @@ struct pagerank_matrix {
 	uint32_t n_steps, n_lanes, n_tails;
 	size_t n_runs;
 	uint64_t n_row_links;           /* in links: all but loops of the core */
+	uint64_t n_loops;
 	double back_share;              /* share of links whose value is one sweep old */
 	bool relabelled;
 };

@@ -18,7 +18,7 @@
 #define SMALL_LINKS 65536u      /* with fewer links: one cell, no threads */
 #define SAMPLE 16u              /* every so many nodes tell how many links look back */
 #define AHEAD 16u               /* links between the fetching of a line and its use */
-#define ROWS_AHEAD 16u          /* the same for the links of a row's node */
+#define ROWS_AHEAD 16u          /* rows between the fetching of their links and their use */
 #define CELLS_MAX (LANES_MAX * STEPS_MAX + TAIL_CELLS)
 
 static bool node_has_loop(const struct pagerank_plan *p, uint32_t v)
@@ -45,8 +45,9 @@ static void cut_parts(struct pagerank_plan *p)
 	p->part_begin[2] = g->n_nodes;
 }
 
-/* The links of a part, counted by their ends.  Returns how many of its nodes have any. */
-static uint32_t count_part(struct pagerank_plan *p, unsigned part)
+/* The links of a part, counted by their ends.  Returns how many of its nodes have any; adds
+ * to *loops. */
+static uint32_t count_part(struct pagerank_plan *p, unsigned part, uint64_t *loops)
 {
 	const struct graph *g = p->g;
 	uint32_t *count = p->slot[part], n_core = 0;
@@ -54,14 +55,15 @@ static uint32_t count_part(struct pagerank_plan *p, unsigned part)
 	for (uint32_t v = p->part_begin[part]; v < p->part_begin[part + 1]; v++) {
 		uint64_t n;
 		const uint32_t *links = graph_links(g, v, &n);
-		bool loop = false;
+		uint64_t n_loops = 0;
 
 		for (uint64_t i = 0; i < n; i++) {
 			count[links[i]]++;
-			loop |= links[i] == v;
+			n_loops += links[i] == v;
 		}
 		n_core += n > 0;
-		if (loop) {
+		*loops += n_loops;
+		if (n_loops) {
 			p->loops[v >> 3] |= (uint8_t)(1 << (v & 7));
 			count[v]--;
 		}
@@ -71,12 +73,14 @@ static uint32_t count_part(struct pagerank_plan *p, unsigned part)
 
 static void count_lengths(struct pagerank_plan *p)
 {
+	uint64_t n_loops = 0;
 	uint32_t n_core = 0;
 
-	#pragma omp parallel for schedule(static, 1) reduction(+:n_core) if (p->threaded)
+	#pragma omp parallel for schedule(static, 1) reduction(+:n_core, n_loops) if (p->threaded)
 	for (unsigned part = 0; part < PARTS; part++)
-		n_core += count_part(p, part);
+		n_core += count_part(p, part, &n_loops);
 	p->m->n_core = n_core;
+	p->m->n_loops = n_loops;
 	#pragma omp parallel for schedule(static) if (p->threaded)
 	for (uint32_t v = 0; v < p->m->n; v++)
 		p->length[v] = p->slot[0][v] + p->slot[1][v];
@@ -187,25 +191,31 @@ static void place_part(struct placing *k, unsigned part)
 	struct pagerank_matrix *m = p->m;
 	const struct graph *g = p->g;
 	const uint8_t *cell_of = p->cell_of;
-	uint32_t n_core_cells = m->n_steps * m->n_lanes, end = p->part_begin[part + 1];
-	uint32_t every = p->threaded ? SAMPLE : 1;
+	uint32_t n_core_cells = m->n_steps * m->n_lanes, every = p->threaded ? SAMPLE : 1;
+	uint32_t begin = p->part_begin[part], end = p->part_begin[part + 1];
 
 	for (uint32_t row = 0; row < m->n_core; row++) {
 		uint32_t v = m->node[row], cell = cell_of[v], in_core = 0;
-		uint64_t i = g->offsets[v], after = g->offsets[v + 1];
-		uint8_t read = 0;
-		uint32_t step_begin = cell / m->n_lanes * m->n_lanes;
+		uint32_t step_begin = cell / m->n_lanes * m->n_lanes, read = 0;
+		uint64_t i, after;
 		bool loop;
 
-		if (row + ROWS_AHEAD < m->n_core)
-			__builtin_prefetch(&g->targets[g->offsets[m->node[row + ROWS_AHEAD]]]);
-		if (v < p->part_begin[part] || v >= end)
+		if (row + 2 * ROWS_AHEAD < m->n_core) {
+			uint32_t soon = m->node[row + ROWS_AHEAD];
+
+			__builtin_prefetch(&g->offsets[m->node[row + 2 * ROWS_AHEAD]]);
+			if (soon >= begin && soon < end)
+				__builtin_prefetch(&g->targets[g->offsets[soon]]);
+		}
+		if (v < begin || v >= end)
 			continue;
+		i = g->offsets[v];
+		after = g->offsets[v + 1];
 		loop = node_has_loop(p, v);
 		if (v % every == 0)
 			sample_links(k, row, cell, g->targets + i, after - i);
 		for (; i < after; i++) {
-			uint32_t to = g->targets[i], c = cell_of[to], from = row;
+			uint32_t to = g->targets[i], c = cell_of[to], snapshot;
 			uint32_t soon = g->targets[i + AHEAD < after ? i + AHEAD : after - 1];
 
 			__builtin_prefetch(&m->links[k->cell_begin[cell_of[soon]] + k->slot[soon]], 1);
@@ -214,11 +224,10 @@ static void place_part(struct placing *k, unsigned part)
 				loop = false;
 				continue;
 			}
-			if (c - step_begin < m->n_lanes && c != cell && c < n_core_cells) {
-				from = m->n_core + row;
-				read = 1;
-			}
-			m->links[k->cell_begin[c] + k->slot[to]++] = from;
+			/* no branch: nobody could foretell it */
+			snapshot = (c - step_begin < m->n_lanes) & (c != cell);
+			read |= snapshot;
+			m->links[k->cell_begin[c] + k->slot[to]++] = row + snapshot * m->n_core;
 		}
 		m->core_degree[row] = in_core;
 		if (read)
@@ -283,6 +292,7 @@ struct pagerank_matrix *pagerank_prepare(const struct graph *out)
 
 void pagerank_in_degrees(const struct pagerank_matrix *m, uint32_t *ret)
 {
+	#pragma omp parallel for schedule(dynamic, 1)
 	for (uint32_t c = 0; c < m->n_steps * m->n_lanes + m->n_tails; c++) {
 		uint32_t row = m->cells[c].row_begin;
 
@@ -291,6 +301,11 @@ void pagerank_in_degrees(const struct pagerank_matrix *m, uint32_t *ret)
 				ret[m->node[row]] = m->runs[i].length +
 					(row < m->n_core && pagerank_has_loop(m, row));
 	}
+}
+
+uint64_t pagerank_loops(const struct pagerank_matrix *m)
+{
+	return m->n_loops;
 }
 
 void pagerank_free(struct pagerank_matrix *m)

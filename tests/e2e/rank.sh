@@ -35,6 +35,10 @@ grep -q 'four.saved.*build it again' err || fail "damaged graph said: $(cat err)
 printf '0 1\n0 2\n1 2\n2 0\n3 2\n999999 0\n' >wide.txt
 $f rank wide.txt --save wide.saved --top 4 --json >wide.json 2>err
 if grep -q 'order of its file' err; then fail "there was room: $(cat err)"; fi
+$f rank wide.saved --pagerank wide.tsv >/dev/null
+OMP_NUM_THREADS=1 $f rank wide.saved --pagerank wide.one >/dev/null
+cmp wide.tsv wide.one || fail "ranks written by one thread and by two differ"
+cut -f1 wide.tsv | cmp - <(seq 0 999999) || fail "ranks are not in the order of the nodes"
 code sh -c "ulimit -d 40000; OMP_NUM_THREADS=1 exec $f rank wide.saved --top 4 --json"
 [ $rc = 0 ] && grep -q 'order of its file' err || fail "little memory: exit $rc: $(cat err)"
 python3 - out wide.json <<'P'

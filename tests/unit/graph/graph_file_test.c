@@ -98,11 +98,37 @@ static void test_wrong_files_are_refused(void **state)
 	graph_release(&g);
 }
 
+/* Sums that are right do not make a link to nowhere right. */
+static void test_links_to_nowhere_are_refused(void **state)
+{
+	uint64_t offsets[] = { 0, 2, 2, 3 }, backwards[] = { 0, 3, 2, 3 };
+	uint32_t targets[] = { 1, 2, 0 };
+	struct graph g = { .n_nodes = 3, .n_links = 3, .offsets = offsets, .targets = targets }, got;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(graph_file_save(&g, path, NULL), 0);
+	assert_int_equal(graph_file_map(path, true, &got, NULL), 0);
+	graph_release(&got);
+	for (int i = 0; i < 3; i++) {
+		uint32_t right = targets[i];
+
+		targets[i] = 3;
+		assert_int_equal(graph_file_save(&g, path, NULL), 0);
+		assert_int_equal(graph_file_map(path, true, &got, &err), E_PARSE);
+		targets[i] = right;
+	}
+	g.offsets = backwards;
+	assert_int_equal(graph_file_save(&g, path, NULL), 0);
+	assert_int_equal(graph_file_map(path, true, &got, &err), E_PARSE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_wrong_files_are_refused),
+		cmocka_unit_test(test_links_to_nowhere_are_refused),
 	};
 
 	scratch_path(path, "graph");

@@ -268,6 +268,7 @@ static void test_in_degrees_are_counted(void **state)
 		struct pagerank_matrix *m;
 		struct graph g;
 		uint32_t *ours, *right;
+		uint64_t loops = 0;
 
 		make_large(&g, local);
 		ours = mem_array(g.n_nodes, sizeof *ours);
@@ -276,6 +277,11 @@ static void test_in_degrees_are_counted(void **state)
 		pagerank_in_degrees(m, ours);
 		graph_in_degrees(&g, right);
 		assert_memory_equal(ours, right, g.n_nodes * sizeof *ours);
+		for (uint32_t v = 0; v < g.n_nodes; v++)
+			for (uint64_t i = g.offsets[v]; i < g.offsets[v + 1]; i++)
+				loops += g.targets[i] == v;
+		assert_true(loops > 0);
+		assert_int_equal(pagerank_loops(m), loops);
 		pagerank_free(m);
 		free(ours);
 		free(right);

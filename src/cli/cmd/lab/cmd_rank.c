@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/io/digits.h"
 #include "base/io/output.h"
 #include "base/mem.h"
 #include "cli/frame/command.h"
@@ -14,6 +13,7 @@
 #include "cli/rank/rank_load.h"
 #include "cli/rank/rank_memory.h"
 #include "cli/rank/rank_print.h"
+#include "cli/rank/rank_write.h"
 #include "cli/report/report.h"
 #include "graph/graph_file.h"
 #include "graph/pagerank.h"
@@ -56,17 +56,27 @@ static double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Links into each node, and links of nodes to themselves, without a matrix. */
+static uint64_t count_links(const struct graph *g, uint32_t *in)
+{
+	uint64_t loops = 0;
+
+	graph_in_degrees(g, in);
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
+			loops += g->targets[i] == v;
+	return loops;
+}
+
 /* By links out; those into a node are known from the matrix, if there is one. */
 static void count_degrees(struct ranked *r, const struct pagerank_matrix *m)
 {
 	const struct graph *g = &r->g.text.graph;
-	uint32_t *in = mem_array(g->n_nodes + 1ul, sizeof *in);
-	uint64_t loops = 0;
+	uint32_t *in = mem_big((g->n_nodes + 1ul) * sizeof *in);
 
 	if (m)
 		pagerank_in_degrees(m, in);
-	else
-		graph_in_degrees(g, in);
+	r->loops = m ? pagerank_loops(m) : count_links(g, in);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		uint64_t n = graph_degree(g, v);
 
@@ -77,51 +87,7 @@ static void count_degrees(struct ranked *r, const struct pagerank_matrix *m)
 		r->out_most = n > r->out_most ? (uint32_t)n : r->out_most;
 		r->in_most = in[v] > r->in_most ? in[v] : r->in_most;
 	}
-	free(in);
-	#pragma omp parallel for schedule(dynamic, 4096) reduction(+:loops)
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
-			loops += g->targets[i] == v;
-	r->loops = loops;
-}
-
-static int write_ranks(const struct ranked *r, const char *path, struct err *err)
-{
-	struct output *out;
-	int rc = output_open(&out, path, err);
-	char text[2 * DIGITS_SIZE];
-	FILE *f;
-
-	if (rc < 0)
-		return rc;
-	f = output_file(out);
-	for (uint32_t v = 0; v < r->g.text.graph.n_nodes; v++) {
-		size_t n = 0;
-
-		if (r->g.text.names.n)
-			fputs(strtab_get(&r->g.text.names, v), f);
-		else
-			n = digits_u32(text, v);
-		text[n++] = '\t';
-		n += digits_12g(text + n, r->rank[v]);
-		text[n++] = '\n';
-		fwrite(text, 1, n, f);
-	}
-	return output_close(out, err);
-}
-
-static int write_links(const struct ranked *r, const char *path, struct err *err)
-{
-	struct output *out;
-	int rc = output_open(&out, path, err);
-
-	if (rc < 0)
-		return rc;
-	if (graph_text_write(&r->g.text.graph, r->g.text.names.n ? &r->g.text.names : NULL,
-	                     output_file(out)))
-		return output_close(out, err);
-	output_abandon(out);
-	return err_errno(err, E_IO, "%s: cannot be written", path);
+	mem_big_free(in, (g->n_nodes + 1ul) * sizeof *in);
 }
 
 /* A place in the order: higher ranks first, smaller numbers first among equals. */
@@ -258,9 +224,9 @@ static int rank_run(struct cli *cli, void *opts, int n_args, char **args, struct
 	if (rc == 0)
 		rc = compute(&r, cli, o, err);
 	if (rc == 0 && o->pagerank)
-		rc = write_ranks(&r, o->pagerank, err);
+		rc = rank_write(&r, o->pagerank, err);
 	if (rc == 0 && o->links)
-		rc = write_links(&r, o->links, err);
+		rc = rank_write_links(&r, o->links, err);
 	if (rc == 0 && o->save)
 		rc = graph_file_save(&r.g.text.graph, o->save, err);
 	json_to_file(&j, stdout);
