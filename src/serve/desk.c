@@ -149,10 +149,14 @@ void desk_answer_asked(struct call *c, int rc, const struct err *err)
 void desk_note_asked(struct desk *d, const char *client, const struct client_asked *r,
                      double seconds)
 {
+	size_t fresh = 0;       /* what it has already is not leased once more */
+
+	for (size_t i = 0; r && i < r->n; i++)
+		fresh += !r->offers[i].again;
 	pthread_mutex_lock(&d->shown);
 	if (r) {
-		desk_note_client(d, client)->leased += r->n;
-		d->counts.leased += r->n;
+		desk_note_client(d, client)->leased += fresh;
+		d->counts.leased += fresh;
 		d->cycle = r->cycle;
 		d->begun = r->cycle.number != 0;
 	}

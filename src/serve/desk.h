@@ -98,6 +98,7 @@ struct telling {
 	VEC(struct buf) texts;          /* and what their texts point to */
 	uint32_t n_lines;
 	struct tell_stats stats;        /* what came of all of it */
+	uint64_t heard;                 /* lines of these that counted before: the request came again */
 	uint64_t mailed;                /* lines that went into inboxes */
 	struct buf refused;             /* elements of a list, as JSON */
 };

@@ -109,6 +109,7 @@ int tell_batch_heard(struct tell_batch *b, struct err *err)
 		at = kept + skip;
 		for (size_t i = 0; i < STATS; i++)
 			n[i] = strtoull(at, &at, 10);
+		b->telling->heard += b->stats.n_lines;
 		buf_clear(&b->refused);
 		buf_str(&b->refused, at + strspn(at, " "));
 	}
@@ -230,13 +231,14 @@ static int tell_one_store(struct telling *t, struct err *err)
 static void note_told(struct telling *t, double seconds)
 {
 	const char *name = uri_param(&t->call->request->uri, "client");
+	uint64_t lines = t->stats.n_lines - t->heard;
 	struct desk *d = t->desk;
 
 	pthread_mutex_lock(&d->shown);
-	d->counts.told += t->stats.n_lines;
-	d->cycle.downloads += (uint32_t)t->stats.n_lines;       /* about: no redirects */
+	d->counts.told += lines;
+	d->cycle.downloads += (uint32_t)lines;  /* about: no redirects */
 	d->counts.refused += t->stats.n_bad;
-	desk_note_client(d, name)->told += t->stats.n_lines;
+	desk_note_client(d, name)->told += lines;
 	d->counts.tells++;
 	d->counts.seconds_tell += seconds;
 	pthread_mutex_unlock(&d->shown);

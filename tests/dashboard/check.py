@@ -75,7 +75,7 @@ class Looker:
         self.page.until("document.fonts.status === 'loaded'")
         bad += self.look() + self.complaints(EXPECTED.get(view))
         if self.shots:
-            self.page.shot(self.shots / ((view.replace("/", "-").replace("?", "-") or "overview")[:80] + "-" + self.mode + ".png"))
+            self.page.shot(self.shots / (("fleet-" if isinstance(self.bed, bed.Fleet) else "") + (view.replace("/", "-").replace("?", "-") or "overview")[:80] + "-" + self.mode + ".png"))
         self.say("view " + (view or "overview"), bad)
 
     def views(self, mode, views=VIEWS):

@@ -104,7 +104,7 @@ assert {o["lease"] for o in again["offers"]} == mine and all(o["again"] for o in
 lines = "".join(json.dumps({"lease": l, "status": 200, "digest": "sha1:A"}) + "\n" for l in sorted(mine)) + "nonsense\n"
 first = ok("POST", "/v1/tell?client=alpha", lines, {"Idempotency-Key": "one"})
 assert first["told"] == len(mine) and first["malformed"] == 1 and first["refused"][0]["line"] == len(mine) + 1, first
-assert ok("POST", "/v1/tell", lines, {"Idempotency-Key": "one"}) == first
+assert ok("POST", "/v1/tell?client=alpha", lines, {"Idempotency-Key": "one"}) == first
 assert ask("POST", "/v1/tell", "other", {"Idempotency-Key": "one"})[0] == 422
 assert ok("POST", "/v1/tell", lines)["repeated"] == len(mine)
 got = ok("GET", "/v1/changes?since=" + mark)
@@ -114,7 +114,9 @@ rest = ok("GET", "/v1/changes?since=" + one["next"])
 assert [c["url"] for c in one["changes"] + rest["changes"]] == [c["url"] for c in got["changes"]] and one["more"]
 assert b"<feed" in ask("GET", "/v1/changes", headers={"Accept": "application/atom+xml"}, raw=True)[1]
 now = ok("GET", "/v1/now")
-assert {c["client"]: c["told"] for c in now["leases"]["clients"]}["alpha"] == len(mine), now
+# neither offers nor outcomes that came twice count twice
+assert {c["client"]: (c["leased"], c["told"]) for c in now["leases"]["clients"]}["alpha"] == (len(mine), len(mine)), now
+assert now["leases"]["leased"] == len(mine) + len(b["offers"]) and now["leases"]["told"] == len(mine), now
 history = ok("GET", "/v1/pages/" + urllib.parse.quote(got["changes"][0]["url"], safe="") + "/history")
 assert len(history["visits"]) == 1 and history["visits"][0]["outcome"] == "new", history
 # a page of beta's is given back; and the cycle is over
