@@ -4,12 +4,9 @@
 # Many who listen to the changes of a fleet: each hears all of them once, the store is asked once for all who
 # stand at one place, and while it does not answer the service does, and says that it lives.
 . "$SRC/tests/lib/e2e.sh"
-[ -n "${FRESHET_TEST_PG:-}" ] || { . "$SRC/tests/lib/postgres.sh"; pg_make && pg_start; FRESHET_TEST_PG=$pg_url; remove=pg_remove; }
-schema=fleetlisten_$$_$RANDOM
-u="$FRESHET_TEST_PG&schema=$schema"
-psql=$(ls -d /usr/lib/postgresql/*/bin/psql 2> /dev/null | tail -n 1); psql=${psql:-psql}
+. "$SRC/tests/lib/fleet.sh"
 wire=$(env -u TMPDIR mktemp -d /tmp/freshet-wire.XXXXXX)
-trap 'exec 8>&-; rm -rf "$wire"; ${remove:-:}' EXIT
+trap 'exec 8>&-; rm -rf "$wire"' EXIT
 unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
 folder=${FRESHET_TEST_PG##*host=}; folder=${folder%%&*}
 mkfifo hold
@@ -33,13 +30,13 @@ def start(*options, **env):
     running.append(p)
     return urllib.parse.urlsplit(p.stdout.readline().split()[1]).netloc
 def ask(at, method, path, body=None):
-    c = http.client.HTTPConnection(at, timeout=60)
+    c = http.client.HTTPConnection(at, timeout=300)
     c.request(method, path, body)
     r = c.getresponse()
     assert r.status == 200, (path, r.status, r.read())
     return json.loads(r.read())
 def wait(what, why):
-    end = time.time() + 60
+    end = time.time() + 300
     while not (result := what()):
         assert time.time() < end, why
         time.sleep(0.02)

@@ -138,6 +138,11 @@ s, text, h = ask("GET", "/v1/pages/" + urllib.parse.quote(evil, safe=""))
 assert s == 404 and h["Content-Type"] == "application/problem+json" and h["X-Content-Type-Options"] == "nosniff"
 # who asks for the head of a stream takes no place
 for i in range(205): is_(200, ask("HEAD", "/v1/events"), "HEAD")
+# a target with a host of its own: whose is it?
+for target in (b"http://evil.example/v1/settings", b"http://%s/v1/settings" % at.encode(), b"//evil.example/v1/settings", b"evil.example:80", b"*"):
+    for method in (b"GET", b"CONNECT", b"OPTIONS"):
+        got = raw(method + b" " + target + b" HTTP/1.1\r\nHost: %s\r\n\r\n" % at.encode())
+        assert got.split(b" ")[1] in (b"400", b"404", b"405"), (method, target, got)
 # listeners without end: 50 of one address, 200 in all; the others are told so, and who only asks is heard
 listeners = []
 def listen(n, source):
@@ -259,6 +264,18 @@ for method, path, body, needs in table:
     for has in order:
         got = as_(has, method, path, body)
         assert (got[0] == 403) == (order.index(has) < order.index(needs)), (method, path, has, got)
+# every request that there is: without a token, and with one that may less than the guide says
+paths, tried = json.loads(ask("GET", "/v1/openapi.json")[1])["paths"], 0
+free = {"/", "/assets/{file}", "/healthz", "/readyz", "/v1/openapi.json", "/v1/session"}
+by_lease = {("post", "/v1/lease"), ("post", "/v1/tell"), ("post", "/v1/lease/end"), ("post", "/v1/pages/touched")}
+for path in paths:
+    real = re.sub(r"{\w+}", "0", path)
+    for method in set(paths[path]) & {"get", "post", "put", "delete"} if path not in free else ():
+        tried += 1
+        is_(401, ask(method.upper(), real), (method, path))
+        needs = "lease" if (method, path) in by_lease else "admin" if method != "get" or "webhooks" in path else "read"
+        for has in order[:order.index(needs)]: is_(403, as_(has, method.upper(), real), (method, path, has))
+assert tried > 30, paths.keys()
 # listeners are counted by token, wherever they are
 streams = []
 def listen(right):
@@ -291,6 +308,20 @@ is_(200, as_("read", "GET", "/v1/settings"), "the others stay")
 PY
 start_service crawl --rate 100000
 PYTHONPATH=. python3 tokens.py "$api" "$f" || fail "tokens.py: $(cat served.err)"
+stop_service
+
+# ---- who guesses tokens is slowed down, by address; a token that is good has a rate of its own ----
+start_service crawl --rate 2
+python3 - "$api" "$(cat read)" <<'PY' || fail "guesses"
+import http.client, sys, urllib.parse
+def ask(token):
+    c = http.client.HTTPConnection(urllib.parse.urlsplit(sys.argv[1]).netloc, timeout=60)
+    c.request("GET", "/v1/settings", headers={"Authorization": "Bearer " + token})
+    return c.getresponse().status
+codes = [ask("guess-%d" % i) for i in range(40)]
+assert codes[0] == 401 and codes.count(429) > 10, codes
+assert ask(sys.argv[2]) == 200
+PY
 stop_service
 
 # ---- TLS, on an address that is not loopback ----

@@ -50,9 +50,9 @@ def order_now():
 
 
 def die(text):
-    os.kill(order[0], signal.SIGKILL)
     with open(here + "/killed.new", "wb") as f: f.write(text)
     os.rename(here + "/killed.new", here + "/killed")
+    os.kill(order[0], signal.SIGKILL)
 
 
 class Wire:
