@@ -164,6 +164,17 @@ grep -q done out || fail "status: $(cat out)"
 expect 0 $f -C r status --workers
 grep -q 'e .*stopped' out || fail "workers: $(cat out)"
 
+# who was killed finishes its files when it starts again, though others have its shards
+[ -n "$(find r/warc/c -name '*.open')" ] || fail "no file was open: $(find r/warc/c)"
+sql "update fleet_shards set worker = 'north', until = clock_timestamp() + interval '1 hour'"
+sql "update fleet_workers set seen = seen - interval '1 minute' where worker = 'c'"
+$f -C r work --worker c > c.out 2>&1 & c=$!
+for i in $(seq 200); do [ -z "$(find r/warc/c -name '*.open')" ] && break; sleep 0.1; done
+kill -TERM $c; wait $c || true
+[ -z "$(find r/warc/c -name '*.open')" ] || fail "files that stay open: $(find r/warc/c) $(cat c.out)"
+for name in $(sql "select name from files where worker = 'c'"); do gzip -t "r/warc/$name" || fail "$name: $(find r/warc/c) $(cat c.out)"; done
+sql "update fleet_shards set until = clock_timestamp()"
+
 # a shard is split while nobody holds it: what is known of its pages stays; what was sent to the
 # inbox of the old one goes on to the new one
 big=$(sql "select shard from pages group by 1 order by count(distinct split_part(url, '/', 3)) desc limit 1")

@@ -171,4 +171,11 @@ struct crawl_report {
 MUST_CHECK int crawl_cycle(struct store *s, const struct crawl_opts *opts,
                            struct crawl_report *ret, struct err *err);
 
+/* Files of the archive that nobody writes any more, and that have no final names yet: crawl_repair.c.
+ * A crawl begins with it; a worker of a fleet does it for shards that others have by now, whose stores
+ * it has open to read.  Only n_aside and aside are set in ret. */
+bool crawl_has_open_files(const char *folder);
+MUST_CHECK int crawl_finish_files(struct store *s, const char *folder, struct crawl_report *ret,
+                                  struct err *err);
+
 #endif

@@ -204,10 +204,34 @@ static int repair_folder(struct repair *r, struct err *err)
 int crawl_repair(struct store *s, const char *folder, struct crawl_report *report,
                  struct err *err)
 {
-	struct repair r = { .store = s, .folder = folder, .report = report };
 	int rc = rewrite_repair(s, folder, err);
 
-	if (rc < 0 || (rc = load_state(&r, s, err)) < 0)
+	return rc < 0 ? rc : crawl_finish_files(s, folder, report, err);
+}
+
+bool crawl_has_open_files(const char *folder)
+{
+	DIR *d = opendir(folder);
+	struct dirent *e;
+	bool any = false;
+
+	while (d && !any && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+
+		any = n > OPEN_SIZE && !strcmp(e->d_name + n - OPEN_SIZE, WARC_OPEN_END);
+	}
+	if (d)
+		closedir(d);
+	return any;
+}
+
+int crawl_finish_files(struct store *s, const char *folder, struct crawl_report *report,
+                       struct err *err)
+{
+	struct repair r = { .store = s, .folder = folder, .report = report };
+	int rc = load_state(&r, s, err);
+
+	if (rc < 0)
 		return rc;
 	r.fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return r.fd < 0 ? err_errno(err, E_IO, "%s", folder) : repair_folder(&r, err);

@@ -295,6 +295,8 @@ int work_run(const struct work_opts *o, struct err *err)
 		rc = fleet_open(&w.renewing, o->url, err);
 	me = describe(&w, false);
 	if (rc == 0 && (rc = fleet_hello(w.fleet, &me, err)) == 0) {
+		if (!o->clients)
+			left_finish(&w);
 		w.slots = mem_zalloc(o->take, sizeof *w.slots);
 		for (uint32_t i = 0; i < o->take; i++)
 			w.slots[i].work = &w;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* work_inner.h - shared by work.c (the worker), slot.c (one shard) and bids.c (its budget). */
+/* work_inner.h - shared by work.c (the worker), left.c (what it left), slot.c (one shard) and
+ * bids.c (its budget). */
 #ifndef ENGINE_FLEET_WORK_INNER_H
 #define ENGINE_FLEET_WORK_INNER_H
 
@@ -51,6 +52,8 @@ struct work {
 /* In slot.c: the thread of a slot. */
 void *slot_run(void *slot);
 void slot_say(struct slot *s, const char *state, int64_t here);
+/* In left.c: files that this worker had open when it died get their final names. */
+void left_finish(const struct work *w);
 /* In bids.c: crawl_fleet.more; what the shard should expect, and what all have learnt. */
 int bids_more(void *slot, struct engine *e, enum crawl_idle idle, uint32_t *granted,
               struct err *err);
