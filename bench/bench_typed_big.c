@@ -7,7 +7,8 @@
  * With DIR, the repository stays there, and is measured again if it is there already.
  * Rows are written straight into the tables: pages of sites of 1000, 25 cycles, every page
  * visited equally often in a mixed order, a first copy of each, and one later visit in 40
- * that found a change.  10,000,000 pages need 8 GB of disk and some minutes.
+ * that found a change; each copy has 100 of 20,000 words, and 1,000,000 copies have different
+ * ones.  10,000,000 pages need 9 GB of disk and some minutes.
  * A command should take 2 s at most, unless it reads everything by its nature.
  */
 #include "child.h"
@@ -24,8 +25,16 @@
 #define STRIDE 6700417u         /* a prime: consecutive visits are of pages far apart */
 #define BEGIN 1700000000
 #define WEEK 604800
+#define WORDS 20000
+#define WORDS_PAGE 100          /* different ones, of a copy */
+#define TEXTS 1000000           /* lists of words, at most; later pages have those of earlier ones */
 
-struct made { uint32_t *capture, *changed, *changes; uint32_t n_pages; uint64_t n_visits; };
+struct made {
+	uint32_t *capture, *changed, *changes;
+	int64_t *terms;                 /* keys of the lists of words */
+	uint32_t n_pages;
+	uint64_t n_visits;
+};
 
 static void sql(sqlite3 *db, const char *text)
 {
@@ -87,7 +96,47 @@ static void put_bodies(sqlite3 *db, const struct made *m)
 	sqlite3_finalize(q);
 }
 
-static void put_capture(sqlite3_stmt *q, uint32_t id, uint32_t page, int64_t time)
+static void put_words(sqlite3 *db)
+{
+	sqlite3_stmt *q = prepared(db, "INSERT INTO words (id, word) VALUES (?1, ?2)");
+
+	for (int i = 0; i < WORDS; i++) {
+		char word[20];
+
+		snprintf(word, sizeof word, "word%d", i);
+		sqlite3_bind_int(q, 1, i + 1);
+		sqlite3_bind_text(q, 2, word, -1, SQLITE_TRANSIENT);
+		row(q);
+	}
+	sqlite3_finalize(q);
+}
+
+static void put_terms(sqlite3 *db, struct made *m)
+{
+	sqlite3_stmt *q = prepared(db, "INSERT INTO bodies (key, body) VALUES (?1, ?2)");
+
+	for (uint32_t t = 0; t < TEXTS && t < m->n_pages; t++) {
+		char text[WORDS_PAGE * 10];
+		int n = 0;
+
+		for (uint32_t i = 0; i < WORDS_PAGE; i++) {
+			uint32_t of[] = { t, i };
+			uint64_t draw = hash_bytes(of, sizeof of, 5);
+
+			n += snprintf(text + n, sizeof text - (size_t)n, "%s%u:%u", i ? " " : "",
+			              i * (WORDS / WORDS_PAGE) + (uint32_t)(draw % (WORDS / WORDS_PAGE)),
+			              (uint32_t)(draw >> 60) + 1);
+		}
+		m->terms[t] = (int64_t)hash_bytes(text, (size_t)n, 3);
+		sqlite3_bind_int64(q, 1, m->terms[t]);
+		sqlite3_bind_text(q, 2, text, n, SQLITE_TRANSIENT);
+		row(q);
+	}
+	sqlite3_finalize(q);
+}
+
+static void put_capture(sqlite3_stmt *q, const struct made *m, uint32_t id, uint32_t page,
+                        int64_t time)
 {
 	static int64_t keys[1 << 20];           /* of bodies, by site */
 	uint32_t site = page / SITE_PAGES;
@@ -113,6 +162,7 @@ static void put_capture(sqlite3_stmt *q, uint32_t id, uint32_t page, int64_t tim
 	sqlite3_bind_int64(q, 6, (int64_t)hash_bytes(&id, sizeof id, 0));
 	sqlite3_bind_int64(q, 7, keys[site & 0xfffff]);
 	sqlite3_bind_int64(q, 8, (int64_t)id * 5000);
+	sqlite3_bind_int64(q, 9, m->terms[page % TEXTS]);
 	row(q);
 }
 
@@ -122,9 +172,9 @@ static void put_visits(sqlite3 *db, struct made *m)
 		"reason, status, hit, score, probability, capture, place) VALUES (?1, ?2, ?3, ?4, "
 		"?5, 1, 200, ?5, 0.5, 0.25, ?6, ?7)");
 	sqlite3_stmt *capture = prepared(db, "INSERT INTO captures (id, page, time, status, "
-		"revisit, mime, digest, title, simhash, length, words, outlinks, links, file, "
+		"revisit, mime, digest, title, simhash, length, words, outlinks, links, terms, file, "
 		"offset, size) VALUES (?1, ?2, ?3, 200, 0, 'text/html', ?4, ?5, ?6, 20000, 900, 5, "
-		"?7, 1, ?8, 5000)");
+		"?7, ?9, 1, ?8, 5000)");
 	uint64_t per = m->n_visits / CYCLES;
 	uint32_t id = 0;
 
@@ -134,7 +184,7 @@ static void put_visits(sqlite3 *db, struct made *m)
 		bool changed = i < m->n_pages || hash_bytes(&i, sizeof i, 1) % 40 == 0;
 
 		if (changed) {
-			put_capture(capture, ++id, page, time_of(m, i));
+			put_capture(capture, m, ++id, page, time_of(m, i));
 			m->capture[page] = id;
 			m->changed[page] = (uint32_t)time_of(m, i);
 			m->changes[page] += i >= m->n_pages;
@@ -201,7 +251,8 @@ static void make(const char *program, const char *dir, uint32_t n_pages, uint64_
 	m.capture = calloc(n_pages, sizeof *m.capture);
 	m.changed = calloc(n_pages, sizeof *m.changed);
 	m.changes = calloc(n_pages, sizeof *m.changes);
-	if (!m.capture || !m.changed || !m.changes)
+	m.terms = calloc(TEXTS, sizeof *m.terms);
+	if (!m.capture || !m.changed || !m.changes || !m.terms)
 		exit(1);
 	snprintf(command, sizeof command, "'%s' --quiet init '%s'", program, dir);
 	child_must(command);
@@ -212,7 +263,9 @@ static void make(const char *program, const char *dir, uint32_t n_pages, uint64_
 	    "DROP INDEX pages_key; DROP INDEX visits_page; DROP INDEX captures_page; "
 	    "DROP INDEX visits_found; BEGIN; "
 	    "INSERT INTO files (id, worker, name) VALUES (1, '', 'warc/made.warc.gz')");
+	put_words(db);
 	put_bodies(db, &m);
+	put_terms(db, &m);
 	put_visits(db, &m);
 	put_pages(db, &m);
 	put_cycles(db, &m);
@@ -224,6 +277,7 @@ static void make(const char *program, const char *dir, uint32_t n_pages, uint64_
 	free(m.capture);
 	free(m.changed);
 	free(m.changes);
+	free(m.terms);
 }
 
 static void measure(const char *program, const char *dir)
@@ -231,8 +285,11 @@ static void measure(const char *program, const char *dir)
 	static const char *const typed[] = {
 		"status", "log", "export changed --since last", "doctor",
 		"show http://www.site7.example/section3/topic0/page-7300.html",
-		"plan --budget 100", "explain http://www.site7.example/section3/topic0/page-7300.html",
-		"report . --out /dev/null",
+		"plan --budget 100", "plan --budget 100", "explain http://www.site7.example/section3/topic0/page-7300.html",
+		"explain http://www.site7.example/section3/topic0/page-7300.html",
+		"report . --clusters 0 --out report.html", "report . --clusters 0 --out report.html",
+		"report . --out report.html",
+		"search word2300 word7777", "search word2300 word7777",
 	};
 
 	for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {

@@ -8,7 +8,8 @@
 /* Run a cycle whose source delivers nothing; the plan is in engine.seen.  A
  * policy that looks at its first outcomes before it goes on learns none here,
  * so what it asks in later rounds (seen.round > 1) is what it would ask if
- * nothing could be learnt. */
-MUST_CHECK int dry_cycle(struct resumed *r, int64_t now, uint32_t budget, struct err *err);
+ * nothing could be learnt.  progress is shown; it may be NULL. */
+MUST_CHECK int dry_cycle(struct resumed *r, int64_t now, uint32_t budget,
+                         struct progress *progress, struct err *err);
 
 #endif

@@ -187,7 +187,7 @@ static int plan_once(struct log *l, struct store *s, const struct off_policy_opt
 	int rc = resume(&r, s, &ro, err);
 
 	if (rc == 0)
-		rc = dry_cycle(&r, now, budget, err);
+		rc = dry_cycle(&r, now, budget, NULL, err);
 	for (size_t i = 0; rc == 0 && i < r.engine.cycle.n_seen; i++) {
 		const struct seen *x = &r.engine.cycle.seen[i];
 

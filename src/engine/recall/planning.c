@@ -70,7 +70,7 @@ int planning_open(struct planning *p, struct store *s, const struct planning_opt
 
 int planning_make(struct planning *p, struct err *err)
 {
-	return dry_cycle(&p->r, p->opts.now, p->budget, err);
+	return dry_cycle(&p->r, p->opts.now, p->budget, p->opts.resume.progress, err);
 }
 
 void planning_release(struct planning *p)
@@ -111,7 +111,7 @@ static int plan_all(struct planning *p, struct err *err)
 	policy_hold(p->r.policy, chosen);
 	p->r.engine.rules.max_age = max_age;
 	p->r.engine.retry.share = (struct share){ 100, true };
-	return dry_cycle(&p->r, p->opts.now, p->r.has.loaded.n_here, err);
+	return dry_cycle(&p->r, p->opts.now, p->r.has.loaded.n_here, ro.progress, err);
 }
 
 int planning_explain(struct planning *p, struct explanation *ret, struct err *err)

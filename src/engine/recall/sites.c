@@ -79,7 +79,8 @@ static void estimate_next(struct site_status *row, double chance_none, int64_t c
 int sites_open(struct sites *x, struct store *s, const struct resume_opts *opts,
                struct err *err)
 {
-	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
+	struct pages_opts po = { .site_by_domain = opts->site_by_domain,
+	                         .progress = opts->progress };
 	struct policy *policy;
 	bool can_say;
 	int rc;

@@ -66,7 +66,8 @@ static int read_capture(void *arg, const struct store_capture *s, struct err *er
 	struct record r;
 	uint32_t number;
 
-	(void)err;
+	if (c->progress && progress_set(c->progress, s->page))
+		return err_set(err, E_STOP, "the reading of copies was stopped");
 	if (s->time >= c->until)
 		return 0;
 	if (!c->first[s->page])
@@ -112,7 +113,7 @@ static int uncount_visit(void *arg, const struct store_visit *v, struct err *err
 
 int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
                       const struct graph *links, uint32_t before, int64_t until,
-                      struct err *err)
+                      struct progress *progress, struct err *err)
 {
 	int rc;
 
@@ -120,7 +121,12 @@ int copies_from_store(struct copies *c, struct store *s, const struct pages *pag
 	c->facts = &c->own;
 	c->links = links;
 	c->until = until;
+	c->progress = progress;
+	if (progress)
+		progress_start(progress, "reading copies", "pages", pages->n);
 	rc = store_captures(s, NULL, 0, read_capture, c, err);
+	if (progress)
+		progress_end(progress);
 	if (rc == 0)
 		rc = store_pages(s, 0, read_page, c, err);
 	if (rc == 0 && before)

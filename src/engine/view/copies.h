@@ -6,6 +6,7 @@
 #ifndef ENGINE_VIEW_COPIES_H
 #define ENGINE_VIEW_COPIES_H
 
+#include "base/io/progress.h"
 #include "engine/view/features.h"
 #include "engine/history/history.h"
 #include "graph/graph.h"
@@ -23,13 +24,15 @@ struct copies {                 /* zeroed, it is empty */
 	uint32_t *changes;              /* seen, by page */
 	float *days;                    /* by page: days over which they were seen */
 	int64_t until;                  /* later captures are ignored */
+	struct progress *progress;      /* of reading; or NULL */
 };
 
 /* The copies as they were when own cycle `before` began, at time `until`; 0 and
- * INT64_MAX: the present ones.  links: between the pages' copies; must outlive c. */
+ * INT64_MAX: the present ones.  links: between the pages' copies; must outlive c.  progress is
+ * shown; it may be NULL. */
 MUST_CHECK int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
                                  const struct graph *links, uint32_t before, int64_t until,
-                                 struct err *err);
+                                 struct progress *progress, struct err *err);
 /* pages must be those of the history, with the same numbers. */
 void copies_from_history(struct copies *c, const struct history *h,
                          const struct pages *pages);

@@ -49,7 +49,8 @@ static float *find_weights(const struct inventory *v, enum weight_by by,
 int inventory_open(struct inventory *v, struct store *s, const struct inventory_opts *opts,
                    struct err *err)
 {
-	struct pages_opts po = { .site_by_domain = opts->site_by_domain };
+	struct pages_opts po = { .site_by_domain = opts->site_by_domain,
+	                         .progress = opts->progress };
 	struct site_settings sites = { 0 };
 	struct epoch epoch = EPOCH_ALL;
 	unsigned needs = opts->needs;
@@ -69,7 +70,7 @@ int inventory_open(struct inventory *v, struct store *s, const struct inventory_
 	if (needs & NEED_CLUSTERS)
 		rc = copies_from_store(&v->copies, s, &v->loaded.pages, &v->prepared.links,
 		                       opts->goal == GOAL_CHANGED ? opts->before_cycle : 0, epoch.now,
-		                       err);
+		                       opts->progress, err);
 	if (rc == 0 && opts->weight == WEIGHT_GIVEN)
 		rc = site_settings_load(&sites, s, err);
 	if (rc == 0)

@@ -2,6 +2,7 @@
 /* load.c - the pages of a repository as arrays; see load.h. */
 #include "engine/view/load.h"
 
+#include "base/io/progress.h"
 #include "base/mem.h"
 
 struct loader {
@@ -17,13 +18,15 @@ struct loader {
 	float *weight;
 	size_t weight_cap;
 	uint32_t n_removed;
+	struct progress *progress;
 };
 
 static int add_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct loader *l = arg;
 
-	(void)err;
+	if (l->progress && progress_set(l->progress, l->n))
+		return err_set(err, E_STOP, "the reading of pages was stopped");
 	mem_grow((void **)&l->pool, &l->pool_cap, l->pool_size + p->url.size + 1, 1);
 	mem_grow((void **)&l->offset, &l->offset_cap, (size_t)l->n + 2, sizeof *l->offset);
 	mem_grow((void **)&l->state, &l->state_cap, (size_t)l->n + 1, 1);
@@ -44,11 +47,26 @@ static int add_page(void *arg, const struct store_page *p, struct err *err)
 	return 0;
 }
 
+static int read_pages(struct loader *l, struct store *s, struct err *err)
+{
+	struct store_counts has;
+	int rc;
+
+	if (!l->progress)
+		return store_pages_brief(s, add_page, l, err);
+	if ((rc = store_count(s, &has, err)) < 0)
+		return rc;
+	progress_start(l->progress, "reading pages", "pages", has.pages);
+	rc = store_pages_brief(s, add_page, l, err);
+	progress_end(l->progress);
+	return rc;
+}
+
 int load_pages(struct loaded *ret, struct store *s, const struct pages_opts *opts,
                struct err *err)
 {
-	struct loader l = { 0 };
-	int rc = store_pages_brief(s, add_page, &l, err);
+	struct loader l = { .progress = opts->progress };
+	int rc = read_pages(&l, s, err);
 
 	if (rc < 0) {
 		free(l.pool);

@@ -29,6 +29,7 @@ struct pages_opts {
 	bool dir_names;
 	bool borrow;                    /* pool and offset stay the caller's */
 	uint32_t n_settled;             /* 0: all */
+	struct progress *progress;      /* shown by load_pages(); may be NULL */
 };
 
 /* Takes over pool and offset (from malloc), or borrows them. */

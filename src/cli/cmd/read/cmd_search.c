@@ -3,8 +3,8 @@
  * cmd_search.c - `freshet search QUERY`: the copies that match, best first, with
  * when each was last seen and how likely it is stale by now.
  *
- * Ranking is that of engine/replay/search.h, on the words and PageRank of the newest
- * copies.  Stale: 1 - exp(-rate * age), the rate being that of the site's pages,
+ * Ranking is that of engine/replay/search.h, on the words of the newest copies, and on the
+ * PageRank that policies see, which lies beside the store (engine/view/kept_links.h).  Stale: 1 - exp(-rate * age), the rate being that of the site's pages,
  * times the changes found at the page against those expected of it, both with
  * SITES_PRIOR added so that a page seldom visited is taken as one of its site.
  */
@@ -41,6 +41,9 @@ struct searching {
 	struct search_index index;
 	struct visit_counts visits;
 	struct site_status *sites;
+	int64_t *time;                  /* by page: of the capture that is in the index; 0: none */
+	uint64_t n_read;                /* captures */
+	struct progress progress;
 };
 
 /* Rising numbers of the query's words, each once. */
@@ -114,21 +117,25 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 	s->set.queries[0].n = n_numbers;
 	for (uint32_t i = 0; i < n_numbers; i++)
 		s->set.queries[0].row[i] = i;
-	s->set.pagerank = s->has.prepared.pagerank;
 	return 0;
 }
 
-/* Captures come by page and time.  The newest good capture of a page replaces earlier
- * ones, even if it has no words, unless its words were not counted. */
+/* Captures come as they were written.  The newest good capture of a page replaces earlier ones,
+ * even if it has no words, unless its words were not counted. */
 static int index_capture(void *arg, const struct store_capture *c, struct err *err)
 {
 	struct searching *s = arg;
 	struct term_vector v = { 0 };
 	struct page_facts f = { .words = (float)c->words };
 
+	if (progress_set(&s->progress, ++s->n_read))
+		return err_set(err, E_STOP, "the search was stopped");
+	if (c->page >= s->has.loaded.pages.n || c->time < s->time[c->page])
+		return 0;
 	if (c->status < 200 || c->status > 299 || (!c->terms.s && c->words))
 		return 0;
 	if (terms_parse(&v, c->terms.s, c->terms.size, err) == 0) {
+		s->time[c->page] = c->time;
 		f.terms = v.terms.v;
 		f.n_terms = (uint32_t)v.terms.n;
 		search_index_put(&s->index, c->page, &f);
@@ -196,11 +203,67 @@ static void print_results(const struct cli *cli, const struct searching *s,
 	}
 }
 
+static int see_newest(void *arg, const struct store_cycle *c, struct err *err)
+{
+	struct inventory_opts *io = arg;
+
+	(void)err;
+	io->cache = !c->open;
+	io->before_cycle = c->open ? c->number : c->number + 1;
+	return 0;
+}
+
+/* The pages, with the PageRank that policies see. */
+static int open_pages(struct searching *s, struct err *err)
+{
+	struct inventory_opts io = { .needs = NEED_PAGERANK, .as_planned = true, .cache = true,
+	                             .progress = &s->progress };
+	int rc = store_cycles(s->store, STORE_NEWEST, see_newest, &io, err);
+
+	return rc < 0 ? rc : inventory_open(&s->has, s->store, &io, err);
+}
+
+static int index_captures(struct searching *s, struct err *err)
+{
+	struct store_counts has;
+	int rc = store_count(s->store, &has, err);
+
+	if (rc < 0)
+		return rc;
+	s->set.pagerank = s->has.prepared.pagerank;
+	search_index_init(&s->index, &s->set, s->has.loaded.pages.n);
+	s->time = mem_zalloc(s->has.loaded.pages.n, sizeof *s->time);
+	progress_start(&s->progress, "searching", "copies", has.captures);
+	rc = store_captures_since(s->store, 0, index_capture, s, err);
+	progress_end(&s->progress);
+	return rc;
+}
+
+/* What is known of the sites, to say how stale a copy is. */
+static int look_at_sites(struct searching *s, struct err *err)
+{
+	int rc = visit_counts_load(&s->visits, s->store, &s->has.loaded.pages, &s->progress, err);
+
+	if (rc == 0)
+		s->sites = sites_status(&s->has.loaded, NULL, &s->visits, DAY_SECONDS, clock_now());
+	return rc;
+}
+
+static void searching_release(struct searching *s)
+{
+	search_index_release(&s->index);
+	search_set_release(&s->set);
+	import_words_release(&s->words);
+	free(s->time);
+	free(s->sites);
+	visit_counts_release(&s->visits);
+	inventory_release(&s->has);
+	store_close(s->store);
+}
+
 static int search_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct search_cli_opts *o = opts;
-	struct progress progress = { 0 };
-	struct inventory_opts io = { .needs = NEED_PAGERANK, .progress = &progress };
 	struct searching s = { 0 };
 	struct found found[SEARCH_K_MAX] = { { 0 } };
 	uint32_t top[SEARCH_K_MAX], n = 0;
@@ -209,15 +272,11 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 	if (rc < 0)
 		return rc;
 	if ((rc = import_words_load(&s.words, s.store, NULL, false, err)) == 0 &&
-	    (rc = inventory_open(&s.has, s.store, &io, err)) == 0 &&
-	    (rc = make_set(&s, o, n_args, args, err)) == 0) {
-		search_index_init(&s.index, &s.set, s.has.loaded.pages.n);
-		if ((rc = store_captures(s.store, NULL, 0, index_capture, &s, err)) == 0)
-			rc = visit_counts_load(&s.visits, s.store, &s.has.loaded.pages, &progress, err);
-		if (rc == 0)
-			s.sites = sites_status(&s.has.loaded, NULL, &s.visits, DAY_SECONDS, clock_now());
-		n = rc == 0 ? search_rank(&s.index, 0, (uint32_t)o->k, top) : 0;
-	}
+	    (rc = make_set(&s, o, n_args, args, err)) == 0 &&
+	    (rc = open_pages(&s, err)) == 0 && (rc = index_captures(&s, err)) == 0)
+		n = search_rank(&s.index, 0, (uint32_t)o->k, top);
+	if (n)
+		rc = look_at_sites(&s, err);
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		found[i].page = top[i];
 		rc = describe(&s, &found[i], o->now ? o->now : clock_now(), err);
@@ -230,13 +289,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		log_info("no copy has any of these words");
 	if (rc == 0)
 		print_results(cli, &s, found, n);
-	search_index_release(&s.index);
-	search_set_release(&s.set);
-	import_words_release(&s.words);
-	free(s.sites);
-	visit_counts_release(&s.visits);
-	inventory_release(&s.has);
-	store_close(s.store);
+	searching_release(&s);
 	return rc;
 }
 
@@ -247,7 +300,8 @@ const struct command command_search = {
 	.summary = "copies that match, with when they were seen and how likely they are stale",
 	.description =
 		"Searches the newest copies by the words that were counted in them, ranked by text and\n"
-		"PageRank. Archives bring words (extended CDXJ with terms, or WARC), and so do cycles\n"
+		"PageRank (of the links that policies see, which are read again every 26 cycles). Every\n"
+		"copy is read. Archives bring words (extended CDXJ with terms, or WARC), and so do cycles\n"
 		"on the live web from then on; `freshet set words yes` has them count from the start.",
 	.examples = "  freshet -C crawl search security update\n",
 	.options = search_options,

@@ -135,7 +135,7 @@ static uint64_t plan_hash(struct bed *b, bool keep, uint32_t *ret_thawed)
 
 	assert_int_equal(resume(&r, b->store, &o, NULL), 0);
 	*ret_thawed = r.recalled.n_thawed;
-	assert_int_equal(dry_cycle(&r, 1800000000, 9, NULL), 0);
+	assert_int_equal(dry_cycle(&r, 1800000000, 9, NULL, NULL), 0);
 	for (size_t i = 0; i < r.engine.cycle.n_seen; i++)
 		h = hash_bytes(&r.engine.cycle.seen[i].page, 4, h);
 	resume_release(&r);

@@ -129,7 +129,7 @@ static void plan_all(struct store *s, const struct planning_opts *o, struct plac
 	assert_int_equal(resume(&r, s, &ro, &err), 0);
 	policy_hold(r.policy, chosen);
 	r.engine.retry.share = (struct share){ 100, true };
-	assert_int_equal(dry_cycle(&r, o->now, r.has.loaded.n_here, &err), 0);
+	assert_int_equal(dry_cycle(&r, o->now, r.has.loaded.n_here, NULL, &err), 0);
 	note(ret, &r.engine);
 	resume_release(&r);
 }

@@ -145,7 +145,7 @@ static uint32_t plan(struct bed *b, const struct resume_opts *o, uint64_t *ret_h
 	if (resume(&r, b->store, o, &err) < 0)
 		fail_msg("%s", err.text);
 	n = r.recalled.n_thawed;
-	assert_int_equal(dry_cycle(&r, moment(o->before_cycle), BUDGET, &err), 0);
+	assert_int_equal(dry_cycle(&r, moment(o->before_cycle), BUDGET, NULL, &err), 0);
 	*ret_hash = r.recalled.n_told;
 	assert_true(r.engine.cycle.n_seen > 0);
 	for (size_t i = 0; i < r.engine.cycle.n_seen; i++) {
