@@ -67,6 +67,16 @@ expect 0 $f -C r status --tag red
 expect 0 $f -C r plan --format urls
 planned=$(wc -l < out)
 [ "$planned" -ge 38 ] && [ "$planned" -le 44 ] || fail "plan of a budget of 40: $planned pages"
+# one table over all shards, with a row for each page, site or shard, and its shard
+expect 0 $f -C r plan
+[ "$(grep -c '^shard .*url$' out)" = 1 ] && [ "$(wc -l < out)" = $((planned + 1)) ] || fail "plan: $(cat out)"
+awk 'NR > 1 { print $NF, $1 }' out | sort > said
+sql "select url || ' ' || shard from pages" | sort > known
+[ -z "$(comm -23 said known)" ] || fail "plan names other shards: $(comm -23 said known)"
+expect 0 $f -C r status --sites
+[ "$(grep -c '^shard .*site' out)" = 1 ] && [ "$(wc -l < out)" = 9 ] || fail "sites: $(cat out)"
+expect 0 $f -C r check
+[ "$(awk '$1 == "shard" { n++ } n && $1 ~ /^[0-9]/ { pages += $2; visits += $4; wrong += $13 } END { print n, pages, visits, wrong }' out)" = '1 80 40 0' ] || fail "check: $(cat out)"
 # exports are of all shards, in one file; an index stays sorted; changes follow a cursor
 expect 0 $f -C r export visits -o visits.jsonl --json
 is written 40

@@ -35,6 +35,8 @@ struct cli {
 	const char *line;               /* the command line, without passwords */
 	struct shards *shards;          /* of a fleet (shards.h); NULL: there is but one store */
 	int32_t shard;                  /* that the command is at; -1: none */
+	bool joins;                     /* it goes from shard to shard: their tables become one, */
+	struct table *joined;           /* of those so far */
 };
 
 /* How a command deals with a store of several shards. */
@@ -111,5 +113,10 @@ void table_cell(struct table *t, const char *fmt, ...);         /* row by row */
 void table_print(struct table *t, FILE *out);
 void table_print_more(struct table *t, FILE *out);              /* without heads */
 void table_free(struct table *t);
+/* The table of a command: printed and freed.  While it goes from shard to shard, rows with the same
+ * heads are kept, each with its shard before it, and printed in the end as one table. */
+void table_finish(struct cli *cli, struct table *t);
+void table_join_begin(struct cli *cli);
+void table_join_end(struct cli *cli);
 
 #endif

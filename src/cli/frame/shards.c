@@ -200,6 +200,7 @@ static int run_each(struct cli *cli, int n, char **args, shards_go *go, struct e
 {
 	int rc = 0;
 
+	table_join_begin(cli);
 	for (size_t i = 0; i < cli->shards->n && rc == 0; i++) {
 		cli->shard = cli->shards->list[i].shard;
 		rc = go(cli, n, args, err);
@@ -207,6 +208,7 @@ static int run_each(struct cli *cli, int n, char **args, shards_go *go, struct e
 		if (rc < 0)
 			err_prefix(err, "shard %d", cli->shard);
 	}
+	table_join_end(cli);
 	return rc;
 }
 

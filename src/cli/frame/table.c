@@ -2,6 +2,8 @@
 /* table.c - tables whose columns line up; see command.h. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -12,6 +14,7 @@ struct table {
 	const char *const *heads;
 	size_t n_columns;
 	VEC(char *) cells;
+	const char **own_heads;         /* heads, if they are its own; or NULL */
 };
 
 struct table *table_new(const char *const *heads, size_t n)
@@ -96,5 +99,70 @@ void table_free(struct table *t)
 	for (size_t i = 0; i < t->cells.n; i++)
 		free(t->cells.v[i]);
 	vec_release(&t->cells);
+	free(t->own_heads);
 	free(t);
+}
+
+/* ---- of several shards ---- */
+
+static bool has_heads(const struct table *joined, const struct table *t)
+{
+	if (joined->n_columns != t->n_columns + 1)
+		return false;
+	for (size_t k = 0; k < t->n_columns; k++)
+		if (strcmp(joined->heads[k + 1], t->heads[k]))
+			return false;
+	return true;
+}
+
+static void print_joined(struct cli *cli)
+{
+	if (!cli->joined)
+		return;
+	table_print(cli->joined, stdout);
+	table_free(cli->joined);
+	cli->joined = NULL;
+}
+
+static void join(struct cli *cli, const struct table *t)
+{
+	struct table *all = cli->joined;
+
+	if (all && !has_heads(all, t)) {
+		print_joined(cli);
+		all = NULL;
+	}
+	if (!all) {
+		const char **heads = mem_array(t->n_columns + 1, sizeof *heads);
+
+		heads[0] = "shard";
+		memcpy(heads + 1, t->heads, t->n_columns * sizeof *heads);
+		all = cli->joined = table_new(heads, t->n_columns + 1);
+		all->own_heads = heads;
+	}
+	for (size_t i = 0; i < t->cells.n; i++) {
+		if (i % t->n_columns == 0)
+			table_cell(all, "%d", cli->shard);
+		vec_push(&all->cells, mem_strdup(t->cells.v[i]));
+	}
+}
+
+void table_finish(struct cli *cli, struct table *t)
+{
+	if (cli->joins)
+		join(cli, t);
+	else
+		table_print(t, stdout);
+	table_free(t);
+}
+
+void table_join_begin(struct cli *cli)
+{
+	cli->joins = true;
+}
+
+void table_join_end(struct cli *cli)
+{
+	cli->joins = false;
+	print_joined(cli);
 }

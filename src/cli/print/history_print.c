@@ -250,8 +250,8 @@ static void site_settings_cell(struct table *t, const struct site_settings *x, c
 	table_cell(t, "%s", n ? log_plain(text) : "-");
 }
 
-void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
-                       const uint64_t *access)
+void sites_print_table(struct cli *cli, const struct site_status *rows, uint32_t n,
+                       const struct pages *p, const uint64_t *access)
 {
 	const char *heads[14] = { "<site", "pages", "visits", "failed", "blocked", "changed",
 		"changes/day", "low", "high", "<last visit" };
@@ -292,8 +292,7 @@ void sites_print_table(const struct site_status *rows, uint32_t n, const struct 
 		if (rows->settings && rows->settings->values.n)
 			site_settings_cell(t, r->settings, strtab_get(&p->site_names, r->site));
 	}
-	table_print(t, stdout);
-	table_free(t);
+	table_finish(cli, t);
 }
 
 void sites_print_json(struct json *j, const struct status_counts *c, const struct loaded *l,

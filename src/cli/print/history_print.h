@@ -11,6 +11,8 @@
 #include "engine/view/load.h"
 #include "engine/view/tally.h"
 
+struct cli;
+
 /* A visit is a page asked for in a cycle, with any outcome, or an imported capture.  A
  * page is visited at most once a cycle, with one request or several. */
 struct status_counts {
@@ -36,8 +38,8 @@ void status_print_failing(struct json *j, const struct status_counts *c,
                           const struct failing_table *t, uint32_t most);
 /* On stdout; access, by site, may be NULL. */
 void status_print_text(const struct status_counts *c);
-void sites_print_table(const struct site_status *rows, uint32_t n, const struct pages *p,
-                       const uint64_t *access);
+void sites_print_table(struct cli *cli, const struct site_status *rows, uint32_t n,
+                       const struct pages *p, const uint64_t *access);
 
 enum sites_order {
 	SITES_BY_VISITS, SITES_BY_UPDATES, SITES_BY_PROBABILITY, SITES_BY_RATE, SITES_BY_NAME

@@ -40,8 +40,11 @@ static void show(void *arg, enum check_kind k, enum check_state s, const char *t
 		json_end_object(w->j);
 		return;
 	}
-	printf("%s%-6s%s  %-9s  %s\n", s == CHECK_WRONG ? tone_on(TONE_BAD) : "",
-	       check_state_name(s), s == CHECK_WRONG ? tone_off() : "", check_kind_name(k), text);
+	printf("%s%-6s%s  %-9s  ", s == CHECK_WRONG ? tone_on(TONE_BAD) : "",
+	       check_state_name(s), s == CHECK_WRONG ? tone_off() : "", check_kind_name(k));
+	if (w->cli->joins)
+		printf("shard %d: ", w->cli->shard);
+	puts(text);
 	fflush(stdout);
 }
 
@@ -82,12 +85,33 @@ static void print_json(struct json *j, const struct check *c)
 	cli_json_end(j);
 }
 
+/* Of a fleet: a line for each shard. */
+static void print_row(struct cli *cli, const struct check *c)
+{
+	static const char *const heads[] = { "pages", "captures", "visits", "cycles", "copies", "read",
+		"lost", "elsewhere", "files", "records", "MB", "wrong", "mended" };
+	const uint64_t counts[] = { c->n_pages, c->n_captures, c->n_visits, c->n_cycles, c->n_copies,
+		c->n_read, c->n_lost, c->n_elsewhere, c->n_files, c->n_records };
+	struct table *t = table_new(heads, sizeof heads / sizeof *heads);
+
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		table_cell(t, "%" PRIu64, counts[i]);
+	table_cell(t, "%.1f", (double)c->n_bytes / 1e6);
+	table_cell(t, "%" PRIu64, check_count(c, CHECK_WRONG));
+	table_cell(t, "%" PRIu64, check_count(c, CHECK_MENDED));
+	table_finish(cli, t);
+}
+
 static void print_text(const struct showing *w, const struct check *c)
 {
 	for (int k = 0; k < N_CHECK_KINDS && !w->all; k++)
 		if (w->n[k] > SHOWN_MAX)
 			printf("%-6s  %-9s  %" PRIu64 " more; --all shows them\n", "",
 			       check_kind_name((enum check_kind)k), w->n[k] - SHOWN_MAX);
+	if (w->cli->joins) {
+		print_row(w->cli, c);
+		return;
+	}
 	printf("tables    %" PRIu64 " pages, %" PRIu64 " captures, %" PRIu64 " visits, %" PRIu64
 	       " cycles\n", c->n_pages, c->n_captures, c->n_visits, c->n_cycles);
 	printf("archives  %" PRIu64 " of %" PRIu64 " copies read back, %" PRIu64 " lost", c->n_read,

@@ -91,7 +91,7 @@ static int print_json(const struct planning *p, const struct plan_opts *o, struc
 	return rc;
 }
 
-static void print_table(const struct planning *p)
+static void print_table(struct cli *cli, const struct planning *p)
 {
 	static const char *const heads[] = { "rank", "score", "probability", "<reason", "<url" };
 	const struct engine *e = &p->r.engine;
@@ -109,8 +109,7 @@ static void print_table(const struct planning *p)
 		table_cell(t, "%s", reason_name(s->reason));
 		table_cell(t, "%s", pages_url(&p->r.has.loaded.pages, s->page));
 	}
-	table_print(t, stdout);
-	table_free(t);
+	table_finish(cli, t);
 }
 
 /* Leave the pages without the tag out of what is shown. */
@@ -158,7 +157,7 @@ static int plan_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		for (size_t i = 0; i < e->cycle.n_seen; i++)
 			puts(pages_url(&p.plan.r.has.loaded.pages, e->cycle.seen[i].page));
 	} else if (rc == 0) {
-		print_table(&p.plan);
+		print_table(cli, &p.plan);
 	}
 	plan_close(&p);
 	return rc;

@@ -133,7 +133,7 @@ static int status_sites(struct cli *cli, struct store *s, const struct status_op
 		if (cli->common.json)
 			sites_print_json(&j, &counts, x.loaded, o->policy, rows, n, access);
 		else
-			sites_print_table(rows, n, p, access);
+			sites_print_table(cli, rows, n, p, access);
 		if (!x.says && cli_given(cli, "policy"))
 			log_info("%s cannot say with which probability it chooses a page: `freshet plan` "
 			         "shows what it would choose", o->policy);
@@ -249,10 +249,11 @@ static int status_tagged(struct cli *cli, struct store *s, const char *tag, stru
 	if (t.j) {
 		json_end_array(&j);
 		cli_json_end(&j);
-	} else if (rc == 0) {
-		table_print(t.table, stdout);
 	}
-	table_free(t.table);
+	if (!t.j && rc == 0)
+		table_finish(cli, t.table);
+	else
+		table_free(t.table);
 	tagged_release(&pages);
 	return rc;
 }
@@ -270,10 +271,12 @@ static int each_shard(struct cli *cli, void *opts, struct err *err)
 {
 	int rc = 0;
 
+	table_join_begin(cli);
 	for (size_t i = 0; i < cli->shards->n && rc == 0; i++) {
 		cli->shard = cli->shards->list[i].shard;
 		rc = status_run(cli, opts, 0, NULL, err);
 	}
+	table_join_end(cli);
 	cli->shard = -1;
 	return rc;
 }
