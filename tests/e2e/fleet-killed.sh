@@ -5,7 +5,8 @@
 # pages of all shards, before the server has the message, or when it has it and nobody hears the answer.
 # The crawler sends the request again, with its Idempotency-Key, to the next service: each outcome is there
 # once, none is lost, no page is asked for twice and the budget holds.
-#   KILLS=200: so many points (8 without)
+#   KILLS=200 FROM=1 STEP=1 SAY=1: so many kills (8), from the Nth message on (1), at each STEPth (9); they
+#   are named
 . "$SRC/tests/lib/e2e.sh"
 . "$SRC/tests/lib/fleet.sh"
 wire=$(env -u TMPDIR mktemp -d /tmp/freshet-wire.XXXXXX)
@@ -108,17 +109,19 @@ def check(seen, cycle):
     assert len(set(seen.values())) == len(seen) == 40, seen
     assert sql("select sum(downloads), sum(granted) from fleet_grants where cycle = %d" % cycle) == "40|40", sql("select * from fleet_grants where cycle = %d" % cycle)
 start()
-n, when, step, done = int(os.environ.get("FROM", 1)), "before", 1, 0
-while done < int(kills):
-    killed, seen, answer, cycle = round_of(n, when)
-    finish(seen, cycle)
-    check(seen, cycle)
-    done += 1
-    if not killed: n, when = 1, "after" if when == "before" else "before"
-    in_tells += killed
+n, step, done, over = int(os.environ.get("FROM", 1)), int(os.environ.get("STEP", 9)), 0, set()
+while done < int(kills) and len(over) < 2:
+    for when in "before", "after":
+        killed, seen, answer, cycle = round_of(n, when)
+        finish(seen, cycle)
+        check(seen, cycle)
+        done += 1
+        in_tells += killed
+        if not killed: over.add(when)   # it has fewer messages
+        if os.environ.get("SAY"): print(done, n, when, killed, flush=True)
+        sql("update fleet_cycles set slot = slot - every")
     n += step
-    if os.environ.get("SAY"): print(done, n, when, killed, answer, flush=True)
-    sql("update fleet_cycles set slot = slot - every")
+assert in_tells, "no kill fell into a tell"
 print("%d of %d in a tell: %s" % (in_tells, done, dict(at_what)))
 PY
 cat > run.py <<'PY'

@@ -58,6 +58,7 @@ def die(text):
 class Wire:
     def __init__(self, client):
         self.client, self.server, self.deaf = client, socket.socket(socket.AF_UNIX), False
+        self.answered = threading.Event()
         self.server.connect(server + name)
         for run in self.up, self.down: threading.Thread(target=self.guarded, args=(run,), daemon=True).start()
 
@@ -93,11 +94,13 @@ class Wire:
             self.server.sendall(head + body)
             if self.deaf:
                 die(text)
-                threading.Event().wait()        # the server does what it was told
+                self.answered.wait(1)   # the server does what it was told
+                raise OSError("killed")
 
     def down(self):
         while piece := self.server.recv(65536):
-            if not self.deaf: self.client.sendall(piece)
+            if self.deaf: self.answered.set()
+            else: self.client.sendall(piece)
 
 
 said = open(here + "/said", "wb", buffering=0)
