@@ -91,7 +91,7 @@ static void measure_full(struct store *s, uint32_t age, struct seconds *ret)
 	ro.before_cycle = age + 1;
 	ret[0] = time_resume(&r, s, &ro);
 	ret[1] = seconds_now();
-	must(dry_cycle(&r, made_time(age + 1), r.has.loaded.n_here / 50, &err), &err);
+	must(dry_cycle(&r, made_time(age + 1), r.has.loaded.n_here / 50, NULL, &err), &err);
 	ret[1] = since(ret[1]);
 	resume_release(&r);
 }
