@@ -23,6 +23,7 @@
 
 #include "base/err.h"
 #include "graph/graph.h"
+#include "graph/graph_pack.h"
 
 enum pagerank_dangling {
 	PAGERANK_UNIFORM,       /* dangling mass goes to every node alike */
@@ -60,10 +61,12 @@ MUST_CHECK int pagerank_many(const struct graph *out, const struct pagerank_opts
                              double *const *ranks, struct pagerank_result *results,
                              struct err *err);
 
-/* The same in the order of the file, by one thread: the graph is not laid out anew, which takes
- * pagerank_memory() bytes, but read once a pass, and 8 bytes a node are needed beside `rank`.
- * For a mapped graph larger than memory.  opts->teleport must be NULL. */
-MUST_CHECK int pagerank_stream(const struct graph *out, const struct pagerank_opts *opts,
+/* The same in the order of the file: the graph is not laid out anew, which takes
+ * pagerank_memory() bytes, but its rows are read once a pass, from `pack` or behind that from
+ * the graph.  PAGERANK_STREAM_NODE bytes a node are needed, `rank` included.  For a mapped
+ * graph larger than memory.  opts->teleport must be NULL. */
+#define PAGERANK_STREAM_NODE 25u
+MUST_CHECK int pagerank_stream(const struct graph_pack *pack, const struct pagerank_opts *opts,
                                double *rank, struct pagerank_result *ret, struct err *err);
 /* What pagerank() allocates for one vector, its result included. */
 uint64_t pagerank_memory(const struct graph *out);

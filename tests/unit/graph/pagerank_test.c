@@ -127,6 +127,18 @@ static double distance(const double *a, const double *b, uint32_t n)
 	return sum;
 }
 
+static int stream(const struct graph *g, size_t memory, const struct pagerank_opts *o,
+                  double *rank, struct pagerank_result *ret)
+{
+	struct graph_pack pack;
+	int rc;
+
+	graph_pack(&pack, g, memory);
+	rc = pagerank_stream(&pack, o, rank, ret, NULL);
+	graph_pack_release(&pack);
+	return rc;
+}
+
 static void test_equals_dense_solver(void **state)
 {
 	static const uint32_t sizes[] = { 1, 2, 3, 17, 120 };
@@ -155,7 +167,7 @@ static void test_equals_dense_solver(void **state)
 		if (o.dangling != PAGERANK_DROP)
 			assert_true(fabs(sum - 1) < 1e-12);
 		if (!o.teleport) {
-			assert_int_equal(pagerank_stream(&g, &o, got, &res, NULL), 0);
+			assert_int_equal(stream(&g, SIZE_MAX, &o, got, &res), 0);
 			assert_true(distance(want, got, n) < 1e-12);
 		}
 		graph_release(&g);
@@ -221,7 +233,7 @@ static void test_residual_below_tolerance(void **state)
 			assert_true(res.converged);
 			assert_true(res.residual <= tol);
 			assert_true(residual(&g, 0.85, x) < tol * 1.01 + 1e-15);
-			assert_int_equal(pagerank_stream(&g, &o, x, &res, NULL), 0);
+			assert_int_equal(stream(&g, SIZE_MAX, &o, x, &res), 0);
 			assert_true(res.converged && res.residual <= tol);
 			assert_true(fabs(residual(&g, 0.85, x) - res.residual) < tol * 0.01 + 1e-15);
 		}
@@ -257,6 +269,29 @@ static void test_threads_do_not_matter(void **state)
 		for (int i = 0; i < 4; i++)
 			free(x[i]);
 		free(t);
+		graph_release(&g);
+	}
+}
+
+static void test_packed_rows_do_not_matter(void **state)
+{
+	(void)state;
+	for (int local = 0; local < 2; local++) {
+		struct pagerank_opts o = PAGERANK_DEFAULTS;
+		struct pagerank_result res, all;
+		double *x = mem_array(50000, sizeof *x), *y = mem_array(50000, sizeof *y);
+		struct graph g;
+
+		make_large(&g, local);
+		assert_int_equal(stream(&g, SIZE_MAX, &o, x, &all), 0);
+		for (size_t memory = 0; memory < 400000; memory = memory * 3 + 20000) {
+			o.threads = 1 + memory % 2;
+			assert_int_equal(stream(&g, memory, &o, y, &res), 0);
+			assert_memory_equal(x, y, 50000 * sizeof *x);
+			assert_int_equal(res.iterations, all.iterations);
+		}
+		free(x);
+		free(y);
 		graph_release(&g);
 	}
 }
@@ -362,7 +397,7 @@ static void test_bad_options_are_refused(void **state)
 	assert_int_equal(pagerank(&g, &o, x, &res, NULL), E_FAIL);
 	o.teleport = negative;
 	assert_int_equal(pagerank(&g, &o, x, &res, NULL), E_FAIL);
-	assert_int_equal(pagerank_stream(&g, &o, x, &res, NULL), E_USAGE);
+	assert_int_equal(stream(&g, SIZE_MAX, &o, x, &res), E_USAGE);
 	o.teleport = NULL;
 	o.max_iterations = 1;           /* an honest "not yet" */
 	o.tolerance = 1e-15;
@@ -370,7 +405,7 @@ static void test_bad_options_are_refused(void **state)
 	graph_release(&g);
 	assert_int_equal(graph_build(NULL, NULL, 0, 0, true, &g, NULL), 0);
 	assert_int_equal(pagerank(&g, &o, x, &res, NULL), 0);
-	assert_int_equal(pagerank_stream(&g, &o, x, &res, NULL), 0);
+	assert_int_equal(stream(&g, SIZE_MAX, &o, x, &res), 0);
 	graph_release(&g);
 }
 
@@ -380,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_equals_dense_solver),
 		cmocka_unit_test(test_residual_below_tolerance),
 		cmocka_unit_test(test_threads_do_not_matter),
+		cmocka_unit_test(test_packed_rows_do_not_matter),
 		cmocka_unit_test(test_in_degrees_are_counted),
 		cmocka_unit_test(test_several_vectors_equal_one_by_one),
 		cmocka_unit_test(test_warm_start_is_shorter),

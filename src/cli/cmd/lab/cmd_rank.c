@@ -56,27 +56,16 @@ static double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Links into each node, and links of nodes to themselves, without a matrix. */
-static uint64_t count_links(const struct graph *g, uint32_t *in)
-{
-	uint64_t loops = 0;
-
-	graph_in_degrees(g, in);
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		for (uint64_t i = g->offsets[v]; i < g->offsets[v + 1]; i++)
-			loops += g->targets[i] == v;
-	return loops;
-}
-
-/* By links out; those into a node are known from the matrix, if there is one. */
-static void count_degrees(struct ranked *r, const struct pagerank_matrix *m)
+/* By links out; those into a node are known from the matrix, or from the packed rows. */
+static void count_degrees(struct ranked *r, const struct pagerank_matrix *m,
+                          const struct graph_pack *pack)
 {
 	const struct graph *g = &r->g.text.graph;
 	uint32_t *in = mem_big((g->n_nodes + 1ul) * sizeof *in);
 
 	if (m)
 		pagerank_in_degrees(m, in);
-	r->loops = m ? pagerank_loops(m) : count_links(g, in);
+	r->loops = m ? pagerank_loops(m) : graph_pack_in_degrees(pack, in);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		uint64_t n = graph_degree(g, v);
 
@@ -150,9 +139,18 @@ static bool has_room(const struct graph *g)
 	if (need <= room / 4 * 3)
 		return true;
 	log_info("%llu MB are needed to lay the graph out in memory, and there are %llu: it is read "
-	         "in the order of its file, once a pass", (unsigned long long)(need >> 20),
-	         (unsigned long long)(room >> 20));
+	         "in the order of its file, once a pass, and packed as far as there is room",
+	         (unsigned long long)(need >> 20), (unsigned long long)(room >> 20));
 	return false;
+}
+
+/* What is left for packed rows; an eighth is left for all else, and for pages of the file. */
+static uint64_t room_for_rows(const struct graph *g)
+{
+	uint64_t room = rank_memory(), vectors = (uint64_t)g->n_nodes * PAGERANK_STREAM_NODE;
+
+	room -= room / 8;
+	return room > vectors ? room - vectors : 0;
 }
 
 static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
@@ -164,16 +162,20 @@ static int compute(struct ranked *r, struct cli *cli, const struct rank_opts *o,
 	const struct graph *g = &r->g.text.graph;
 	const double *teleport = NULL;
 	struct pagerank_matrix *m = NULL;
+	struct graph_pack pack = { 0 };
 	double t0 = clock_seconds();
 	int rc;
 
 	if (r->g.text.alive || has_room(g))     /* LiveRank's orders need it whatever it takes */
 		m = pagerank_prepare(g);
+	else
+		graph_pack(&pack, g, room_for_rows(g));
 	r->rank = mem_big(((size_t)g->n_nodes + 1) * sizeof *r->rank);
 	rc = m ? pagerank_solve(m, &po, 1, &teleport, &r->rank, &r->result, err) :
-	     pagerank_stream(g, &po, r->rank, &r->result, err);
+	     pagerank_stream(&pack, &po, r->rank, &r->result, err);
 	r->seconds = clock_seconds() - t0;
-	count_degrees(r, m);
+	count_degrees(r, m, &pack);
+	graph_pack_release(&pack);
 	if (rc == 0 && r->g.text.alive)
 		rc = rank_orders_run(&r->g, m, r->rank, &o->order, (uint64_t)cli->common.seed,
 		                     (unsigned)o->seeds, (unsigned)o->threads, &r->orders,
