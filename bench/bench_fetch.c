@@ -188,6 +188,7 @@ static struct told whole(const struct job *j)
 
 	if (j->cells && readers_begin())        /* first, as the program does */
 		stop("no cells");
+	cells = world_now(j->world, RUSAGE_CHILDREN);   /* some end on the way */
 	snprintf(folder, sizeof folder, "%s/warc", j->world->dir);
 	mkdir(folder, 0755);
 	store = new_store(j, &err);
@@ -197,7 +198,6 @@ static struct told whole(const struct job *j)
 	told.first = run_cycle(j->world, store, &opts, false);
 	opts.now += 86400;
 	told.again = run_cycle(j->world, store, &opts, true);
-	cells = world_now(j->world, RUSAGE_CHILDREN);
 	cells_end();            /* now their time is counted; it is that of the first cycle */
 	told.first.cpu += world_score(j->world, RUSAGE_CHILDREN, cells).cpu;
 	store_close(store);

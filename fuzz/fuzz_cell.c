@@ -176,16 +176,26 @@ void cell_clean(char *text, size_t size)
 	text[size - 1] = '\0';
 }
 
+void cell_call_all(enum cell_work work, struct cell_job *jobs, size_t n)
+{
+	(void)work;
+	for (struct cell_job *j = jobs; j < jobs + n; j++) {
+		j->rc = answer(j->ret, j->err, put_page);
+		MUST(j->ret->size <= j->most);
+		if (j->rc == 0 && !j->check(j->arg, j->ret->data, j->ret->size))
+			j->rc = E_READER;
+	}
+}
+
 int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t most,
               struct buf *ret, cell_check *check, void *arg, struct err *err)
 {
-	int rc = answer(ret, err, put_page);
+	struct cell_job j = { .most = most, .ret = ret, .check = check, .arg = arg, .err = err };
 
-	(void)work;
 	(void)parts;
 	(void)n;
-	MUST(ret->size <= most);
-	return rc || check(arg, ret->data, ret->size) ? rc : E_READER;
+	cell_call_all(work, &j, 1);
+	return j.rc;
 }
 
 int cell_take(struct cell **ret, size_t room, struct err *err)

@@ -13,6 +13,12 @@
 
 struct text { const char *s; size_t size; };    /* s == NULL: no text */
 
+/* Both are there, and equal. */
+static inline bool text_same(struct text a, struct text b)
+{
+	return a.s && b.s && a.size == b.size && !memcmp(a.s, b.s, a.size);
+}
+
 /* Take the next word off a list whose words are parted by blanks, as links are kept.  False:
  * there is none.  The words live as long as the list. */
 static inline bool text_word(struct text *rest, struct text *ret)

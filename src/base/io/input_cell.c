@@ -21,7 +21,7 @@
 
 #define PIECE ((size_t)64 << 10)
 #define FIRST_OUT PIECE                 /* bytes of the first answer; then more, */
-#define MOST_OUT ((size_t)1 << 20)      /* up to this many, and a piece */
+#define MOST_OUT ((size_t)512 << 10)      /* up to this many, and a piece: near a processor */
 #define SEGMENTS_MAX 4096
 #define STILL_MAX 8                     /* answers one after the other that take no byte */
 
@@ -80,7 +80,9 @@ static void decode(struct codec *c, struct raw *r, bool eof, bool careful, size_
 		rc = codec_read(c, r, (uint8_t *)buf_room(out, PIECE), PIECE, &size, &err);
 		out->size += size;
 		s[n++] = (struct segment){ rc, size, r->pos, c->member, c->between, c->wrong_sum };
-	} while (rc > 0 && n < SEGMENTS_MAX && out->size < most && !(careful && c->between));
+		/* better to end with a member, before there is much: the next work would be careful */
+	} while (rc > 0 && n < SEGMENTS_MAX && out->size < (c->between ? most / 2 : most) &&
+	         !(careful && c->between));
 	size = out->size;
 	buf_add(out, s, n * sizeof *s);
 	buf_add(out, err.text, sizeof err.text);

@@ -2,21 +2,20 @@
 /*
  * cell.c - our side of a work that a cell does; see cell.h.
  *
- * The bytes of a work are copied once into the shared memory, and the answer once out of it.
+ * The bytes of some works are copied once into the shared memory, and the answers once out of it.
  * What lies there is read only once: a cell may change it at any moment.
  */
 #include "base/sandbox/cell.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/mem.h"
 #include "base/sandbox/cell_inner.h"
 
 #define SHARED_KEPT ((size_t)1 << 20)   /* memory that an idle cell keeps */
@@ -76,34 +75,47 @@ static int say_dead(struct cell *c, bool late, bool *ret_again, struct err *err)
 	return err_set(err, E_READER, "the process that read it ended");
 }
 
-static uint64_t round_up(uint64_t n)
+static size_t head_size(size_t n)
 {
-	return (n + 63) & ~(uint64_t)63;
+	return offsetof(struct cell_head, one) + n * sizeof(struct cell_one);
 }
 
-/* Put a work into the shared memory; false: there is no room. */
-static bool put(struct cell *c, struct cell_head *h, const struct text *parts, size_t n,
-                size_t most)
+/* Put a part into the shared memory; false: there is no room. */
+static bool put_part(struct cell *c, struct text part, uint64_t *at)
 {
-	uint64_t at = round_up(sizeof *h);
+	if (part.size > c->size - *at)
+		return false;
+	if (part.s && part.size)
+		memcpy(c->shared + *at, part.s, part.size);
+	*at = cell_round_up(*at + part.size);
+	return *at <= c->size;
+}
 
-	h->n_parts = (uint32_t)n;
-	for (size_t i = 0; i < n; i++) {
-		h->at[i] = at;
-		h->size[i] = parts[i].s ? parts[i].size : SIZE_MAX;
-		if (parts[i].size > c->size - at)
-			return false;
-		if (parts[i].s && parts[i].size)
-			memcpy(c->shared + at, parts[i].s, parts[i].size);
-		at = round_up(at + parts[i].size);
-		if (at > c->size)
-			return false;
+/* Put works into the shared memory; false: there is no room, not even for the largest answer. */
+static bool put(struct cell *c, struct cell_head *h, const struct cell_job *jobs, size_t n)
+{
+	uint64_t at = cell_round_up(head_size(n));
+	size_t most = 0;
+
+	h->n = (uint32_t)n;
+	for (size_t k = 0; k < n; k++) {
+		struct cell_one *w = &h->one[k];
+
+		w->n_parts = (uint32_t)jobs[k].n;
+		w->most = jobs[k].most;
+		most = jobs[k].most > most ? jobs[k].most : most;
+		for (size_t i = 0; i < jobs[k].n; i++) {
+			w->at[i] = at;
+			w->size[i] = jobs[k].parts[i].s ? jobs[k].parts[i].size : SIZE_MAX;
+			if (!put_part(c, jobs[k].parts[i], &at))
+				return false;
+		}
 	}
 	if (most > c->size - at || c->size - at - most < 64)
 		return false;
-	h->answer_at = at;
-	h->answer_room = most + 1;
-	memcpy(c->shared, h, sizeof *h);
+	h->answers_at = at;
+	h->answers_end = c->size;
+	memcpy(c->shared, h, head_size(n));
 	return true;
 }
 
@@ -125,85 +137,182 @@ bool cell_may_say(int rc)
 	return rc == 0 || rc == E_PARSE || rc == E_LIMIT;
 }
 
-/* Copy the answer, of which nothing is believed. */
-static int get(struct cell *c, const struct cell_head *asked, struct buf *ret, struct err *err)
+/* Copy an answer, of which nothing is believed. */
+static int get_one(const struct cell *c, uint64_t first, struct cell_one *w, struct cell_job *j)
 {
-	struct cell_head *h = mem_alloc(sizeof *h);
-	int rc;
-
-	memcpy(h, c->shared, sizeof *h);
-	rc = h->rc;
-	if (h->answer_size >= asked->answer_room || !cell_may_say(rc))
-		rc = say_nonsense(err);
-	else
-		buf_add(ret, c->shared + asked->answer_at, (size_t)h->answer_size);
-	if (rc == h->rc && rc) {
-		cell_clean(h->why, sizeof h->why);
-		err_set(err, rc, "%s", h->why);
-	}
-	if (asked->answer_at + h->answer_size > SHARED_KEPT && h->answer_size < c->size)
-		(void)!madvise(c->shared + SHARED_KEPT, c->size - SHARED_KEPT, MADV_REMOVE);
-	free(h);
-	return rc;
+	if (!cell_may_say(w->rc) || w->answer_size > j->most || w->answer_at < first ||
+	    w->answer_at > c->size || w->answer_size > c->size - w->answer_at)
+		return say_nonsense(j->err);
+	buf_add(j->ret, c->shared + w->answer_at, (size_t)w->answer_size);
+	if (w->rc == 0)
+		return 0;
+	cell_clean(w->why, sizeof w->why);
+	return err_set(j->err, w->rc, "%s", w->why);
 }
 
-static int ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
-               size_t most, struct buf *ret, bool *ret_again, struct err *err)
+/* Copy all answers; how many there are. */
+static size_t get(struct cell *c, const struct cell_head *asked, struct cell_job *jobs)
+{
+	struct cell_head h;
+	size_t n;
+
+	memcpy(&h, c->shared, head_size(asked->n));
+	n = h.n_done < asked->n ? h.n_done : asked->n;
+	for (size_t i = 0; i < n; i++) {
+		struct cell_one *w = &h.one[i];
+
+		jobs[i].rc = get_one(c, asked->answers_at, w, &jobs[i]);
+		if (jobs[i].rc != E_READER && i + 1 == n && w->answer_at + w->answer_size > SHARED_KEPT)
+			(void)!madvise(c->shared + SHARED_KEPT, c->size - SHARED_KEPT, MADV_REMOVE);
+	}
+	return n;
+}
+
+/* Have works done: *ret_done of them, at least one, were.  E_READER: the cell died. */
+static int ask(struct cell *c, enum cell_work work, struct cell_job *jobs, size_t n,
+               size_t *ret_done, bool *ret_again, struct err *err)
 {
 	struct cell_head h = { .work = (uint32_t)work };
 	char go = 1;
 	bool late = false;
 	ssize_t sent;
-	int rc;
 
 	*ret_again = false;
+	*ret_done = 0;
 	if (c->dead)
 		return err_set(err, E_READER, "the process that read it ended");
-	if (!put(c, &h, parts, n, most))
+	if (!put(c, &h, jobs, n))
 		return err_set(err, E_LIMIT, "it is too large to be read apart");
-	c->n_works++;
+	c->n_works += (unsigned)n;
 	while ((sent = send(c->fd, &go, 1, MSG_NOSIGNAL)) < 0 && errno == EINTR)
 		;
 	if (sent != 1 || !wait_answer(c, &late))
 		return say_dead(c, late, ret_again, err);
-	rc = get(c, &h, ret, err);
-	if (rc == E_READER)
-		cell_distrust(c);
-	return rc;
+	*ret_done = get(c, &h, jobs);
+	for (size_t i = 0; i < *ret_done; i++)
+		if (jobs[i].rc == E_READER)
+			*ret_done = 0;
+	if (*ret_done)
+		return 0;
+	cell_distrust(c);
+	return say_nonsense(err);
+}
+
+/* One work, by one cell. */
+static int ask_one(struct cell *c, enum cell_work work, struct cell_job *j, bool *ret_again)
+{
+	size_t done;
+	int rc = ask(c, work, j, 1, &done, ret_again, j->err);
+
+	return rc < 0 ? rc : j->rc;
+}
+
+static struct cell_job job(const struct text *parts, size_t n, size_t most, struct buf *ret,
+                           struct err *err)
+{
+	struct cell_job j = { .n = n, .most = most, .ret = ret, .err = err };
+
+	memcpy(j.parts, parts, n * sizeof *parts);
+	return j;
 }
 
 int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
              size_t most, struct buf *ret, struct err *err)
 {
+	struct cell_job j = job(parts, n, most, ret, err);
 	bool again;
 
-	return ask(c, work, parts, n, most, ret, &again, err);
+	return ask_one(c, work, &j, &again);
 }
 
-int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t most,
-              struct buf *ret, cell_check *check, void *arg, struct err *err)
+static size_t room_of(const struct cell_job *jobs, size_t n)
 {
-	size_t room = most, before = ret->size;
-	bool again = false;
-	int rc;
+	size_t room = 0, most = 0;
 
-	for (size_t i = 0; i < n; i++)
-		room += parts[i].size;
+	for (size_t k = 0; k < n; k++) {
+		most = jobs[k].most > most ? jobs[k].most : most;
+		for (size_t i = 0; i < jobs[k].n; i++)
+			room += jobs[k].parts[i].size;
+	}
+	return room + most;
+}
+
+static bool is_sound(const struct cell_job *j, size_t before)
+{
+	return j->rc != 0 || !j->check ||
+	       j->check(j->arg, j->ret->data + before, j->ret->size - before);
+}
+
+static int call_one(enum cell_work work, struct cell_job *j)
+{
+	size_t before = j->ret->size;
+	bool again = false;
+
 	/* a cell that somebody killed is no fault of what it read, the first time */
 	for (int tries = 0; tries < 2; tries++) {
 		struct cell *c;
 
-		rc = cell_take(&c, room, err);
-		if (rc < 0)
-			return rc;
-		rc = ask(c, work, parts, n, most, ret, &again, err);
-		if (rc == 0 && check && !check(arg, ret->data + before, ret->size - before)) {
-			rc = say_nonsense(err);
+		j->rc = cell_take(&c, room_of(j, 1), j->err);
+		if (j->rc < 0)
+			return j->rc;
+		j->rc = ask_one(c, work, j, &again);
+		if (!is_sound(j, before)) {
+			j->rc = say_nonsense(j->err);
 			cell_distrust(c);
 		}
 		cell_give(c);
 		if (!again)
 			break;
 	}
-	return rc;
+	return j->rc;
+}
+
+int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t most,
+              struct buf *ret, cell_check *check, void *arg, struct err *err)
+{
+	struct cell_job j = job(parts, n, most, ret, err);
+
+	j.check = check;
+	j.arg = arg;
+	return call_one(work, &j);
+}
+
+/* The first of some works, in one message: how many were done, all of them well. */
+static size_t call_together(enum cell_work work, struct cell_job *jobs, size_t n)
+{
+	size_t before[CELL_TOGETHER], done = 0, n_sound;
+	bool again;
+	struct cell *c;
+
+	for (size_t i = 0; i < n; i++)
+		before[i] = jobs[i].ret->size;
+	if (cell_take(&c, room_of(jobs, n), NULL) < 0)
+		return 0;
+	(void)!ask(c, work, jobs, n, &done, &again, NULL);
+	for (n_sound = 0; n_sound < done && is_sound(&jobs[n_sound], before[n_sound]);)
+		n_sound++;
+	if (n_sound < done)
+		cell_distrust(c);
+	cell_give(c);
+	if (n_sound == done && done)
+		return done;
+	for (size_t i = 0; i < n; i++) {
+		jobs[i].ret->size = before[i];
+		if (jobs[i].ret->data)
+			jobs[i].ret->data[before[i]] = '\0';
+	}
+	return 0;
+}
+
+void cell_call_all(enum cell_work work, struct cell_job *jobs, size_t n)
+{
+	while (n) {
+		size_t m = n < CELL_TOGETHER ? n : CELL_TOGETHER;
+		size_t done = m > 1 ? call_together(work, jobs, m) : 0;
+
+		for (; done == 0 && m; m--, jobs++, n--)
+			(void)!call_one(work, jobs);
+		jobs += done;
+		n -= done;
+	}
 }

@@ -13,8 +13,8 @@
  *
  * The answer of a cell is as hostile as the bytes: it is copied before anything is looked at,
  * and its readers check all of it (parcel.h).  Blind spot: a page that has taken a cell over
- * may falsify the answers about the pages that this cell reads later, CELL_WORKS_MAX at most, as
- * long as they make sense.
+ * may falsify the answers about the pages that this cell reads later, and about those that came
+ * in one message with it: CELL_WORKS_MAX at most, as long as they make sense.
  */
 #ifndef BASE_SANDBOX_CELL_H
 #define BASE_SANDBOX_CELL_H
@@ -38,6 +38,7 @@ enum cell_work {
 };
 
 #define CELL_PARTS_MAX 4
+#define CELL_TOGETHER 16                /* works of one message */
 #define CELL_WORKS_MAX 4096             /* works of one cell; then it is replaced */
 
 /* Runs in the cell: read the parts, append the answer.  What it keeps it keeps in its own
@@ -65,6 +66,21 @@ bool cells_do(enum cell_work work);
 typedef bool cell_check(void *arg, const char *answer, size_t size);
 MUST_CHECK int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t most,
                          struct buf *ret, cell_check *check, void *arg, struct err *err);
+
+/* Many works of a kind, whose answers do not depend on each other: as if cell_call() were called
+ * for each, but for fewer messages and turns of the processors (a turn takes as long as reading
+ * a small page).  If anything is wrong with the answer to some, each is asked for again alone, so
+ * that nobody is blamed for another. */
+struct cell_job {
+	struct text parts[CELL_PARTS_MAX];
+	size_t n, most;
+	struct buf *ret;                /* each has its own */
+	cell_check *check;
+	void *arg;
+	int rc;                         /* what came of it */
+	struct err *err;                /* may be NULL */
+};
+void cell_call_all(enum cell_work work, struct cell_job *jobs, size_t n);
 
 /* A cell for works that belong together, until it is given back. */
 struct cell;

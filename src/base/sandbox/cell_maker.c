@@ -106,26 +106,36 @@ static bool lock_up(const struct cell_table *t, int from)
 	return true;
 }
 
-static int do_work(const struct cell_table *t, char *shared)
+static void do_work(cell_function *work, char *shared, struct cell_one *w)
+{
+	struct text parts[CELL_PARTS_MAX];
+	struct buf answer = { .data = shared + w->answer_at, .cap = w->most + 1, .max = w->most };
+	struct err err = { 0 };
+
+	for (uint32_t i = 0; i < w->n_parts; i++)
+		parts[i] = (struct text){ w->size[i] == SIZE_MAX ? NULL : shared + w->at[i],
+		                          w->size[i] == SIZE_MAX ? 0 : (size_t)w->size[i] };
+	answer.data[0] = '\0';
+	w->rc = work(parts, w->n_parts, &answer, &err);
+	if (w->rc == 0 && answer.full)
+		w->rc = err_set(&err, E_LIMIT, "what was read of it is too large");
+	w->answer_size = answer.size;
+	memcpy(w->why, err.text, sizeof w->why);
+}
+
+/* Each answer begins where the one before ends. */
+static void do_works(const struct cell_table *t, char *shared)
 {
 	struct cell_head *h = (struct cell_head *)shared;
-	struct text parts[CELL_PARTS_MAX];
-	struct buf answer = { .data = shared + h->answer_at, .cap = h->answer_room,
-	                      .max = h->answer_room - 1 };
-	struct err err = { 0 };
-	int rc;
+	uint64_t at = h->answers_at;
 
-	for (uint32_t i = 0; i < h->n_parts; i++)
-		parts[i] = (struct text){ h->size[i] == SIZE_MAX ? NULL : shared + h->at[i],
-		                          h->size[i] == SIZE_MAX ? 0 : (size_t)h->size[i] };
-	answer.data[0] = '\0';
-	rc = t->works[h->work](parts, h->n_parts, &answer, &err);
-	if (rc == 0 && answer.full)
-		rc = err_set(&err, E_LIMIT, "what was read of it is too large");
-	h->answer_size = answer.size;
-	h->rc = rc;
-	memcpy(h->why, err.text, sizeof h->why);
-	return rc;
+	h->n_done = 0;
+	for (uint32_t i = 0; i < h->n && at + h->one[i].most < h->answers_end; i++) {
+		h->one[i].answer_at = at;
+		do_work(t->works[h->work], shared, &h->one[i]);
+		at = cell_round_up(at + h->one[i].answer_size + 1);
+		h->n_done++;
+	}
 }
 
 static _Noreturn void be_cell(const struct cell_table *t, int from, char *shared)
@@ -136,7 +146,7 @@ static _Noreturn void be_cell(const struct cell_table *t, int from, char *shared
 	if (!lock_up(t, from))
 		_exit(1);
 	while (read(SOCKET_FD, &go, 1) == 1) {
-		do_work(t, shared);
+		do_works(t, shared);
 		if (write(SOCKET_FD, &go, 1) != 1)
 			break;
 	}

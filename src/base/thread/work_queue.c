@@ -16,9 +16,9 @@
 struct thread { struct work_queue *queue; unsigned number; pthread_t id; };
 
 struct work_queue {
-	void (*work)(void *arg, unsigned thread, uint32_t slot);
+	work_function *work;
 	void *arg;
-	uint32_t n_slots;
+	uint32_t n_slots, together;
 	unsigned n_threads;
 	struct thread *threads;
 	pthread_mutex_t lock;
@@ -29,15 +29,20 @@ struct work_queue {
 	bool owner_asleep, stop;
 };
 
-/* Work on the oldest slot that no thread has; the lock is held on entry and exit. */
+/* Work on the oldest slots that no thread has; the lock is held on entry and exit. */
 static void work_once(struct work_queue *q, unsigned thread)
 {
-	uint32_t slot = (uint32_t)(q->begun++ % q->n_slots);
+	uint64_t share = (q->put - q->begun) / (q->n_threads + 1);
+	uint32_t slots[WORK_TOGETHER_MAX], n;
 
+	n = share < 1 ? 1 : share < q->together ? (uint32_t)share : q->together;
+	for (uint32_t i = 0; i < n; i++)
+		slots[i] = (uint32_t)(q->begun++ % q->n_slots);
 	pthread_mutex_unlock(&q->lock);
-	q->work(q->arg, thread, slot);
+	q->work(q->arg, thread, slots, n);
 	pthread_mutex_lock(&q->lock);
-	q->done[slot] = true;
+	for (uint32_t i = 0; i < n; i++)
+		q->done[slots[i]] = true;
 	if (q->owner_asleep)
 		pthread_cond_signal(&q->some_done);
 }
@@ -61,14 +66,15 @@ static void *run(void *p)
 	return NULL;
 }
 
-struct work_queue *work_queue_new(unsigned n_threads, uint32_t n_slots,
-                      void (*work)(void *arg, unsigned thread, uint32_t slot), void *arg)
+struct work_queue *work_queue_new(unsigned n_threads, uint32_t n_slots, uint32_t together,
+                                  work_function *work, void *arg)
 {
 	struct work_queue *q = mem_zalloc(1, sizeof *q);
 
 	q->work = work;
 	q->arg = arg;
 	q->n_slots = n_slots;
+	q->together = together < WORK_TOGETHER_MAX ? together : WORK_TOGETHER_MAX;
 	q->done = mem_zalloc(n_slots, sizeof *q->done);
 	q->threads = mem_zalloc(n_threads + 1, sizeof *q->threads);
 	pthread_mutex_init(&q->lock, NULL);

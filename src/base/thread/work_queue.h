@@ -2,9 +2,11 @@
 /*
  * work_queue.h - a queue of jobs for a few threads; results come in the order put in.
  *
- * The owner has an array of slots.  It fills slot work_queue_slot(), puts it in, and takes slots out again, oldest first, after work(arg, thread, slot) was called once
- * for each.  Work may change only its slot and memory of its thread (numbers 0 to
- * n_threads; the last is the owner).  So results do not depend on the number of threads.
+ * The owner has an array of slots.  It fills slot work_queue_slot(), puts it in, and takes slots
+ * out again, oldest first, after work() was called once for each.  A call is for some slots, at
+ * most `together`: as many as leave the other threads as much.  Work may change only its slots and
+ * memory of its thread (numbers 0 to n_threads; the last is the owner).  So results do not depend
+ * on the number of threads.
  *
  * If the queue is full and the owner waits, it works, too: the threads are too slow.
  * Otherwise it leaves the work to the threads.  Without threads it does all the work.
@@ -17,8 +19,11 @@
 
 struct work_queue;
 
-struct work_queue *work_queue_new(unsigned n_threads, uint32_t n_slots,
-                      void (*work)(void *arg, unsigned thread, uint32_t slot), void *arg);
+#define WORK_TOGETHER_MAX 16
+
+typedef void work_function(void *arg, unsigned thread, const uint32_t *slots, uint32_t n);
+struct work_queue *work_queue_new(unsigned n_threads, uint32_t n_slots, uint32_t together,
+                                  work_function *work, void *arg);
 /* Waits for jobs that have begun; others are never done.  q may be NULL. */
 void work_queue_free(struct work_queue *q);
 

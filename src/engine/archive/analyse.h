@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "base/sandbox/cell.h"
 #include "engine/archive/ignore.h"
 #include "engine/archive/record.h"
 #include "web/page/extract.h"
@@ -48,6 +49,22 @@ void analyser_release(struct analyser *a);
 /* In a cell if there are any (base/sandbox/cell.h), else here.  E_READER: it broke down. */
 MUST_CHECK int analyse(struct analyser *a, const struct analyse_input *in, struct record *r,
                        struct err *err);
+
+/* Many pages: as if analyse() were called for each, but cells get ANALYSE_TOGETHER in one message.
+ * Each has an analyser of its own. */
+struct analyse_job {
+	struct analyser *analyser;
+	const struct analyse_input *in;
+	struct record *record;
+	int rc;                         /* what came of it */
+	struct err *err;
+};
+#define ANALYSE_TOGETHER CELL_TOGETHER
+#define ANALYSE_TOGETHER_BYTES ((size_t)256 << 10)     /* of bodies: more does not stay near a processor */
+void analyse_all(struct analyse_job *jobs, size_t n);
+/* So many pages wait to be read together, and have so many bytes: may another wait, too? */
+bool analyse_may_wait(size_t n, size_t bytes);
+
 void analyse_here(struct analyser *a, const struct analyse_input *in, struct record *r);
 /* What runs in the cell; in analyse_cell.c. */
 int analyse_cell(const struct text *parts, size_t n, struct buf *answer, struct err *err);

@@ -196,22 +196,53 @@ static bool take_answer(void *arg, const char *answer, size_t size)
 	       (!a->words || take_words(p, &a->words->page));
 }
 
+bool analyse_may_wait(size_t n, size_t bytes)
+{
+	return cells_do(CELL_PAGE) && n < ANALYSE_TOGETHER && bytes < ANALYSE_TOGETHER_BYTES;
+}
+
+static void analyse_some(struct analyse_job *jobs, size_t n)
+{
+	struct cell_job works[ANALYSE_TOGETHER];
+	struct taking takings[ANALYSE_TOGETHER];
+	struct record found[ANALYSE_TOGETHER];
+
+	for (size_t i = 0; i < n; i++) {
+		struct analyser *a = jobs[i].analyser;
+		const struct analyse_input *in = jobs[i].in;
+
+		put_work(a, in);
+		buf_clear(&a->answer);
+		found[i] = *jobs[i].record;
+		takings[i] = (struct taking){ a, &found[i] };
+		works[i] = (struct cell_job){
+			.parts = { { a->asked.data, a->asked.size }, { in->body, in->size } }, .n = 2,
+			.most = ANSWER_ROOM + ANSWER_FACTOR * in->size, .ret = &a->answer,
+			.check = take_answer, .arg = &takings[i], .err = jobs[i].err };
+	}
+	cell_call_all(CELL_PAGE, works, n);
+	for (size_t i = 0; i < n; i++) {
+		jobs[i].rc = works[i].rc;
+		if (works[i].rc == 0)
+			*jobs[i].record = found[i];
+	}
+}
+
+void analyse_all(struct analyse_job *jobs, size_t n)
+{
+	for (size_t i = 0; !cells_do(CELL_PAGE) && i < n; i++) {
+		analyse_here(jobs[i].analyser, jobs[i].in, jobs[i].record);
+		jobs[i].rc = 0;
+	}
+	for (size_t i = 0; cells_do(CELL_PAGE) && i < n; i += ANALYSE_TOGETHER)
+		analyse_some(jobs + i, n - i < ANALYSE_TOGETHER ? n - i : ANALYSE_TOGETHER);
+}
+
 int analyse(struct analyser *a, const struct analyse_input *in, struct record *r,
             struct err *err)
 {
-	struct record found = *r;
-	int rc;
+	struct analyse_job j = { .analyser = a, .in = in, .record = r, .err = err };
 
-	if (!cells_do(CELL_PAGE)) {
-		analyse_here(a, in, r);
-		return 0;
-	}
-	put_work(a, in);
-	buf_clear(&a->answer);
-	rc = cell_call(CELL_PAGE, (struct text[]){ { a->asked.data, a->asked.size },
-	               { in->body, in->size } }, 2, ANSWER_ROOM + ANSWER_FACTOR * in->size,
-	               &a->answer, take_answer, &(struct taking){ a, &found }, err);
-	if (rc == 0)
-		*r = found;
-	return rc;
+	analyse_all(&j, 1);
+	return j.rc;
 }

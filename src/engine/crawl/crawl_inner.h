@@ -41,11 +41,19 @@ struct crawl_copy {
 
 /* What reading takes: one for each thread. */
 struct crawl_reader {
-	struct analyser analyser;
-	struct word_counter words;      /* used if words are counted */
+	struct crawl_one {              /* an answer; some are read together */
+		struct analyser analyser;
+		struct word_counter words;      /* used if words are counted */
+		struct buf decoded;
+		struct analyse_input in;
+		struct warc_digest payload;
+		struct detector detect;
+		bool asked;             /* what is in it */
+	} one[ANALYSE_TOGETHER];
+	struct stemmer *stemmer;
 	struct warc_hasher hasher;
 	struct warc_packer *packer;
-	struct buf head, request, decoded;
+	struct buf head, request;
 };
 
 /* An answer in the queue. */
@@ -278,8 +286,12 @@ MUST_CHECK int crawl_reader_init(struct crawl_reader *r, const struct crawl_opts
 void crawl_reader_release(struct crawl_reader *r);
 void crawl_answer_init(struct crawl_answer *a);
 void crawl_answer_release(struct crawl_answer *a);
-/* Read, judge and pack an answer; any thread. */
-void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer *a);
+/* Read, judge and pack some answers; any thread. */
+void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer **a,
+                size_t n);
+/* In crawl_pack.c: one, as it is archived. */
+MUST_CHECK int crawl_pack(const struct crawl_opts *o, struct crawl_reader *t,
+                          struct crawl_answer *a, const struct warc_digest *payload);
 /* Write an answer that was read to archive and store (inside a batch). */
 MUST_CHECK int crawl_write(struct crawl *c, uint32_t lease, const struct crawl_answer *a,
                            struct delivery *ret, struct err *err);

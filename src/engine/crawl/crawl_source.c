@@ -141,11 +141,14 @@ static void forget_copy(struct crawl *c, uint32_t lease)
 	*copy_of(c, lease) = NULL;
 }
 
-static void read_slot(void *arg, unsigned thread, uint32_t slot)
+static void read_slots(void *arg, unsigned thread, const uint32_t *slots, uint32_t n)
 {
+	struct crawl_answer *answers[WORK_TOGETHER_MAX];
 	struct crawl *c = arg;
 
-	crawl_read(c->opts, &c->reading.readers[thread], &c->reading.answers[slot]);
+	for (uint32_t i = 0; i < n; i++)
+		answers[i] = &c->reading.answers[slots[i]];
+	crawl_read(c->opts, &c->reading.readers[thread], answers, n);
 }
 
 /* Was the page asked for by its own URL? */
@@ -321,7 +324,8 @@ int crawl_start_reading(struct crawl *c, struct err *err)
 	for (unsigned i = 0; i < SLOTS; i++)
 		crawl_answer_init(&c->reading.answers[i]);
 	if (rc == 0)
-		c->reading.queue = work_queue_new(c->reading.n_readers - 1, SLOTS, read_slot, c);
+		c->reading.queue = work_queue_new(c->reading.n_readers - 1, SLOTS, ANALYSE_TOGETHER,
+		                                  read_slots, c);
 	return rc;
 }
 

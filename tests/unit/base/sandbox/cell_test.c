@@ -259,6 +259,108 @@ static void liars(void **state)
 	buf_release(&b);
 }
 
+static bool begins_well(void *arg, const char *answer, size_t size)
+{
+	(void)arg;
+	return size && *answer != '!';
+}
+
+#define N_TOGETHER 19
+
+struct together {
+	struct cell_job jobs[N_TOGETHER];
+	struct buf answers[N_TOGETHER];
+	struct err errs[N_TOGETHER];
+};
+
+static void call_together(struct together *t, const char *const words[][2], size_t most)
+{
+	for (int i = 0; i < N_TOGETHER; i++) {
+		const char *const *w = words[i];
+
+		buf_init(&t->answers[i], BUF_NO_LIMIT);
+		buf_add(&t->answers[i], ">", 1);        /* what was there stays */
+		t->jobs[i] = (struct cell_job){
+			.parts = { { w[0], strlen(w[0]) }, { w[1], strlen(w[1]) } }, .n = 2, .most = most,
+			.ret = &t->answers[i], .check = begins_well, .err = &t->errs[i] };
+	}
+	cell_call_all(CELL_PAGE, t->jobs, N_TOGETHER);
+}
+
+static void free_together(struct together *t)
+{
+	for (int i = 0; i < N_TOGETHER; i++)
+		buf_release(&t->answers[i]);
+}
+
+/* Works of one message: each has its own answer or error, and one that dies or lies costs none of
+ * the others theirs. */
+static void together(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "exit", "" }, { "loop", "" }, { "lie-size", "" }, { "lie-code", "" }, { "echo", "!x" },
+		{ "socket", "" },
+	};
+	static struct together t;
+	const char *words[N_TOGETHER][2];
+	char texts[N_TOGETHER][8];
+	uint64_t made[2], died[2];
+
+	(void)state;
+	for (size_t k = 0; k <= sizeof bad / sizeof *bad; k++) {
+		bool fine = k == sizeof bad / sizeof *bad;
+
+		if (!fine && !strcmp(bad[k][0], "socket") && !calls_known())
+			continue;
+		for (int i = 0; i < N_TOGETHER; i++) {
+			snprintf(texts[i], sizeof texts[i], "text%d", i);
+			words[i][0] = i == 5 ? "fail" : "echo";
+			words[i][1] = texts[i];
+			if (!fine && i == 3)
+				memcpy(words[i], bad[k], sizeof words[i]);
+		}
+		cells_count(&made[0], &died[0]);
+		call_together(&t, words, 1000);
+		cells_count(&made[1], &died[1]);
+		for (int i = 0; i < N_TOGETHER; i++) {
+			bool broken = !fine && i == 3;
+
+			assert_int_equal(t.jobs[i].rc, broken ? E_READER : i == 5 ? E_PARSE : 0);
+			if (t.jobs[i].rc == 0)
+				assert_string_equal(buf_text(&t.answers[i]) + 1, texts[i]);
+		}
+		assert_string_equal(t.errs[5].text, "bad ?[31mtext5");
+		assert_int_equal(died[1] - died[0], fine ? 0 : 2);      /* the message; alone */
+		free_together(&t);
+	}
+}
+
+/* What has no room together is done nevertheless: parts, and answers. */
+static void no_room_together(void **state)
+{
+	static struct together t;
+	const char *words[N_TOGETHER][2];
+	char *large = malloc((30 << 20) + 1), *thousandth = malloc((30 << 10) + 1);
+
+	(void)state;
+	memset(large, 'x', 30 << 20);
+	large[30 << 20] = '\0';
+	memset(thousandth, 'y', 30 << 10);
+	thousandth[30 << 10] = '\0';
+	for (int i = 0; i < N_TOGETHER; i++) {
+		words[i][0] = i % 3 ? "much" : "echo";
+		words[i][1] = i % 3 ? thousandth : i % 6 ? large : "small";
+	}
+	call_together(&t, words, 90 << 20);
+	for (int i = 0; i < N_TOGETHER; i++) {
+		assert_int_equal(t.jobs[i].rc, 0);
+		assert_int_equal(t.answers[i].size, 1 + (i % 3 ? (size_t)1000 * (30 << 10) : strlen(words[i][1])));
+	}
+	free_together(&t);
+	free(large);
+	free(thousandth);
+}
+
 /* Ends of children that are ignored are seen nevertheless. */
 static void ends_are_seen(void **state)
 {
@@ -406,6 +508,8 @@ int main(void)
 		cmocka_unit_test(has_nothing),
 		cmocka_unit_test(ends_are_seen),
 		cmocka_unit_test_setup_teardown(liars, begin, finish),
+		cmocka_unit_test_setup_teardown(together, begin, finish),
+		cmocka_unit_test_setup_teardown(no_room_together, begin, finish),
 		cmocka_unit_test_setup_teardown(one_cell, begin, finish),
 		cmocka_unit_test_setup_teardown(killed_at_random, begin, finish),
 	};

@@ -18,19 +18,30 @@ struct owner {
 	atomic_uint worked[SLOTS];
 	atomic_uint busy[9];            /* threads at work: never one number twice */
 	atomic_uint overlaps;
+	uint32_t together;
+	atomic_uint most;               /* slots of one call */
 };
 
-static void work(void *arg, unsigned thread, uint32_t slot)
+static void work_one(struct owner *o, uint32_t slot)
 {
-	struct owner *o = arg;
-
-	if (atomic_fetch_add(&o->busy[thread], 1))
-		atomic_fetch_add(&o->overlaps, 1);
 	/* the odd ones take longer, so that later ones are done first */
 	if (o->in[slot] % 2)
 		nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
 	o->out[slot] = o->in[slot] * 3 + 1;
 	atomic_fetch_add(&o->worked[slot], 1);
+}
+
+static void work(void *arg, unsigned thread, const uint32_t *slots, uint32_t n)
+{
+	struct owner *o = arg;
+
+	if (atomic_fetch_add(&o->busy[thread], 1))
+		atomic_fetch_add(&o->overlaps, 1);
+	assert_in_range(n, 1, o->together);
+	if (n > o->most)
+		o->most = n;
+	for (uint32_t i = 0; i < n; i++)
+		work_one(o, slots[i]);
 	atomic_fetch_sub(&o->busy[thread], 1);
 }
 
@@ -48,12 +59,11 @@ static void take(struct owner *o, struct work_queue *q, bool wait, uint32_t *nex
 	++*next;
 }
 
-static void test_order(void **state)
+static void in_order(uint32_t together)
 {
-	(void)state;
 	for (unsigned threads = 0; threads <= 8; threads += threads ? threads : 1) {
-		struct owner o = { 0 };
-		struct work_queue *q = work_queue_new(threads, SLOTS, work, &o);
+		struct owner o = { .together = together };
+		struct work_queue *q = work_queue_new(threads, SLOTS, together, work, &o);
 		uint32_t next = 0;
 
 		for (uint32_t i = 0; i < 2000; i++) {
@@ -74,11 +84,40 @@ static void test_order(void **state)
 	}
 }
 
+static void test_order(void **state)
+{
+	(void)state;
+	for (uint32_t together = 1; together <= SLOTS; together++)
+		in_order(together);
+}
+
+/* A call gets as many slots as it may. */
+static void test_together(void **state)
+{
+	static const struct { uint32_t together, most; } tries[] = { { 3, 3 }, { 9, SLOTS }, { 1, 1 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+		struct owner o = { .together = tries[i].together };
+		struct work_queue *q = work_queue_new(0, SLOTS, tries[i].together, work, &o);
+		uint32_t next = 0;
+
+		for (uint32_t k = 0; k < SLOTS; k++) {
+			o.in[work_queue_slot(q)] = k;
+			work_queue_put(q);
+		}
+		while (work_queue_count(q))
+			take(&o, q, true, &next);
+		assert_int_equal(o.most, tries[i].most);
+		work_queue_free(q);
+	}
+}
+
 /* Without threads nothing is done until the owner waits for it. */
 static void test_alone(void **state)
 {
-	struct owner o = { .in = { 7 } };
-	struct work_queue *q = work_queue_new(0, SLOTS, work, &o);
+	struct owner o = { .in = { 7 }, .together = 1 };
+	struct work_queue *q = work_queue_new(0, SLOTS, 1, work, &o);
 	uint32_t slot;
 
 	(void)state;
@@ -94,8 +133,8 @@ static void test_left_over(void **state)
 {
 	(void)state;
 	for (int round = 0; round < 200; round++) {
-		struct owner o = { .in = { 0, 1, 2, 3, 4 } };
-		struct work_queue *q = work_queue_new(2, SLOTS, work, &o);
+		struct owner o = { .in = { 0, 1, 2, 3, 4 }, .together = 2 };
+		struct work_queue *q = work_queue_new(2, SLOTS, 2, work, &o);
 
 		for (int i = 0; i < SLOTS; i++)
 			work_queue_put(q);
@@ -109,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_left_over),
 	};

@@ -215,7 +215,8 @@ static void test_crawl(void **state)
 	}
 	assert_int_equal(n_fine, N_FINE);
 	assert_int_equal(n_broken, N_WAYS + 1);
-	assert_int_equal(died - before, N_WAYS + 1);    /* those that lied, too */
+	/* those that lied, too; and once more for each message that had other pages, too */
+	assert_in_range(died - before, N_WAYS + 1, 2 * (N_WAYS + 1));
 	origin_stop(o);
 	free(with);
 }
