@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* program_head.c - the head of an answer that a program of the user's wrote; see program.h. */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -32,6 +31,22 @@ static int64_t number_of(const char *line, size_t size)
 		n = n * 10 + (*v - '0');
 	}
 	return n;
+}
+
+/* The status of "HTTP/1.1 200 OK": three digits; 0: it is no such line. */
+static int status_of(const char *line, size_t size)
+{
+	int status = 0;
+
+	if (size < 12 || memcmp(line, "HTTP/1.", 7) || line[8] != ' ' || line[9] < '1' ||
+	    line[9] > '5' || (size > 12 && line[12] != ' '))
+		return 0;
+	for (const char *c = line + 9; c < line + 12; c++) {
+		if (!isdigit((unsigned char)*c))
+			return 0;
+		status = status * 10 + (*c - '0');
+	}
+	return status;
 }
 
 /* Has the line a name that HTTP allows, and no control byte? */
@@ -91,11 +106,9 @@ const char *program_read_head(const char *text, size_t size, struct buf *out, in
 		if (!n)
 			break;
 		if (first) {
-			if (n < 12 || memcmp(text, "HTTP/1.", 7) || text[8] != ' ' ||
-			    !isdigit((unsigned char)text[9]) || !isdigit((unsigned char)text[10]) ||
-			    !isdigit((unsigned char)text[11]) || text[9] < '1' || text[9] > '5')
+			*ret_status = status_of(text, n);
+			if (!*ret_status)
 				return "it does not begin with HTTP/1.1 and a status";
-			*ret_status = atoi(text + 9);
 			buf_printf(out, "HTTP/1.1 %d\r\n", *ret_status);
 			first = false;
 		} else {
