@@ -162,11 +162,14 @@ MUST_CHECK int store_captures_refresh(struct store *s, const struct store_header
 /* Of these pages, or of all (pages == NULL), by page as they are named, then time. */
 MUST_CHECK int store_captures(struct store *s, const uint32_t *pages, size_t n,
                               store_capture_each *each, void *arg, struct err *err);
-/* All, by id, with what links and sizes are read from.  The texts of the links come by
- * store_links(): those whose keys are in a map, in no order, each with its value there. */
+/* All, by id, with what links, terms and sizes are read from.  The texts of links come by
+ * store_links(), those of terms by store_terms(): those whose keys are in a map, in no order,
+ * each with its value there. */
 MUST_CHECK int store_captures_linked(struct store *s, store_linked_each *each, void *arg,
                                      struct err *err);
 MUST_CHECK int store_links(struct store *s, const struct map *keys, store_text_each *each,
+                           void *arg, struct err *err);
+MUST_CHECK int store_terms(struct store *s, const struct map *keys, store_text_each *each,
                            void *arg, struct err *err);
 /* Those with a higher id, by id: what was added since, if the highest was remembered. */
 MUST_CHECK int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,

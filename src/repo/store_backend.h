@@ -57,6 +57,7 @@ struct store_ops {
 	                void *, struct err *);
 	int (*captures_linked)(struct store *, store_linked_each *, void *, struct err *);
 	int (*links)(struct store *, const struct map *keys, store_text_each *, void *, struct err *);
+	int (*terms)(struct store *, const struct map *keys, store_text_each *, void *, struct err *);
 	int (*captures_since)(struct store *, uint64_t id, store_capture_each *, void *,
 	                      struct err *);
 

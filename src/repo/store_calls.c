@@ -99,6 +99,12 @@ int store_links(struct store *s, const struct map *keys, store_text_each *each, 
 	return s->ops->links(s, keys, each, arg, err);
 }
 
+int store_terms(struct store *s, const struct map *keys, store_text_each *each, void *arg,
+                struct err *err)
+{
+	return s->ops->terms(s, keys, each, arg, err);
+}
+
 int store_captures_since(struct store *s, uint64_t id, store_capture_each *each,
                          void *arg, struct err *err)
 {

@@ -76,8 +76,8 @@ struct store_capture {
 
 /* Of a capture: what links and sizes are read from. */
 struct store_linked {
-	uint64_t id, links;             /* links: key of the text, if there is one */
-	bool has_links, revisit;
+	uint64_t id, links, terms;      /* links, terms: keys of the texts, if there are such */
+	bool has_links, has_terms, revisit;
 	uint32_t page;
 	int64_t time, length, words;
 	int32_t status;

@@ -70,12 +70,12 @@ int rows_capture(void *arg, const struct store_capture *c, struct err *err)
 	return 0;
 }
 
-struct linked { struct rows *d; struct map keys; uint64_t n, sum; };
+struct linked { struct rows *d; struct map keys, terms; uint64_t n, sum; };
 
 static int see_linked(void *arg, const struct store_linked *c, struct err *err)
 {
 	const int64_t numbers[] = { c->time, c->status, c->revisit, c->length, c->words,
-	                            c->has_links };
+	                            c->has_links, c->has_terms };
 	struct linked *l = arg;
 	struct rows *d = l->d;
 
@@ -85,7 +85,10 @@ static int see_linked(void *arg, const struct store_linked *c, struct err *err)
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
 		buf_printf(&d->out, " %lld", (long long)numbers[i]);
 	put_text(&d->out, c->target);
-	buf_printf(&d->out, " %llx\n", (unsigned long long)c->links);
+	buf_printf(&d->out, " %llx %llx\n", (unsigned long long)c->links,
+	           (unsigned long long)c->terms);
+	if (c->has_terms && c->page % 3 != 1)
+		map_put(&l->terms, c->terms, c->page);
 	if (c->has_links && c->page % 3)
 		map_put(&l->keys, c->links, c->page);
 	return 0;
@@ -108,8 +111,11 @@ int rows_linked(struct rows *d, struct err *err)
 
 	if (rc == 0)
 		rc = store_links(d->s, &l.keys, see_links, &l, err);
+	if (rc == 0)
+		rc = store_terms(d->s, &l.terms, see_links, &l, err);
 	buf_printf(&d->out, "links %llu %llx\n", (unsigned long long)l.n, (unsigned long long)l.sum);
 	map_release(&l.keys);
+	map_release(&l.terms);
 	return rc;
 }
 

@@ -203,15 +203,18 @@ static int see_linked(struct store_pg *s, struct pg_row *r, void *arg)
 		.status = pg_row_status(r, 3), .revisit = pg_row_flag(r, 4),
 		.length = pg_row_size(r, 5), .words = pg_row_size(r, 6),
 		.target = pg_row_url_or_null(r, 7), .has_links = !pg_row_null(r, 8),
+		.has_terms = !pg_row_null(r, 9),
 	};
 
 	(void)s;
 	if (c.has_links)
 		c.links = (uint64_t)pg_row_any(r, 8);
+	if (c.has_terms)
+		c.terms = (uint64_t)pg_row_any(r, 9);
 	return r->rc < 0 ? r->rc : l->each(l->arg, &c, l->err);
 }
 
-static int see_links(struct store_pg *s, struct pg_row *r, void *arg)
+static int see_text(struct store_pg *s, struct pg_row *r, void *arg)
 {
 	struct linking *l = arg;
 	uint32_t value = map_get(l->keys, (uint64_t)pg_row_any(r, 0));
@@ -236,7 +239,15 @@ int pg_links(struct store *base, const struct map *keys, store_text_each *each, 
 {
 	struct linking l = { .text = each, .keys = keys, .arg = arg, .err = err };
 
-	return scan_all(pg_self(base), PG_LINKS, "bodies", see_links, &l, err);
+	return scan_all(pg_self(base), PG_LINKS, "bodies", see_text, &l, err);
+}
+
+int pg_terms(struct store *base, const struct map *keys, store_text_each *each, void *arg,
+             struct err *err)
+{
+	struct linking l = { .text = each, .keys = keys, .arg = arg, .err = err };
+
+	return scan_all(pg_self(base), PG_TERMS, "bodies", see_text, &l, err);
 }
 
 int pg_captures(struct store *base, const uint32_t *pages, size_t n, store_capture_each *each,

@@ -276,6 +276,7 @@ const struct store_ops store_pg_ops = {
 	.captures = pg_captures,
 	.captures_linked = pg_captures_linked,
 	.links = pg_links,
+	.terms = pg_terms,
 	.captures_since = pg_captures_since,
 	.captures_drop = pg_captures_drop,
 	.captures_move = pg_captures_move,

@@ -237,6 +237,7 @@ int pg_captures(struct store *, const uint32_t *, size_t, store_capture_each *, 
                 struct err *);
 int pg_captures_linked(struct store *, store_linked_each *, void *, struct err *);
 int pg_links(struct store *, const struct map *, store_text_each *, void *, struct err *);
+int pg_terms(struct store *, const struct map *, store_text_each *, void *, struct err *);
 int pg_captures_since(struct store *, uint64_t, store_capture_each *, void *, struct err *);
 /* The id of the WARC file of a capture; a new one gets a row. */
 int pg_file_id(struct store_pg *s, const struct store_capture *c, int64_t *ret,

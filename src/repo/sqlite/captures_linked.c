@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * captures_linked.c - what links and sizes are read from, and the texts of the links; see
- * store.h.
+ * captures_linked.c - what links, terms and sizes are read from, and the texts of links and
+ * terms; see store.h.
  *
  * Both tables are read as they lie on the disk, from front to back, without an index: captures
  * of a page lie far apart, one a cycle, and a search for each would cost more than its row.
@@ -16,10 +16,13 @@ static int see_linked(struct sql_row *r, store_linked_each *each, void *arg)
 		.status = sql_status(r, 3), .revisit = sql_flag(r, 4), .length = sql_size(r, 5),
 		.words = sql_size(r, 6), .target = sql_url_or_null(r, 7),
 		.has_links = sqlite3_column_type(r->q, 8) != SQLITE_NULL,
+		.has_terms = sqlite3_column_type(r->q, 9) != SQLITE_NULL,
 	};
 
 	if (c.has_links)
 		c.links = (uint64_t)sql_any(r, 8);
+	if (c.has_terms)
+		c.terms = (uint64_t)sql_any(r, 9);
 	return r->rc < 0 ? r->rc : each(arg, &c, r->err);
 }
 
@@ -50,7 +53,7 @@ static int see_text(struct sql_row *r, const struct map *keys, store_text_each *
 	return r->rc < 0 ? r->rc : each(arg, value, text, r->err);
 }
 
-int sqlite_links(struct store *base, const struct map *keys, store_text_each *each, void *arg,
+int sqlite_texts(struct store *base, const struct map *keys, store_text_each *each, void *arg,
                  struct err *err)
 {
 	struct store_sqlite *s = self(base);

@@ -157,7 +157,7 @@ int sqlite_captures_refresh(struct store *, const struct store_headers *, size_t
 int sqlite_captures(struct store *, const uint32_t *pages, size_t n, store_capture_each *,
                     void *, struct err *);
 int sqlite_captures_linked(struct store *, store_linked_each *, void *, struct err *);
-int sqlite_links(struct store *, const struct map *, store_text_each *, void *, struct err *);
+int sqlite_texts(struct store *, const struct map *, store_text_each *, void *, struct err *);
 int sqlite_captures_since(struct store *, uint64_t id, store_capture_each *, void *,
                           struct err *);
 /* Bind the id of a WARC file; a new one gets a row. */

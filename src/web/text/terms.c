@@ -166,17 +166,47 @@ int term_by_id(const void *va, const void *vb)
 	return (a->id > b->id) - (a->id < b->id);
 }
 
+/* "id:count" at *p, and the blank behind it. */
+static bool get_term(const char **p, const char *end, struct term *ret)
+{
+	if (!get_decimal(p, end, &ret->id) || *p == end || *(*p)++ != ':' ||
+	    !get_decimal(p, end, &ret->count) || (*p < end && **p != ' '))
+		return false;
+	*p += *p < end;
+	return ret->count && ret->id < TERMS_VOCABULARY_MAX;
+}
+
+bool terms_pick(const char *s, size_t size, const uint32_t *ids, uint32_t n,
+                uint32_t *ret_counts, uint64_t *ret_sum)
+{
+	const char *end = s + size;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		ret_counts[i] = 0;
+	while (s < end) {
+		struct term t;
+
+		if (!get_term(&s, end, &t))
+			return false;
+		sum += t.count;
+		for (uint32_t i = 0; i < n; i++)
+			if (ids[i] == t.id)
+				ret_counts[i] = t.count;
+	}
+	*ret_sum = sum;
+	return true;
+}
+
 int terms_parse(struct term_vector *ret, const char *s, size_t size, struct err *err)
 {
 	const char *end = s + size;
 	struct term_vector v = { 0 };
 
-	for (; s < end; s += s < end && *s == ' ') {
+	while (s < end) {
 		struct term t;
 
-		if (!get_decimal(&s, end, &t.id) || s == end || *s++ != ':' ||
-		    !get_decimal(&s, end, &t.count) || (s < end && *s != ' ') ||
-		    !t.count || t.id >= TERMS_VOCABULARY_MAX) {
+		if (!get_term(&s, end, &t)) {
 			term_vector_release(&v);
 			return err_set(err, E_PARSE, "terms are not \"id:count id:count\"");
 		}

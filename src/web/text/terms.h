@@ -65,6 +65,10 @@ struct term_vector {                    /* zeroed: empty */
 MUST_CHECK int terms_parse(struct term_vector *ret, const char *s, size_t size,
                            struct err *err);
 void term_vector_release(struct term_vector *v);
+/* The counts of these terms only, and the sum of all counts, without sorting.  False: it is not
+ * of that form. */
+bool terms_pick(const char *s, size_t size, const uint32_t *ids, uint32_t n,
+                uint32_t *ret_counts, uint64_t *ret_sum);
 /* Cosine of two pages' counts; 1 if both are empty, 0 if one is. */
 double terms_cosine(const struct term_vector *a, const struct term_vector *b);
 

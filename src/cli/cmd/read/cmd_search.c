@@ -17,6 +17,7 @@
 #include "engine/recall/sites.h"
 #include "engine/replay/search.h"
 #include "web/html/encoding.h"
+#include "web/text/terms.h"
 #include "web/text/words.h"
 
 #define QUERY_MAX 65536         /* bytes of an argument that are read */
@@ -33,6 +34,14 @@ static const struct option_spec search_options[] = {
 
 struct found { uint32_t page; double score, stale; int64_t seen; char title[160]; };
 
+struct copy {
+	int64_t time;
+	uint64_t terms;                 /* key of its text */
+	uint32_t same;                  /* another page with that text; MAP_NONE: no more */
+	float words;
+	bool is_there, has_terms;
+};
+
 struct searching {
 	struct store *store;
 	struct inventory has;
@@ -41,8 +50,8 @@ struct searching {
 	struct search_index index;
 	struct visit_counts visits;
 	struct site_status *sites;
-	int64_t *time;                  /* by page: of the capture that is in the index; 0: none */
-	uint64_t n_read;                /* captures */
+	struct copy *copies;            /* by page */
+	uint64_t n_read;                /* captures, then texts */
 	struct progress progress;
 };
 
@@ -120,28 +129,86 @@ static int make_set(struct searching *s, const struct search_cli_opts *o, int n,
 	return 0;
 }
 
-/* Captures come as they were written.  The newest good capture of a page replaces earlier ones,
- * even if it has no words, unless its words were not counted. */
-static int index_capture(void *arg, const struct store_capture *c, struct err *err)
+/* ---- the copies ---- */
+
+/* The newest good capture of a page is its copy, even if it has no words, unless its words were
+ * not counted. */
+static int see_capture(void *arg, const struct store_linked *c, struct err *err)
 {
 	struct searching *s = arg;
-	struct term_vector v = { 0 };
-	struct page_facts f = { .words = (float)c->words };
+	struct copy *copy;
 
 	if (progress_set(&s->progress, ++s->n_read))
 		return err_set(err, E_STOP, "the search was stopped");
-	if (c->page >= s->has.loaded.pages.n || c->time < s->time[c->page])
+	if (c->page >= s->has.loaded.pages.n || c->status < 200 || c->status > 299 ||
+	    (!c->has_terms && c->words))
 		return 0;
-	if (c->status < 200 || c->status > 299 || (!c->terms.s && c->words))
-		return 0;
-	if (terms_parse(&v, c->terms.s, c->terms.size, err) == 0) {
-		s->time[c->page] = c->time;
-		f.terms = v.terms.v;
-		f.n_terms = (uint32_t)v.terms.n;
-		search_index_put(&s->index, c->page, &f);
-	}
-	term_vector_release(&v);
+	copy = &s->copies[c->page];
+	if (!copy->is_there || c->time >= copy->time)
+		*copy = (struct copy){ c->time, c->terms, MAP_NONE, (float)c->words, true,
+		                       c->has_terms };
 	return 0;
+}
+
+/* Pages by the text of their words; returns how many texts. */
+static size_t index_texts(struct searching *s, struct map *by_text)
+{
+	for (uint32_t i = 0; i < s->has.loaded.pages.n; i++) {
+		if (!s->copies[i].has_terms)
+			continue;
+		s->copies[i].same = map_get(by_text, s->copies[i].terms);
+		map_put(by_text, s->copies[i].terms, i);
+	}
+	return by_text->n;
+}
+
+/* The counts of the query's words only, and how many words the text has. */
+static int see_text(void *arg, uint32_t page, struct text text, struct err *err)
+{
+	struct searching *s = arg;
+	struct term picked[SEARCH_TERMS_MAX];
+	uint32_t counts[SEARCH_TERMS_MAX], n = 0;
+	uint64_t sum;
+
+	if (progress_set(&s->progress, ++s->n_read))
+		return err_set(err, E_STOP, "the search was stopped");
+	if (!terms_pick(text.s, text.size, s->set.terms, s->set.n_terms, counts, &sum))
+		return 0;
+	for (uint32_t i = 0; i < s->set.n_terms; i++)
+		if (counts[i])
+			picked[n++] = (struct term){ s->set.terms[i], counts[i] };
+	for (; page != MAP_NONE; page = s->copies[page].same) {
+		float words = s->copies[page].words;
+		struct page_facts f = { .words = words > 0 ? words : (float)sum, .terms = picked,
+		                        .n_terms = n };
+
+		search_index_put(&s->index, page, &f);
+	}
+	return 0;
+}
+
+/* Captures and texts are read as they lie in the store: first which captures count, then their
+ * texts, each once. */
+static int index_copies(struct searching *s, struct err *err)
+{
+	struct map by_text = { 0 };
+	struct store_counts has;
+	int rc = store_count(s->store, &has, err);
+
+	if (rc < 0)
+		return rc;
+	s->set.pagerank = s->has.prepared.pagerank;
+	search_index_init(&s->index, &s->set, s->has.loaded.pages.n);
+	s->copies = mem_zalloc(s->has.loaded.pages.n, sizeof *s->copies);
+	progress_start(&s->progress, "looking for copies", "captures", has.captures);
+	rc = store_captures_linked(s->store, see_capture, s, err);
+	s->n_read = 0;
+	progress_start(&s->progress, "searching", "texts", index_texts(s, &by_text));
+	if (rc == 0)
+		rc = store_terms(s->store, &by_text, see_text, s, err);
+	progress_end(&s->progress);
+	map_release(&by_text);
+	return rc;
 }
 
 static int describe(struct searching *s, struct found *f, int64_t now, struct err *err)
@@ -223,22 +290,6 @@ static int open_pages(struct searching *s, struct err *err)
 	return rc < 0 ? rc : inventory_open(&s->has, s->store, &io, err);
 }
 
-static int index_captures(struct searching *s, struct err *err)
-{
-	struct store_counts has;
-	int rc = store_count(s->store, &has, err);
-
-	if (rc < 0)
-		return rc;
-	s->set.pagerank = s->has.prepared.pagerank;
-	search_index_init(&s->index, &s->set, s->has.loaded.pages.n);
-	s->time = mem_zalloc(s->has.loaded.pages.n, sizeof *s->time);
-	progress_start(&s->progress, "searching", "copies", has.captures);
-	rc = store_captures_since(s->store, 0, index_capture, s, err);
-	progress_end(&s->progress);
-	return rc;
-}
-
 /* What is known of the sites, to say how stale a copy is. */
 static int look_at_sites(struct searching *s, struct err *err)
 {
@@ -254,7 +305,7 @@ static void searching_release(struct searching *s)
 	search_index_release(&s->index);
 	search_set_release(&s->set);
 	import_words_release(&s->words);
-	free(s->time);
+	free(s->copies);
 	free(s->sites);
 	visit_counts_release(&s->visits);
 	inventory_release(&s->has);
@@ -273,7 +324,7 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		return rc;
 	if ((rc = import_words_load(&s.words, s.store, NULL, false, err)) == 0 &&
 	    (rc = make_set(&s, o, n_args, args, err)) == 0 &&
-	    (rc = open_pages(&s, err)) == 0 && (rc = index_captures(&s, err)) == 0)
+	    (rc = open_pages(&s, err)) == 0 && (rc = index_copies(&s, err)) == 0)
 		n = search_rank(&s.index, 0, (uint32_t)o->k, top);
 	if (n)
 		rc = look_at_sites(&s, err);

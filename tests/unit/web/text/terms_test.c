@@ -122,6 +122,26 @@ static void test_bad(void **state)
 	term_vector_release(&t);
 }
 
+/* Worked by hand: ids in any order, some not there, one at either end. */
+static void test_pick(void **state)
+{
+	static const char text[] = "7:1 2:3 999999:40 0:5";
+	static const char *const bad[] = { "7:1  2:3", "7:1 2", "7:0", "7:1,2:3", "1000000:1", "7: 1" };
+	const uint32_t ids[] = { 0, 2, 3, 7 };
+	uint32_t counts[4] = { 9, 9, 9, 9 };
+	uint64_t sum = 0;
+
+	(void)state;
+	assert_true(terms_pick(text, sizeof text - 1, ids, 4, counts, &sum));
+	assert_true(counts[0] == 5 && counts[1] == 3 && counts[2] == 0 && counts[3] == 1);
+	assert_int_equal(sum, 49);
+	assert_true(terms_pick("", 0, ids, 4, counts, &sum));
+	assert_true(sum == 0 && counts[0] == 0);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (terms_pick(bad[i], strlen(bad[i]), ids, 4, counts, &sum))
+			fail_msg("\"%s\" was taken", bad[i]);
+}
+
 static void test_stop_words(void **state)
 {
 	static const char *const list[] = {
@@ -230,7 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_bad), cmocka_unit_test(test_stop_words),
+		cmocka_unit_test(test_bad), cmocka_unit_test(test_pick), cmocka_unit_test(test_stop_words),
 		cmocka_unit_test(test_cosine), cmocka_unit_test(test_features),
 	};
 
