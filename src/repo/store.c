@@ -161,6 +161,16 @@ int store_freeze(struct store *s, struct err *err) { return s->ops->freeze(s, er
 void store_thaw(struct store *s) { s->ops->thaw(s); }
 int store_commit(struct store *s, struct err *err) { return s->ops->commit(s, err); }
 
+int store_commit_start(struct store *s, struct err *err)
+{
+	return s->ops->commit_start ? s->ops->commit_start(s, err) : s->ops->commit(s, err);
+}
+
+int store_commit_done(struct store *s, bool wait, struct err *err)
+{
+	return s->ops->commit_done ? s->ops->commit_done(s, wait, err) : 1;
+}
+
 int store_past(struct store *s, uint64_t *ret, struct err *err)
 {
 	return s->ops->past(s, ret, err);

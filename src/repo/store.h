@@ -67,6 +67,13 @@ MUST_CHECK int store_freeze(struct store *s, struct err *err);
 void store_thaw(struct store *s);
 MUST_CHECK int store_begin(struct store *s, struct err *err);
 MUST_CHECK int store_commit(struct store *s, struct err *err);
+/* The same, but a store at network distance may not be done when this returns.  Whatever is read
+ * or written next waits for it, and so does store_close(); only store_sent_start() and what is
+ * gathered in memory do not.  If it fails, all that follows fails so, too, until
+ * store_rollback(). */
+MUST_CHECK int store_commit_start(struct store *s, struct err *err);
+/* 1: none is under way; 0: one is, and we did not wait. */
+MUST_CHECK int store_commit_done(struct store *s, bool wait, struct err *err);
 void store_rollback(struct store *s);
 
 /* For who waits for the network between his rows.  After store_gather() no batch is open;

@@ -27,6 +27,8 @@ struct store_ops {
 	void (*thaw)(struct store *);
 	int (*begin)(struct store *, struct err *);
 	int (*commit)(struct store *, struct err *);
+	int (*commit_start)(struct store *, struct err *);              /* NULL, both: commit() */
+	int (*commit_done)(struct store *, bool wait, struct err *);
 	void (*rollback)(struct store *);
 
 	int (*pages_add)(struct store *, struct store_page *, size_t n, bool *ret_new,

@@ -156,7 +156,6 @@ struct crawl_sent_log {
 	struct err err;                 /* and its text */
 	VEC(struct store_sent) read;    /* answers read since the last write */
 	VEC(struct store_sent) asked;   /* requests that go out when they are written */
-	bool late;                      /* some were there at the step before */
 };
 
 /* What earlier starts of the same cycle used.  Only crawl_counts.c uses it. */
@@ -402,5 +401,7 @@ MUST_CHECK int crawl_state_save(struct crawl *c, struct err *err);
 void crawl_begin(struct crawl *c);
 /* The archive to the disk, then the tables: the batch is safe. */
 MUST_CHECK int crawl_commit(struct crawl *c, struct err *err);
+/* The same, but the tables may be written while the crawl goes on (store_commit_start()). */
+MUST_CHECK int crawl_commit_soon(struct crawl *c, struct err *err);
 
 #endif

@@ -24,6 +24,8 @@
 #include "engine/book/visit.h"
 #include "engine/crawl/life_inner.h"
 
+#define READ_AT_ONCE 64         /* answers read, in a write of their own */
+
 static struct store_sent crawl_sent_row(const struct crawl *c, uint32_t lease, bool read)
 {
 	const struct offer *o = &engine_lease(&c->resumed->engine, lease)->offer;
@@ -41,7 +43,6 @@ static void write_next(struct crawl *c)
 	if (l->rc == 0 && l->read.n)
 		l->rc = store_sent_start(c->store, l->read.v, l->read.n, &l->err);
 	l->read.n = l->asked.n = 0;
-	l->late = false;
 }
 
 /* Is what was started safe?  An error: it never is, so what it is of does not go out. */
@@ -89,9 +90,7 @@ void crawl_sent_read(struct crawl *c, uint32_t lease)
 
 void crawl_sent_flush(struct crawl *c, bool now)
 {
-	if (!now && !c->sent.late)
-		c->sent.late = c->sent.read.n > 0;
-	else if (is_safe(c, false))
+	if ((now || c->sent.read.n >= READ_AT_ONCE) && is_safe(c, false))
 		write_next(c);
 }
 

@@ -124,6 +124,10 @@ static int ask_pages(struct crawl *c, struct err *err)
 
 	if (c->opts->fetch.connections > 1 && !crawl_has_room(c, crawl_pending(c) + REFILL))
 		return 0;
+	rc = store_commit_done(c->store, false, err);
+	if (rc < 0 || (rc == 0 && crawl_pending(c) > REFILL))
+		return rc;      /* what is there is enough until it is done */
+	rc = 0;
 	do {
 		for (n = 0; n < GROUP && may_ask(c, n) && crawl_ask(c, n, &leases[n]);)
 			n++;
@@ -223,7 +227,7 @@ static int write_outcome(struct crawl *c, bool wait, struct err *err)
 		c->opts->progress(c->opts->arg, e->cycle.n_spent, c->budget);
 	if (c->batch.commit_now || c->batch.n >= (c->opts->batch ? c->opts->batch : BATCH) ||
 	    crawl_seconds() - c->batch.began > BATCH_SECONDS)
-		rc = crawl_commit(c, err);
+		rc = crawl_commit_soon(c, err);
 	return rc < 0 ? rc : 1;
 }
 
@@ -241,9 +245,11 @@ static int step(struct crawl *c, struct err *err)
 	bool took = false;
 	int rc;
 
-	crawl_sent_flush(c, !work_queue_count(c->reading.queue));
 	if (!full && fetch_pending(c->fetch))
-		took = take_outcome(c, work_queue_count(c->reading.queue) ? 0 : 0.2);
+		took = take_outcome(c, 0);
+	crawl_sent_flush(c, !took);
+	if (!took && !full && fetch_pending(c->fetch) && !work_queue_count(c->reading.queue))
+		took = take_outcome(c, 0.2);
 	rc = write_outcome(c, !took, err);
 	while (rc > 0)
 		rc = write_outcome(c, false, err);

@@ -192,7 +192,7 @@ static int write_gathered(struct crawl *c, struct err *err)
 	return rc < 0 ? rc : store_write(c->store, err);
 }
 
-int crawl_commit(struct crawl *c, struct err *err)
+static int commit(struct crawl *c, bool wait, struct err *err)
 {
 	int rc;
 
@@ -221,13 +221,16 @@ int crawl_commit(struct crawl *c, struct err *err)
 	if (rc == 0 && !c->life)
 		rc = crawl_counts_save(c, err);
 	if (rc < 0 || (rc = store_cycle_put(c->store, &c->report->cycle, err)) < 0 ||
-	    (rc = store_commit(c->store, err)) < 0)
+	    (rc = wait ? store_commit(c->store, err) : store_commit_start(c->store, err)) < 0 ||
+	    (rc = store_commit_done(c->store, wait, err)) < 0)
 		return rc;
+	if (rc > 0)
+		c->sent.read.n = 0;     /* the tables know more */
+	rc = 0;
 	if (c->opts->fleet && (rc = c->opts->fleet->committed(c->opts->fleet->arg,
 	                                                      &c->report->cycle, err)) < 0)
 		return rc;
 	c->batch.n = 0;
-	c->sent.read.n = 0;                  /* the tables know more */
 	c->batch.commit_now = false;
 	if (crawl_seconds() - c->batch.looked > LOOK_EVERY) {
 		c->batch.looked = crawl_seconds();
@@ -235,4 +238,15 @@ int crawl_commit(struct crawl *c, struct err *err)
 	}
 	crawl_begin(c);
 	return rc;
+}
+
+int crawl_commit(struct crawl *c, struct err *err)
+{
+	return commit(c, true, err);
+}
+
+/* A new file must be known before it grows; and other workers go by what is committed. */
+int crawl_commit_soon(struct crawl *c, struct err *err)
+{
+	return commit(c, c->batch.commit_now || c->opts->fleet, err);
 }

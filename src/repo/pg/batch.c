@@ -298,8 +298,12 @@ int pg_begin(struct store *base, struct err *err)
 
 	if (s->reads_only)
 		return err_set(err, E_STORE, "%s: opened to read only", s->target.shown);
-	if (s->in_batch)
+	if (s->in_batch && !s->beside.has_failed)
 		return err_set(err, E_STORE, "%s: a batch is open already", s->target.shown);
+	if (s->beside.has_failed) {
+		*err = s->beside.err;
+		return s->beside.rc;
+	}
 	base->ops->thaw(base);
 	s->in_batch = true;
 	s->writing = false;
@@ -315,6 +319,7 @@ void pg_rollback(struct store *base)
 {
 	struct store_pg *s = pg_self(base);
 
+	s->beside.has_failed = false;
 	if (!s->in_batch)
 		return;
 	pg_unlock_batch(s);

@@ -182,7 +182,7 @@ void pg_captures_flush(struct store_pg *s)
 
 int pg_capture_ids(struct store *base, uint32_t n, uint64_t *ret, struct err *err)
 {
-	struct store_pg *s = pg_self(base);
+	struct store_pg *s = pg_beside(base);
 	struct pg_args a = { 0 };
 	PGresult *r = NULL;
 	int rc;

@@ -83,7 +83,7 @@ static int send_and_wait_step(struct store_pg *s, void *arg, struct err *err)
 
 int pg_sent_start(struct store *base, const struct store_sent *sent, size_t n, struct err *err)
 {
-	struct store_pg *s = pg_self(base);
+	struct store_pg *s = pg_beside(base);
 	int64_t token;
 	int rc = pg_sent_done(base, true, err);
 
@@ -94,14 +94,14 @@ int pg_sent_start(struct store *base, const struct store_sent *sent, size_t n, s
 	s->noting.from = s->journal.n;
 	for (size_t i = 0; i < n; i++)
 		vec_push(&s->journal, ((struct pg_noted){ sent[i], token }));
-	rc = pg_try(s, send_step, NULL, err);
+	rc = pg_try_aside(s, send_step, NULL, err);
 	s->noting.is_under_way = rc == 0;
 	return rc;
 }
 
 int pg_sent_done(struct store *base, bool wait, struct err *err)
 {
-	struct store_pg *s = pg_self(base);
+	struct store_pg *s = pg_beside(base);
 	int rc;
 
 	if (!s->noting.is_under_way)
@@ -110,7 +110,7 @@ int pg_sent_done(struct store *base, bool wait, struct err *err)
 		return 0;
 	rc = pg_lease_run(s, &s->noting.pipe, err);
 	if (rc == E_NET)
-		rc = pg_try(s, send_and_wait_step, NULL, err);
+		rc = pg_try_aside(s, send_and_wait_step, NULL, err);
 	pg_pipe_release(&s->noting.pipe);
 	s->noting.is_under_way = false;
 	return rc < 0 ? rc : 1;

@@ -3,6 +3,8 @@
  * send.c - a batch on its way to the server: its lock, its statements, its commit; see
  * store_pg.h.  session.c calls this for each connection anew, as far as that has it not yet.
  */
+#include <string.h>
+
 #include "repo/pg/store_pg.h"
 
 static int lost_batch(struct store_pg *s, struct err *err)
@@ -134,7 +136,7 @@ int pg_batch_send(struct store_pg *s, struct err *err)
 	return rc;
 }
 
-static int commit_step(struct store_pg *s, void *arg, struct err *err)
+int pg_commit_step(struct store_pg *s, void *arg, struct err *err)
 {
 	struct pg_pipe p = { .link = &s->link };
 	struct pg_batch *b = &s->batch;
@@ -172,6 +174,25 @@ static int commit_step(struct store_pg *s, void *arg, struct err *err)
 	return rc;
 }
 
+int pg_commit_begin(struct store_pg *s, struct err *err)
+{
+	pg_batch_flush(s);
+	/* before the batch, which outlasts the journal */
+	return pg_sent_done(&s->base, true, err);
+}
+
+/* So many entries of the journal are in the log before the batch. */
+void pg_commit_end(struct store_pg *s, size_t journal)
+{
+	s->in_batch = s->writing = s->has.writing = s->has.batch = false;
+	s->has.n_sent = 0;
+	s->journal.n -= journal;
+	if (s->journal.n)
+		memmove(s->journal.v, s->journal.v + journal, s->journal.n * sizeof *s->journal.v);
+	s->noting.from -= journal;
+	pg_batch_carry(&s->batch);
+}
+
 int pg_commit(struct store *base, struct err *err)
 {
 	struct store_pg *s = pg_self(base);
@@ -179,16 +200,12 @@ int pg_commit(struct store *base, struct err *err)
 
 	if (!s->in_batch)
 		return 0;
-	pg_batch_flush(s);
-	rc = pg_sent_done(base, true, err);     /* before the batch, which outlasts the journal */
+	rc = pg_commit_begin(s, err);
 	if (rc >= 0)
-		rc = pg_try(s, commit_step, NULL, err);
+		rc = pg_try(s, pg_commit_step, NULL, err);
 	if (rc < 0)
 		return rc;
-	s->in_batch = s->writing = s->has.writing = s->has.batch = false;
-	s->has.n_sent = 0;
-	s->journal.n = 0;               /* is in the log before the batch */
-	pg_batch_carry(&s->batch);
+	pg_commit_end(s, s->journal.n);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ int64_t pg_cell(const PGresult *r, int column)
 }
 
 /* After an error nothing works in a transaction but its end. */
-static void end_failed(struct store_pg *s)
+void pg_end_failed(struct store_pg *s)
 {
 	if (s->link.conn && PQtransactionStatus(s->link.conn) != PQTRANS_IDLE) {
 		struct pg_pipe p = { .link = &s->link };
@@ -206,6 +206,10 @@ int pg_try(struct store_pg *s, pg_step *step, void *arg, struct err *err)
 	struct err mine;
 
 	err = err ? err : &mine;
+	if (s->beside.has_failed) {
+		*err = s->beside.err;
+		return s->beside.rc;
+	}
 	for (int n = 1; ; n++) {
 		int rc = ready(s, err);
 
@@ -213,7 +217,7 @@ int pg_try(struct store_pg *s, pg_step *step, void *arg, struct err *err)
 			rc = step(s, arg, err);
 		if (rc != E_NET) {
 			if (rc < 0)
-				end_failed(s);
+				pg_end_failed(s);
 			s->is_open |= rc >= 0;
 			return rc;
 		}
@@ -233,6 +237,18 @@ int pg_try(struct store_pg *s, pg_step *step, void *arg, struct err *err)
 		wait_ms(delay);
 		delay = delay * 2 < DELAY_MAX_MS ? delay * 2 : DELAY_MAX_MS;
 	}
+}
+
+int pg_try_aside(struct store_pg *s, pg_step *step, void *arg, struct err *err)
+{
+	if (s->beside.is_under_way) {
+		int rc = step(s, arg, err);
+
+		if (rc != E_NET)
+			return rc;
+		pg_settle(s);
+	}
+	return pg_try(s, step, arg, err);
 }
 
 struct question { enum pg_sql sql; const struct pg_args *args; PGresult **ret; };
@@ -275,7 +291,7 @@ int pg_lease_run(struct store_pg *s, struct pg_pipe *p, struct err *err)
 
 int pg_apart(struct store_pg *s, struct pg_link **ret, struct err *err)
 {
-	bool is_free = !s->has.writing && !s->has.frozen;
+	bool is_free = !s->beside.is_under_way && !s->has.writing && !s->has.frozen;
 	int rc = is_free ? 0 : pg_sent_done(&s->base, true, err);
 
 	*ret = is_free ? &s->link : &s->side;
@@ -304,7 +320,7 @@ int pg_ask_apart(struct store_pg *s, enum pg_sql sql, const struct pg_args *args
 {
 	struct question q = { sql, args, ret };
 
-	return pg_try(s, ask_side, &q, err);
+	return pg_try_aside(s, ask_side, &q, err);
 }
 
 void pg_show_writes(struct store_pg *s, unsigned tables)

@@ -18,6 +18,9 @@
 #ifndef REPO_STORE_PG_H
 #define REPO_STORE_PG_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "base/map.h"
 #include "base/mem.h"
 #include "repo/wire/args.h"
@@ -122,11 +125,35 @@ struct store_pg {
 	                                /* entries since the last batch: journal.c */
 	struct { size_t from; bool is_under_way; struct pg_pipe pipe; } noting;
 	                                /* those from there on are under way */
+	struct pg_beside {
+		pthread_t thread;
+		bool is_under_way, has_failed;
+		_Atomic bool is_over;   /* the thread has nothing more to do */
+		size_t journal;         /* entries that were there when it began */
+		int rc;
+		struct err err;
+	} beside;                       /* a commit beside its caller: beside.c */
 };
 
-static inline struct store_pg *pg_self(struct store *s)
+/* ---- beside.c: a commit that goes on beside its caller ---- */
+
+int pg_commit_start(struct store *, struct err *);
+int pg_commit_done(struct store *, bool wait, struct err *);
+void pg_settle(struct store_pg *s);     /* wait for it */
+
+/* As a commit under way leaves it: for what has to do with the side connection alone. */
+static inline struct store_pg *pg_beside(struct store *s)
 {
 	return (struct store_pg *)s;
+}
+
+static inline struct store_pg *pg_self(struct store *base)
+{
+	struct store_pg *s = pg_beside(base);
+
+	if (s->beside.is_under_way)
+		pg_settle(s);
+	return s;
 }
 
 /* ---- session.c: the connection in the state that we want ---- */
@@ -134,6 +161,9 @@ static inline struct store_pg *pg_self(struct store *s)
 typedef int pg_step(struct store_pg *s, void *arg, struct err *err);
 /* Run the step on a connection in the wanted state, again after each loss of it. */
 int pg_try(struct store_pg *s, pg_step *step, void *arg, struct err *err);
+/* The same on the side connection: does not wait for a commit under way while that works. */
+int pg_try_aside(struct store_pg *s, pg_step *step, void *arg, struct err *err);
+void pg_end_failed(struct store_pg *s);         /* after an error: the transaction's end */
 /* One statement; args get the shard first.  *ret may be NULL. */
 int pg_ask(struct store_pg *s, enum pg_sql sql, const struct pg_args *args, PGresult **ret,
            struct err *err);
@@ -176,6 +206,9 @@ int pg_walk(struct store_pg *s, PGresult *r, const char *table, pg_row_each *eac
 
 int pg_batch_enter(struct store_pg *s, struct err *err);        /* its lock, and what there is */
 int pg_batch_send(struct store_pg *s, struct err *err);         /* what was written so far */
+int pg_commit_begin(struct store_pg *s, struct err *err);       /* all before its statements, */
+pg_step pg_commit_step;                                         /* these, */
+void pg_commit_end(struct store_pg *s, size_t journal);         /* and all after */
 void pg_unlock_batch(struct store_pg *s);
 
 /* ---- journal.c: the journal of requests ---- */

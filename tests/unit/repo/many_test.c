@@ -155,23 +155,36 @@ static void test_many_rows_are_the_same(void **state)
 }
 
 /* Another row is in the way, which only the server can know. */
-static void test_a_copy_that_fails(void **state)
+static void copy_fails(bool beside)
 {
 	struct store_counts counts;
 	char where[PG_URL];
 	struct store *s;
 	struct err err;
 
-	(void)state;
 	DO(store_open(&s, pg_url(where), STORE_CREATE, &err));
 	assert_int_equal(pg_sql(where, "INSERT INTO pages VALUES (0, 700, 0, 'x', 0, 0, 0, 0, 0, 0, "
 	                        "0, 0, 0, 0, 0, 1, NULL, 0, 0, 0, 0, 0)"), 1);
 	DO(store_begin(s, &err));
 	make_rows(0);
 	write_many(s);
-	assert_int_equal(store_commit(s, &err), E_STORE);
+	if (beside) {
+		struct store_sent sent = { .cycle = 1, .place = 1 };
+
+		DO(store_commit_start(s, &err));
+		DO(store_sent_start(s, &sent, 1, &err));        /* the journal has its own way */
+		DO(store_sent_done(s, true, &err));
+		assert_int_equal(store_commit_done(s, true, &err), E_STORE);
+		assert_non_null(strstr(err.text, "duplicate key"));
+		assert_int_equal(store_begin(s, &err), E_STORE);
+		assert_non_null(strstr(err.text, "duplicate key"));
+		assert_int_equal(store_count(s, &counts, &err), E_STORE);
+	} else {
+		assert_int_equal(store_commit(s, &err), E_STORE);
+	}
 	assert_non_null(strstr(err.text, "duplicate key"));
 	store_rollback(s);
+	assert_int_equal(store_commit_done(s, false, &err), 1);
 	assert_int_equal(pg_sql(where, "DELETE FROM pages"), 1);
 	assert_int_equal(pg_number(where, "SELECT count(*) FROM visits"), 0);
 	DO(store_begin(s, &err));
@@ -186,11 +199,24 @@ static void test_a_copy_that_fails(void **state)
 	store_close(s);
 }
 
+static void test_a_copy_that_fails(void **state)
+{
+	(void)state;
+	copy_fails(false);
+}
+
+static void test_a_copy_that_fails_beside(void **state)
+{
+	(void)state;
+	copy_fails(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_many_rows_are_the_same),
 		cmocka_unit_test(test_a_copy_that_fails),
+		cmocka_unit_test(test_a_copy_that_fails_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -504,6 +504,8 @@ static void turn(void)
 	EACH(d) {
 		if (!in_batch)
 			DO(d, store_begin(d->s, &err));
+		else if (way == 3)              /* whatever is next waits for it */
+			DO(d, store_commit_start(d->s, &err));
 		else if (way)
 			DO(d, store_commit(d->s, &err));
 		else

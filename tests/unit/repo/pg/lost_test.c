@@ -165,14 +165,22 @@ static void walk(struct store *s, const char *folder, int cuts)
 			DO(store_begin(s, &err));
 		}
 		write_batch(s, b);
-		DO(store_sent_start(s, &sent, 1, &err));        /* goes on beside the batch */
+		if (b % 2 == 0)
+			DO(store_sent_start(s, &sent, 1, &err));        /* goes on beside the batch */
 		if (b % 3 == 1)
 			DO(store_sent_done(s, true, &err));
 		n = 0;
 		if (b % 7 == 3)                 /* the batch is sent before its end */
 			DO(store_pages(s, 0, count_page, &n, &err));
 		assert_true(n == 0 || n == (b + 1) * PAGES);
-		DO(store_commit(s, &err));
+		if (b % 2 == 0) {
+			DO(store_commit(s, &err));
+		} else {                        /* and beside its commit; then what is next waits */
+			DO(store_commit_start(s, &err));
+			DO(store_sent_start(s, &sent, 1, &err));
+			if (b % 4 == 1)
+				DO(store_commit_done(s, b % 8 == 1, &err));
+		}
 		n = 0;
 		if (b % 9 == 5)
 			DO(store_visits(s, 1, 2, count_visit, &n, &err));
