@@ -93,9 +93,10 @@ struct tide_state {
 		size_t n_open;          /* pages that count at all */
 	} part[TIDE_PARTS];
 	uint32_t floor;                 /* bucket from which on the last batch took */
-	uint32_t *pool;                 /* the pages that can be among the best of a batch */
+	uint8_t *pooled;                /* the pages that can be among the best of a batch, a bit each */
+	uint32_t *pool;                 /* the same as a list, if they are few */
 	size_t n_pool, cap_pool;
-	uint8_t *pooled;                /* a bit a page: it is in the pool */
+	bool pool_wide;                 /* they are many: there is no list */
 	float pool_least;               /* a page is in the pool if it can score this much */
 	float noise;
 	float age_unit, horizon;        /* units of time: a cycle; what is planned for */

@@ -8,7 +8,9 @@
  * above the bucket at which enough were counted in the batch before; if that was too
  * little, a pass over all finds the right one.  Most pages can never be among the best,
  * whatever the noise: once they were all looked at, only those that can are, in a pool
- * to which pages come when they are scored anew; if it runs dry, it is made again.
+ * to which pages come when they are scored anew; if it runs dry, it is made again.  Where
+ * most pages are alike, as in a repository that was never visited, nearly all can: then the
+ * pool is bits, and no list.
  * Then they are walked in order, and no directory gives more pages than one plus
  * what it yielded in this cycle; what was passed over fills the batch if it is not
  * full.
@@ -31,6 +33,7 @@
 #define STEP 32u                /* buckets, from score to score: 9 % */
 #define TIE_NOISE 1e-5f
 #define POOL_ROOM 2             /* a new pool takes so many times the pages that a batch looks at */
+#define POOL_WIDE 8             /* one page in so many in the pool: no list of them is made */
 
 enum { RNG_BATCH = RNG_USER };
 
@@ -147,10 +150,10 @@ static void gather_part(void *arg, unsigned i, size_t from, size_t to)
 	struct tide_part part = g->s->part[i];  /* threads share no line of the cache */
 
 	for (size_t at = from; at < to; at++) {
-		uint32_t page = g->s->pool[at], b;
+		uint32_t page = g->s->pool_wide ? (uint32_t)at : g->s->pool[at], b;
 		float score;
 
-		if (!view_open(g->v, page))
+		if (!view_open(g->v, page) || (g->s->pool_wide && !tide_is_pooled(g->s, page)))
 			continue;
 		part.n_open++;
 		score = score_of(g->k, page);
@@ -177,20 +180,17 @@ static size_t gather(struct tide_state *s, const struct view *v, const struct sc
 	struct gathering g = { s, v, k, floor, low };
 	size_t n_open = 0;
 
-	count(&g, s->n_pool, gather_part);
+	count(&g, s->pool_wide ? v->n_pages : s->n_pool, gather_part);
 	for (int i = 0; i < TIDE_PARTS; i++)
 		n_open += s->part[i].n_open;
 	return n_open;
 }
 
-static void set_pooled(struct tide_state *s, uint32_t page)
-{
-	s->pooled[page / 8] |= (uint8_t)(1u << page % 8);
-}
-
 void tide_pool_put(struct tide_state *s, uint32_t page)
 {
-	set_pooled(s, page);
+	s->pooled[page / 8] |= (uint8_t)(1u << page % 8);
+	if (s->pool_wide)
+		return;
 	mem_grow((void **)&s->pool, &s->cap_pool, s->n_pool + 1, sizeof *s->pool);
 	s->pool[s->n_pool++] = page;
 }
@@ -205,14 +205,23 @@ static void count_all(void *arg, unsigned i, size_t from, size_t to)
 			bucket[bucket_of(score_of(g->k, (uint32_t)page))]++;
 }
 
-/* Those of a part that are kept: counted, then written to their place in the pool. */
-static void count_winners(void *arg, unsigned i, size_t from, size_t to)
+/* Those of a part that are kept, eight pages at a time: marked and counted, then written to
+ * their place in the list. */
+static void mark_winners(void *arg, unsigned i, size_t from, size_t to)
 {
 	const struct gathering *g = arg;
 	size_t n = 0;
 
-	for (size_t page = from; page < to; page++)
-		n += view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]);
+	for (size_t at = from; at < to; at++) {
+		size_t first = at * 8, end = g->v->n_pages - first < 8 ? g->v->n_pages : first + 8;
+		unsigned bits = 0;
+
+		for (size_t page = first; page < end; page++)
+			if (view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]))
+				bits |= 1u << page % 8;
+		g->s->pooled[at] = (uint8_t)bits;
+		n += (unsigned)__builtin_popcount(bits);
+	}
 	g->s->part[i].n_open = n;
 }
 
@@ -223,9 +232,9 @@ static void write_winners(void *arg, unsigned i, size_t from, size_t to)
 
 	for (unsigned k = 0; k < i; k++)
 		pool += g->s->part[k].n_open;
-	for (size_t page = from; page < to; page++)
-		if (view_open(g->v, (uint32_t)page) && tide_may_win(g->s, &g->k->pages[page]))
-			*pool++ = (uint32_t)page;
+	for (size_t at = from; at < to; at++)
+		for (unsigned bits = g->s->pooled[at]; bits; bits &= bits - 1)
+			*pool++ = (uint32_t)(at * 8) + (uint32_t)__builtin_ctz(bits);
 }
 
 /* Look at all pages: keep those that can be among the `want` best, or come near.  The
@@ -235,6 +244,7 @@ static uint32_t fill_pool(struct tide_state *s, const struct view *v, const stru
 {
 	struct gathering g = { s, v, k, 0, 0 };
 	union { uint32_t u; float f; } least;
+	size_t n_marks = ((size_t)v->n_pages + 7) / 8, n = 0;
 	uint32_t floor;
 	unsigned n_parts;
 
@@ -242,15 +252,16 @@ static uint32_t fill_pool(struct tide_state *s, const struct view *v, const stru
 	floor = find_floor(s, want, 0);
 	least.u = find_floor(s, want * POOL_ROOM, 0) << 15;
 	s->pool_least = least.f;
-	n_parts = count(&g, v->n_pages, count_winners);
-	s->n_pool = 0;
+	n_parts = count(&g, n_marks, mark_winners);
 	for (unsigned i = 0; i < n_parts; i++)
-		s->n_pool += s->part[i].n_open;
-	mem_grow((void **)&s->pool, &s->cap_pool, s->n_pool, sizeof *s->pool);
-	sweep(v, v->n_pages, n_parts, write_winners, &g);
-	memset(s->pooled, 0, v->n_pages / 8 + 1);
-	for (size_t i = 0; i < s->n_pool; i++)
-		set_pooled(s, s->pool[i]);
+		n += s->part[i].n_open;
+	s->pool_wide = n > v->n_pages / POOL_WIDE;
+	s->n_pool = 0;
+	if (!s->pool_wide) {
+		mem_grow((void **)&s->pool, &s->cap_pool, n, sizeof *s->pool);
+		sweep(v, n_marks, n_parts, write_winners, &g);
+		s->n_pool = n;
+	}
 	return floor;
 }
 

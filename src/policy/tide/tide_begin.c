@@ -223,6 +223,7 @@ void tide_begin(struct policy *p, const struct view *v)
 	s->noise = (float)o->noise;
 	s->batch = o->batch;
 	s->n_pool = 0;
+	s->pool_wide = false;
 	s->pool_least = INFINITY;       /* none is in the pool, and none comes */
 	s->floor = 0;
 	s->owed = fmod((v->cycle - 1) * s->explore * v->budget + ROUNDING, 1);
