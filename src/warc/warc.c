@@ -114,7 +114,7 @@ static int find_record(struct warc_reader *r, bool by_member, struct err *err)
 			return 0;
 		}
 		/* the last bytes may be the beginning of the mark: keep them */
-		input_skip(r->in, size > 8 && size >= 4096 ? size - 8 : size);
+		input_skip(r->in, size >= 4096 ? size - 8 : size);
 	}
 }
 

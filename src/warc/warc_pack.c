@@ -75,11 +75,10 @@ static void make_id(struct warc_ids ids, int64_t time, char out[WARC_ID_SIZE])
 	static const char digits[] = "0123456789abcdef";
 	uint64_t a = rng_draw(ids.seed, (uint64_t)time, ids.n, RNG_USER);
 	uint64_t b = rng_draw(ids.seed, (uint64_t)time, ids.n, RNG_USER + 1);
-	char *p = out + 10;
+	char *p = stpcpy(out, "<urn:uuid:");
 
 	a = (a & ~UINT64_C(0xf000)) | 0x5000;           /* the version */
 	b = b >> 2 | UINT64_C(1) << 63;                 /* and the variant */
-	memcpy(out, "<urn:uuid:", 10);
 	for (unsigned i = 0; i < 32; i++) {
 		if (i >= 8 && i <= 20 && i % 4 == 0)
 			*p++ = '-';

@@ -18,14 +18,15 @@ some of what was not: all of it, none of it, or any part, and names that were no
 there or not (in their order).  From each such folder the repository opens, is whole, and the
 command can be run again.  After the command has ended, all of it is there.
 """
-import hashlib, json, os, random, resource, shutil, sqlite3, subprocess, sys
+import hashlib, json, os, random, resource, shutil, signal, sqlite3, subprocess, sys
 freshet, tracer, nomem, url, mode = sys.argv[1:6]
 every = int(sys.argv[6]) if len(sys.argv) > 6 else 1
 web = ["--contact", "me@example.org", "--allow-net", "127.0.0.0/8", "--delay", "0s", "--connections", "4"]
 wrong, tried, by_action = [], 0, {}
 
 def call(*args, **kw):
-    try: return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, **kw)
+    # long: a machine that was stopped for minutes is no command that hangs
+    try: return subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=900, **kw)
     except subprocess.TimeoutExpired: return subprocess.CompletedProcess(args, "hangs", b"", b"")
 
 def run(*args, **kw):
@@ -301,7 +302,9 @@ def power():
                 if c.returncode: wrong.append((name, what, "check after running again", c.stdout.decode()[:600]))
 
 prepare()
-{"fail": fail, "power": power}[mode]()
+signal.signal(signal.SIGTERM, signal.default_int_handler)       # what was tried so far is said
+try: {"fail": fail, "power": power}[mode]()
+except KeyboardInterrupt: print("stopped before its end")
 for (name, action), n in sorted(by_action.items()): print("%-8s %-12s %d" % (name, action, n))
 for w in wrong[:40]: print("WRONG", *w)
 print("%s: %d tried, %d did not survive" % (mode, tried, len(wrong)))
