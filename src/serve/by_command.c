@@ -15,6 +15,7 @@
 #include "cli/frame/repository.h"
 #include "cli/frame/running.h"
 #include "repo/place.h"
+#include "serve/desk.h"
 #include "serve/fleet/fleet.h"
 #include "serve/serve_inner.h"
 
@@ -85,10 +86,25 @@ static bool has_room(const char *folder)
 	return statvfs(folder, &v) || (uint64_t)v.f_bavail * v.f_frsize >= ROOM;
 }
 
+/* A server that does not answer is an error of the store, as damage is: is it there now? */
+static bool is_away(const struct serve *s)
+{
+	struct store *store;
+	struct err err;
+
+	if (!s->fleet && !store_is_far(s->desk->store))
+		return false;
+	if (serve_store(s, STORE_READ, &store, &err) < 0)
+		return true;
+	store_close(store);
+	return false;
+}
+
 void answer_error(struct call *c, int rc, const struct err *err)
 {
 	int status = rc == E_USAGE || rc == E_PARSE || rc == E_LIMIT ? 400 :
 	             rc == E_FAIL ? 404 : rc == E_GONE ? 410 : rc == E_BUSY ? 503 : rc == E_NET ? 503 :
+	             rc == E_STORE && is_away(c->serve) ? 503 :
 	             has_room(c->serve->opts.folder) ? 500 : 507;
 
 	http_problem(c->answer, status, "%s", err->text);

@@ -96,6 +96,13 @@ sql("select pg_terminate_backend(pid) from pg_stat_activity where query like '%p
 blocker.wait(60)
 crawl(2)
 all_hear(heard, told)
+# the server is away for who comes anew: that passes, and is no fault of the service
+os.rename(wire + "/.s.PGSQL.5432", wire + "/away")
+for path in "/v1/settings", "/v1/status", "/v1/sites", "/readyz":
+    c = http.client.HTTPConnection(plain, timeout=300)
+    c.request("GET", path)
+    r = c.getresponse()
+    assert r.status == 503 and (path == "/readyz" or r.headers["Retry-After"]), (path, r.status, r.read())
 PY
 cat > run.py <<'PY'
 try: exec(open("listen.py").read())
