@@ -81,5 +81,14 @@ $f -C new cycle $web --now 2026-01-14T00:00:00Z > /dev/null 2> err || fail "the 
 one=$(ls b/warc/*.gz | head -1); truncate -s -100 "$one"
 code $f restore b never; [ "$rc" != 0 ] || fail "a damaged backup was restored"
 [ ! -e never ] || fail "a folder of a backup that is not whole"
+# nor is a repository of a stranger, in which an archive file is a link to a file of ours, or is cut
+cp -r b stranger; rm stranger/backup; echo ours > secret
+one=stranger/warc/$(ls stranger/warc | head -1); rm "$one"; ln -s "$PWD/secret" "$one"
+code $f -C stranger backup taken; [ "$rc" = 3 ] || fail "a link was followed: status $rc"
+grep -q 'is a link' err || fail "no word of the link"
+[ -z "$(grep -rl ours taken)" ] || fail "a file from elsewhere is in the backup"
+rm "$one"; head -c 50 b/warc/"${one##*/}" > "$one"
+code $f -C stranger backup taken2; [ "$rc" != 0 ] || fail "a backup of a file that is cut says that it worked"
+grep -q 'shorter than the tables say' err || fail "no word of the cut file"
 # and is mended by the next one
 expect 0 $f -C r backup b --check

@@ -229,7 +229,7 @@ static int copy_one(struct copying *k, uint32_t i, struct err *err)
 	find_paths(k, name, from, below);
 	if (stat(from, &st))
 		return n->used ? AGAIN : 0;     /* no copy lies in it any more */
-	if (n->whole)
+	if (n->whole && (uint64_t)st.st_size > size)
 		size = (uint64_t)st.st_size;
 	rc = make_folders(b->to, below, err);
 	path_in(to, b->to, below);

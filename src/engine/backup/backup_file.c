@@ -152,10 +152,12 @@ static int copy_more(int in, const char *to, uint64_t size, uint64_t *ret_copied
 int backup_file_copy(const char *from, const char *to, uint64_t size, uint64_t *ret_copied,
                      struct err *err)
 {
-	int in = open(from, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), rc = 1;
+	int in = open(from, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC), rc = 1;
 	struct stat st;
 
 	*ret_copied = 0;
+	if (in < 0 && errno == ELOOP)   /* in a stranger's repository it may lead to any file */
+		return err_set(err, E_IO, "%s: is a link: only files of the folder itself are copied", from);
 	if (in < 0)
 		return errno == ENOENT ? 0 : failed(from, err);
 	if (fstat(in, &st))
