@@ -531,14 +531,10 @@ static void test_killed_at_any_moment(void **state)
 		midway += last.open && a.requests > 0;
 		if (!last.open && last.number > done) {
 			assert_int_equal(last.number, done + 1);
-			/* New ones wait from the third day on: the share is spent on them.  (Not
-			 * if much lapsed, as on a busy machine: pages that were not read have no
-			 * links; and pages that lapse twice have failed, so that their host
-			 * rests.) */
-			if (done > 2 && answers >= 5 && failed + last.failed < 4) {
-				assert_int_equal(a.asked + a.lapsed_new, 8);
-				assert_int_equal(last.downloads, 16);
-			}
+			/* New ones wait from the third day on: the share is spent on them.  (If much
+			 * lapsed, fewer links were read; what lapses twice fails, and hosts rest.) */
+			if (done > 2 && answers >= 5 && failed + last.failed < 4)
+				assert_true(a.asked + a.lapsed_new == 8 && last.downloads == 16);
 			answers = last.fresh + last.changed + last.same;
 			failed = last.failed;
 			done++;
