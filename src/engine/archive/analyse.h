@@ -46,6 +46,8 @@ struct analyser {                       /* after analyser_init() */
 
 void analyser_init(struct analyser *a);
 void analyser_release(struct analyser *a);
+/* Give a large answer of a cell back; what was found in it goes, too. */
+void analyser_rest(struct analyser *a);
 /* In a cell if there are any (base/sandbox/cell.h), else here.  E_READER: it broke down. */
 MUST_CHECK int analyse(struct analyser *a, const struct analyse_input *in, struct record *r,
                        struct err *err);

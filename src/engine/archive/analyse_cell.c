@@ -201,6 +201,14 @@ bool analyse_may_wait(size_t n, size_t bytes)
 	return cells_do(CELL_PAGE) && n < ANALYSE_TOGETHER && bytes < ANALYSE_TOGETHER_BYTES;
 }
 
+void analyser_rest(struct analyser *a)
+{
+	if (a->answer.cap > ANALYSE_TOGETHER_BYTES) {
+		buf_release(&a->answer);
+		buf_init(&a->answer, BUF_NO_LIMIT);
+	}
+}
+
 static void analyse_some(struct analyse_job *jobs, size_t n)
 {
 	struct cell_job works[ANALYSE_TOGETHER];

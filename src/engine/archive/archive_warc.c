@@ -294,7 +294,9 @@ static int deliver_all(struct reading *d, struct err *err)
 		if (w->asked)
 			w->rc = jobs[k++].rc;
 		rc = deliver(d, w, err);
-		if (i && w->content.body.cap > ANALYSE_TOGETHER_BYTES) {        /* large ones are rare */
+		if (i)                  /* large ones are rare */
+			analyser_rest(&w->analyser);
+		if (i && w->content.body.cap > ANALYSE_TOGETHER_BYTES) {
 			buf_release(&w->content.body);
 			buf_init(&w->content.body, EXTRACT_SIZE_MAX);
 		}

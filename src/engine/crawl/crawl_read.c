@@ -296,6 +296,18 @@ static void look_inside(struct crawl_reader *t, struct crawl_answer **a, size_t 
 	}
 }
 
+/* Large ones are rare: only the first of a group keeps their memory. */
+static void rest(struct crawl_one *one)
+{
+	size_t max = one->decoded.max;
+
+	analyser_rest(&one->analyser);
+	if (one->decoded.cap > ANALYSE_TOGETHER_BYTES) {
+		buf_release(&one->decoded);
+		buf_init(&one->decoded, max);
+	}
+}
+
 void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl_answer **a,
                 size_t n)
 {
@@ -307,8 +319,11 @@ void crawl_read(const struct crawl_opts *o, struct crawl_reader *t, struct crawl
 			bytes += a[some++]->result.decoded_size;
 		} while (some < n && analyse_may_wait(some, bytes));
 		look_inside(t, a, some);
-		for (size_t i = 0; i < some; i++)
+		for (size_t i = 0; i < some; i++) {
 			finish(o, t, &t->one[i], a[i]);
+			if (i)
+				rest(&t->one[i]);
+		}
 		a += some;
 		n -= some;
 	}
