@@ -30,6 +30,10 @@ def refuse(s):
             s.sendall(message(b"R", struct.pack("!I", 3)))
             kind, size = struct.unpack("!cI", read(s, 5)); read(s, size - 4)
             s.sendall(error(b"28P01", b'password authentication failed for user "me"'))
+        elif name == b"full":           # the password is right, but
+            s.sendall(message(b"R", struct.pack("!I", 3)))
+            kind, size = struct.unpack("!cI", read(s, 5)); read(s, size - 4)
+            s.sendall(message(b"R", struct.pack("!I", 0)) + error(b"53300", b"remaining connection slots are reserved"))
         elif name == b"starting": s.sendall(error(b"57P03", b"the database system is starting up"))
         elif name == b"crowded": s.sendall(error(b"53300", b"sorry, too many clients already"))
         else:
@@ -55,6 +59,8 @@ refused() { # database words: status 5, and the message has the words
 	if grep -q geheim out err; then fail "$1: a password was printed"; fi
 }
 refused password 'the password is missing or wrong; ~/.pgpass'
+refused password 'no way in for the role me: '
+refused full 'remaining connection slots are reserved'
 refused old 'PostgreSQL 11 is too old: 12 is the oldest'
 refused latin 'encoded in LATIN1: make one with .createdb --encoding UTF8'
 refused starting 'the database system is starting up'

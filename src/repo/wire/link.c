@@ -186,13 +186,17 @@ int pg_link_connect(struct pg_link *l, struct err *err)
 	if (l->prepared)
 		memset(l->prepared, 0, N_PG_SQL * sizeof *l->prepared);
 	if (PQstatus(l->conn) != CONNECTION_OK) {
-		/* a wrong password does not get better by waiting */
-		bool refused = PQconnectionNeedsPassword(l->conn) || PQconnectionUsedPassword(l->conn);
+		/* A wrong password does not get better by waiting.  Who gave a right one may be refused,
+		 * too: all connections are taken, the server stops.  libpq tells that by words only. */
+		bool refused = PQconnectionNeedsPassword(l->conn) ||
+			(PQconnectionUsedPassword(l->conn) && strstr(PQerrorMessage(l->conn), "assw"));
+		char role[100];
 
+		snprintf(role, sizeof role, "%s", PQuser(l->conn));
 		pg_link_failed(l, NULL, err);
-		return refused ? err_set(err, E_STORE, "%s: no way in: the password is missing or "
-		                         "wrong; ~/.pgpass or PGPASSFILE hold it", l->target->shown) :
-		       E_NET;
+		return refused ? err_set(err, E_STORE, "%s: no way in for the role %s: there is no "
+		                         "such role, or the password is missing or wrong; ~/.pgpass or "
+		                         "PGPASSFILE hold it", l->target->shown, role) : E_NET;
 	}
 	PQsetNoticeReceiver(l->conn, ignore_notice, NULL);
 	PQsetnonblocking(l->conn, 1);   /* pg_link_next() sends what the server did not take yet */
