@@ -33,6 +33,12 @@ expect 0 $f -C r import urls --json
 is pages 80
 expect 0 $f -C r import urls --json
 is known 80
+# one more machine is told what to do there; the doctor looks at all shards
+expect 0 $f init another --store "$u"
+grep -q 'fleet of 4 shards; next: freshet -C another work' err || fail "init on one more machine: $(cat err)"
+expect 0 $f -C r doctor --json
+is '[c["found"][:20] for c in checks if c["check"] == "store"]' "['80 pages in 4 shards']"
+is '[c["verdict"] for c in checks if c["check"] == "workers"]' "['advice']"
 # all shards cover all hosts, each in one
 [ "$(sql 'select count(*) from pages')" = 80 ] || fail "pages: $(sql 'select shard, count(*) from pages group by 1')"
 [ "$(sql "select count(*) from (select split_part(url, '/', 3) from pages group by 1 having count(distinct shard) > 1) as x")" = 0 ] || fail "a host in two shards"
@@ -236,6 +242,12 @@ sql "update fleet_cycles set slot = slot - 7200"
 wait $g || fail "worker g: $(cat g.out)"
 [ "$(sql 'select max(number) from fleet_cycles')" = 4 ] || fail "a cycle beyond the last: $(sql 'select * from fleet_cycles')"
 sql "update fleet_shards set until = clock_timestamp()"
+
+# where `every` was made shorter, the next cycle is not one that is over already
+expect 0 $f -C r set every 1m
+sql "update fleet_cycles set slot = slot - 1800"
+expect 0 $f -C r work --worker h --take 5 --cycles 1
+[ "$(sql 'select number, slot <= opened and slot + every > opened from fleet_cycles where number > 4')" = '5|t' ] || fail "slots: $(sql 'table fleet_cycles')"
 
 # one shard on PostgreSQL by `work` asks for the same pages, in the same order, as one in a folder by `cycle`
 u1="$FRESHET_TEST_PG&schema=${schema}_one"

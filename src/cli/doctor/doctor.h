@@ -9,6 +9,7 @@
 #define CLI_DOCTOR_DOCTOR_H
 
 #include "cli/frame/command.h"
+#include "repo/fleet/fleet.h"
 #include "repo/store.h"
 
 enum verdict {
@@ -27,6 +28,7 @@ struct finding {
 struct doctor {
 	const char *folder;             /* of the repository */
 	struct store *store;            /* open for reading, or NULL: there is none */
+	bool fleet;                     /* it is a shard of several: doctor_fleet() looks at all */
 	int64_t now;
 	int64_t names_seconds;          /* time to resolve a name in */
 	VEC(struct finding) findings;
@@ -43,6 +45,8 @@ void doctor_machine(struct doctor *d);
 void doctor_folder(struct doctor *d);
 /* Is another program at work?  It holds the lock of the store. */
 void doctor_work(struct doctor *d);
+/* Of a fleet: its shards, who works on them, its cycle. */
+MUST_CHECK int doctor_fleet(struct doctor *d, struct fleet *f, struct err *err);
 /* Of what the store says: contact, pages, time of the last cycle, names of hosts. */
 MUST_CHECK int doctor_store(struct doctor *d, struct err *err);
 

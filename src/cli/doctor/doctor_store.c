@@ -157,8 +157,8 @@ int doctor_store(struct doctor *d, struct err *err)
 {
 	int rc;
 
-	if ((rc = check_pages(d, err)) < 0 || (rc = check_contact(d, err)) < 0 ||
-	    (rc = check_cycles(d, err)) < 0)
+	if ((!d->fleet && (rc = check_pages(d, err)) < 0) || (rc = check_contact(d, err)) < 0 ||
+	    (!d->fleet && (rc = check_cycles(d, err)) < 0))
 		return rc;
 	return check_names(d, err);
 }

@@ -33,6 +33,7 @@
 
 #define AT_ONCE 200             /* entries */
 #define TAGS_MAX 32
+#define IN_MEMORY "/proc/self/fd/"      /* and a number: an entry as a file */
 
 struct applying {
 	struct fleet *fleet;
@@ -50,7 +51,13 @@ struct applying {
 
 static void warn(void *arg, const char *text)
 {
-	log_warn("inbox of shard %d: %s", ((struct applying *)arg)->lease->shard, text);
+	size_t file = strlen(IN_MEMORY);
+	bool named = !strncmp(text, IN_MEMORY, file);   /* the name is of no use to who reads it */
+
+	if (named)
+		text += file + strspn(text + file, "0123456789");
+	log_warn("inbox of shard %d: %s%s", ((struct applying *)arg)->lease->shard,
+	         named ? "an entry" : "", text);
 }
 
 /* A file in memory. */
@@ -67,7 +74,7 @@ static int make_file(struct text body, char path[64], struct err *err)
 		}
 		at += n > 0 ? (size_t)n : 0;
 	}
-	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	snprintf(path, 64, IN_MEMORY "%d", fd);
 	return fd < 0 ? err_errno(err, E_IO, "no room for an entry of the inbox") : fd;
 }
 

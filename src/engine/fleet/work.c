@@ -114,11 +114,14 @@ static int open_due(struct work *w, const struct fleet_cycle *last, double now, 
 	if ((rc = w->o->schedule(w->o->arg, &s, err)) < 0 ||
 	    (rc = fleet_pages(w->fleet, &c.pages, err)) < 0 || !c.pages)
 		return rc;
-	/* of slots that were missed only the last is made up for */
-	if (last->number)
-		c.slot = last->slot + (int64_t)floor((now - (double)last->slot) / (double)last->every) *
-			last->every;
 	c.every = s.every;
+	/* Of slots that were missed only the last is made up for; where `every` was made shorter, the
+	 * last of the short ones: one of the long may be over for longer than the new cycle lasts. */
+	if (last->number) {
+		int64_t step = s.every < last->every ? s.every : last->every;
+
+		c.slot = last->slot + (int64_t)floor((now - (double)last->slot) / (double)step) * step;
+	}
 	share = s.budget.percent ? floor(s.budget.value / 100 * (double)c.pages + 1e-9) :
 		s.budget.value;
 	c.budget = share < 1 ? 1 : share < UINT32_MAX ? (uint32_t)share : UINT32_MAX;

@@ -2,6 +2,7 @@
 /* cmd_init.c - `freshet init`: make a repository. */
 
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "repo/fleet/fleet.h"
 
 struct init_opts { int64_t shards; };
@@ -29,6 +30,23 @@ static int make_shards(struct cli *cli, int64_t n, struct err *err)
 	return rc;
 }
 
+/* What comes next?  On one more machine of a fleet that is there: to work. */
+static void say_next(const struct cli *cli, const char *dir)
+{
+	bool here = !strcmp(dir, ".");
+	char where[4096];
+	uint32_t n = 0;
+
+	if (!cli_given(cli, "shards") && repository_where(cli, where, sizeof where, NULL) == 0)
+		n = shards_at(where);
+	if (n > 1)
+		log_info("repository in %s, of a fleet of %u shards; next: freshet %s%s%swork", dir, n,
+		         here ? "" : "-C ", here ? "" : dir, here ? "" : " ");
+	else
+		log_info("repository in %s; next: freshet %s%s%simport FILE...", dir,
+		         here ? "" : "-C ", here ? "" : dir, here ? "" : " ");
+}
+
 static int init_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const char *dir = n_args ? args[0] : cli->common.repository;
@@ -49,10 +67,7 @@ static int init_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		json_kint(&j, "shards", o->shards);
 		cli_json_end(&j);
 	} else {
-		bool here = !strcmp(dir, ".");
-
-		log_info("repository in %s; next: freshet %s%s%simport FILE...", dir,
-		         here ? "" : "-C ", here ? "" : dir, here ? "" : " ");
+		say_next(cli, dir);
 	}
 	return 0;
 }

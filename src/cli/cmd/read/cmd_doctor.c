@@ -5,6 +5,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "cli/frame/repository.h"
+#include "cli/frame/shards.h"
 #include "cli/frame/terminal.h"
 #include "repo/place.h"
 
@@ -63,8 +64,10 @@ static void look_at_repository(struct cli *cli, struct doctor *d)
 		doctor_find(d, "store", VERDICT_WRONG, "%s", err.text);
 		return;
 	}
-	doctor_work(d);
-	if (doctor_store(d, &err) < 0)
+	d->fleet = shards_count(cli) > 1 && cli->common.shard < 0;
+	if (!d->fleet)
+		doctor_work(d);
+	if ((d->fleet && doctor_fleet(d, cli->shards->fleet, &err) < 0) || doctor_store(d, &err) < 0)
 		doctor_find(d, "store", VERDICT_WRONG, "%s|`freshet check` says what else is damaged",
 		            err.text);
 	store_close(d->store);

@@ -179,7 +179,7 @@ static void print_workers(const struct workers *w)
 		table_cell(t, "%u/%u", x->shards, x->take);
 		table_cell(t, "%llu", (unsigned long long)x->requests);
 		table_cell(t, "%.1f/s", up > 0 ? (double)x->requests / up : 0);
-		table_cell(t, "%+.1f s", x->ahead);
+		table_cell(t, "%+.1f s", round(x->ahead * 10) / 10 + 0.0);    /* no -0.0 */
 		table_cell(t, "%s", x->version);
 	}
 	table_print(t, stdout);
