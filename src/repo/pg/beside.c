@@ -39,11 +39,11 @@ static bool start_thread(struct store_pg *s)
 
 int pg_commit_start(struct store *base, struct err *err)
 {
-	struct store_pg *s = pg_self(base);
-	int rc;
+	struct store_pg *s = pg_beside(base);
+	int rc = pg_commit_done(base, true, err);       /* of the one before */
 
-	if (!s->in_batch)
-		return 0;
+	if (rc < 0 || !s->in_batch)
+		return rc < 0 ? rc : 0;
 	rc = pg_commit_begin(s, err);
 	if (rc < 0)
 		return rc;

@@ -179,6 +179,7 @@ static void copy_fails(bool beside)
 		assert_int_equal(store_begin(s, &err), E_STORE);
 		assert_non_null(strstr(err.text, "duplicate key"));
 		assert_int_equal(store_count(s, &counts, &err), E_STORE);
+		assert_int_equal(store_commit_start(s, &err), E_STORE);
 	} else {
 		assert_int_equal(store_commit(s, &err), E_STORE);
 	}
