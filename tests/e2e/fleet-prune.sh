@@ -34,6 +34,12 @@ crawl b 3
 [ "$(sql 'select count(*) from captures')" = 90 ] || fail "copies: $(sql 'select count(*) from captures')"
 [ "$(shared)" = 1 ] || fail "shared files: $(shared)"
 copies before
+# a file that went, from where its worker has others
+lost=$(sql "select name from files where worker = 'b' order by name limit 1")
+mv "r/warc/$lost" kept
+expect 0 $f -C r check
+grep -q "note  *missing .*$lost: No such file.*copies in it: [1-9]" out || fail "a file that is gone: $(cat out)"
+mv kept "r/warc/$lost"
 expect 2 $f -C r prune
 expect 0 $f -C r prune --keep-versions 1 --dry-run --json
 is '(captures, dropped, pages, dry_run)' '(90, 60, 30, True)'; is 'bytes_dropped > 5000' True
@@ -42,6 +48,8 @@ is '(captures, dropped, pages, dry_run)' '(90, 60, 30, True)'; is 'bytes_dropped
 # a shard that is held, and files that are on another machine
 sql "update fleet_shards set worker = 'north', until = clock_timestamp() + interval '1 hour' where shard = $big"
 mv r/warc/b elsewhere
+expect 0 $f -C r check
+! grep missing out || fail "files of another machine are not missing"
 expect 5 $f -C r prune --keep-versions 2 --json
 is shards_held 1; is 'files_elsewhere > 0' True
 grep -q 'lie with the workers b' err || fail "elsewhere: $(cat err)"

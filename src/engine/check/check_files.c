@@ -289,24 +289,38 @@ static int read_each(struct files *f, struct err *err)
 
 /* ---- all files ---- */
 
+/* Is there a folder for the file, though it is not in it? */
+static bool has_folder(const char *path)
+{
+	char folder[4096];
+	struct stat st;
+
+	snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path), path);
+	return stat(folder, &st) == 0;
+}
+
 static int missing(struct files *f, uint32_t file, const char *path, struct err *err)
 {
 	struct check *c = f->c;
+	bool away = *strtab_get(&c->names, file);       /* a worker has it, on its machine: */
 	uint64_t n = 0;
 	int rc = 0;
 
-	if (*strtab_get(&c->names, file)) {             /* a worker has it, on its machine */
-		c->n_elsewhere += f->n;
+	c->n_elsewhere += away ? f->n : 0;
+	if (away && !has_folder(path))
 		return 0;
-	}
 	for (size_t i = 0; i < f->n && rc >= 0; i++) {
 		rc = says_so(c, &f->v[i], err);
 		n += rc > 0;
-		if (rc > 0 && c->repair)
+		if (rc > 0 && c->repair && !away)
 			rc = set_aside(f, &f->v[i], err);
 	}
-	c->n_lost += n;
-	if (rc >= 0 && n)
+	c->n_lost += away ? 0 : n;
+	if (rc >= 0 && n && away)                       /* this one, or one of its name */
+		check_found(c, CHECK_MISSING, CHECK_NOTE, "%s: %s, and the worker has a folder here; copies "
+		            "in it: %llu; put it back, unless another machine or folder has it", path,
+		            strerror(ENOENT), (unsigned long long)n);
+	else if (rc >= 0 && n)
 		check_found(c, CHECK_MISSING, c->repair ? CHECK_MENDED : CHECK_WRONG, "%s: %s; %llu "
 		            "cop%s in it%s", path, strerror(ENOENT), (unsigned long long)n,
 		            n == 1 ? "y lay" : "ies lay",
