@@ -86,8 +86,10 @@ static int count_visit(void *arg, const struct store_visit *v, struct err *err)
 	c->n_visits++;
 	if (c->progress && progress_set(c->progress, c->n_visits - c->n_kept))
 		return err_set(err, E_STOP, "the counting of visits was stopped");
-	if (v->page >= c->n_pages)      /* a cycle that goes on meanwhile may have added it */
+	if (v->page >= c->n_pages) {    /* it was added after pages were read */
+		c->is_partial = true;
 		return 0;
+	}
 	count_site(c, x->pages->site[v->page], v);
 	count_failing(c, v);
 	count_change(c, v);
@@ -214,7 +216,7 @@ static int write_kept(struct visit_counts *c, struct store *s, const struct page
 	struct output *o;
 	int rc;
 
-	if (c->n_visits - c->n_kept < WORTH)
+	if (c->n_visits - c->n_kept < WORTH || c->is_partial)
 		return 0;
 	rc = find_key(s, p, &a, &a.key, err);
 	if (rc < 0 || !(o = cachefile_begin(&f, store_file(s), VISIT_COUNTS_END, &a, sizeof a)))
@@ -224,17 +226,15 @@ static int write_kept(struct visit_counts *c, struct store *s, const struct page
 	return 0;
 }
 
-int visit_counts_load(struct visit_counts *c, struct store *s, const struct pages *p,
-                      struct progress *progress, struct err *err)
+static int load(struct visit_counts *c, struct store *s, const struct pages *p, struct err *err)
 {
 	struct counting x = { c, p };
+	struct progress *progress = c->progress;
 	struct cycles cycles = { 0 };
 	struct store_counts has;
 	uint32_t from = 0, before;
-	int rc;
+	int rc = store_cycles(s, STORE_NEWEST, see_cycle, &cycles, err);
 
-	counts_init(c, p, progress);
-	rc = store_cycles(s, STORE_NEWEST, see_cycle, &cycles, err);
 	/* imported visits come before all cycles, and raise store_past() */
 	before = cycles.newest ? cycles.newest : 1;
 	if (rc == 0)
@@ -254,5 +254,17 @@ int visit_counts_load(struct visit_counts *c, struct store *s, const struct page
 		rc = store_visits(s, before, UINT32_MAX, count_visit, &x, err);
 	if (progress)
 		progress_end(progress);
+	return rc;
+}
+
+int visit_counts_load(struct visit_counts *c, struct store *s, const struct pages *p,
+                      struct progress *progress, struct err *err)
+{
+	int rc = store_freeze(s, err);  /* the visits, and the key of the file that has them */
+
+	counts_init(c, p, progress);
+	if (rc == 0)
+		rc = load(c, s, p, err);
+	store_thaw(s);
 	return rc;
 }

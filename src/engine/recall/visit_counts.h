@@ -39,11 +39,12 @@ struct visit_counts {
 	VEC(struct store_visit) newest; /* of them; at most VISIT_CHANGES_MAX, in any order */
 	size_t oldest;                  /* among newest */
 	uint64_t n_visits, n_kept;      /* counted in all; of them, out of the file */
+	bool is_partial;                /* visits of pages that came meanwhile are not counted */
 	struct progress *progress;
 };
 
-/* The store must be open for reading, or frozen, since pages were read.  progress is shown; it
- * may be NULL.  To be released, also after an error. */
+/* Visits as they are at one moment, of these pages; the store is thawed.  progress is shown; it may
+ * be NULL.  To be released, also after an error. */
 MUST_CHECK int visit_counts_load(struct visit_counts *c, struct store *s, const struct pages *p,
                                  struct progress *progress, struct err *err);
 void visit_counts_release(struct visit_counts *c);

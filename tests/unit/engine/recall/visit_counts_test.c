@@ -273,6 +273,29 @@ static void another_past_is_counted(void **state)
 	close_world(&w);
 }
 
+/* Another program adds pages, and two cycles, after pages were read. */
+static void what_came_meanwhile_is_not_lost(void **state)
+{
+	struct pages_opts po = { 0 };
+	struct visit_counts c;
+	struct loaded l;
+	struct world w;
+	struct err err;
+
+	(void)state;
+	open_world(&w, 7, 8);
+	assert_int_equal(load_pages(&l, w.bed.store, &po, &err), 0);
+	add_pages(&w, 20);
+	add_cycle(&w, false);
+	add_cycle(&w, false);
+	assert_int_equal(visit_counts_load(&c, w.bed.store, &l.pages, NULL, &err), 0);
+	visit_counts_release(&c);
+	loaded_release(&l);
+	check(&w);
+	assert_true(check(&w) > 0);
+	close_world(&w);
+}
+
 static void damaged_files_are_not_used(void **state)
 {
 	char name[SCRATCH_PATH + 100];
@@ -309,6 +332,7 @@ int main(void)
 		cmocka_unit_test(counts_are_those_of_the_visits),
 		cmocka_unit_test(late_visits_are_seen),
 		cmocka_unit_test(another_past_is_counted),
+		cmocka_unit_test(what_came_meanwhile_is_not_lost),
 		cmocka_unit_test(damaged_files_are_not_used),
 	};
 
