@@ -219,6 +219,10 @@ sql "insert into fleet_inbox (shard, kind, body) values ($big, 'remove', '$went'
 expect 0 $f -C r resume "$page"         # settles what nobody holds
 sql "select 1 from fleet_inbox" | grep -q 1 && expect 0 $f -C r resume "$page"
 [ "$(sql "select care from pages where url = '$went'")" = 1 ] || fail "an entry did not go on: $(sql 'select * from fleet_inbox')"
+# nonsense in an inbox is named and dropped
+sql "insert into fleet_inbox (shard, kind, body) values (0, 'list', 'http://')"
+expect 0 $f -C r resume "$page"
+grep -q 'inbox of shard 0: an entry:1: empty host' err || fail "nonsense: $(cat err)"
 
 # a redirect into another shard is not followed; its target goes to that shard
 other=$(sql "select split_part(split_part(max(url), '/', 3), ':', 1) from pages where shard <> (select shard from pages where url like 'http://127.0.0.1:%' limit 1)")
