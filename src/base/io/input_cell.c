@@ -231,7 +231,7 @@ static bool is_sound(const struct segment *s, uint64_t from, uint64_t to, bool b
 
 	return to >= from && s->rc <= 1 && s->rc > ERR_FIRST &&
 	       (s->rc == 1 || cell_may_say((int)s->rc)) &&
-	       (here || (s->member == member && !(between && s->rc < 0)));
+	       (here || (s->member == member && !(between && (s->rc < 0 || !s->between))));
 }
 
 /* What the cell says, none of which is believed: data, segments, a message, and how many of

@@ -352,7 +352,8 @@ int codec_resync(struct codec *c, struct raw *r, uint64_t *ret_lost, struct err 
 
 	c->between = true;
 	rc = raw_need(r, TRIAL_IN, err);
-	if (rc == 0 && !(c->wrong_sum && (raw_avail(r) == 0 || codec_member_at(c, r))))
+	if (rc == 0 && !(c->wrong_sum && raw_offset(r) > from &&
+	                 (raw_avail(r) == 0 || codec_member_at(c, r))))
 		rc = raw_seek(r, from + 1, err);
 	while (rc == 0) {
 		const uint8_t *at;

@@ -138,6 +138,16 @@ static int read_cookie(struct cookie_list *l, struct line *line, struct err *err
 	return rc;
 }
 
+/* Nothing but blanks, or a comment?  No zero byte need follow the line. */
+static bool is_empty(const char *s, size_t size)
+{
+	size_t blanks = 0;
+
+	while (blanks < size && (s[blanks] == ' ' || s[blanks] == '\t'))
+		blanks++;
+	return blanks == size || *s == '#';
+}
+
 /* Fields are parted by tabs; the value, the last, may be missing. */
 static int read_line(struct cookie_list *l, struct line *line, const char *s, size_t size,
                      struct err *err)
@@ -148,7 +158,7 @@ static int read_line(struct cookie_list *l, struct line *line, const char *s, si
 		size--;
 	if (size > skip && !strncasecmp(s, HTTP_ONLY, skip))
 		s += skip, size -= skip;
-	else if (!size || *s == '#' || strspn(s, " \t") >= size)
+	else if (is_empty(s, size))
 		return 0;
 	if (size > COOKIE_LINE_MAX)
 		return bad(line, err, "too long");

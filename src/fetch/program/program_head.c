@@ -57,7 +57,7 @@ static bool is_header(const char *line, size_t size)
 	if (!colon || colon == line)
 		return false;
 	for (const char *c = line; c < colon; c++)
-		if (!isalnum((unsigned char)*c) && !strchr("!#$%&'*+-.^_`|~", *c))
+		if (!isalnum((unsigned char)*c) && (!*c || !strchr("!#$%&'*+-.^_`|~", *c)))
 			return false;
 	for (const char *c = colon; c < line + size; c++)
 		if (((unsigned char)*c < ' ' && *c != '\t') || *c == 0x7f)
