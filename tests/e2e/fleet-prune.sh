@@ -19,7 +19,8 @@ for h in $(seq 6); do for p in $(seq 5); do echo "http://127.0.0.$h:$port/p$p"; 
 expect 0 $f init r --store "$u" --shards 2
 for s in "contact mailto:a@b.example" "delay 0" "allow_net 127.0.0.0/8" "every 1h" "budget 30"; do expect 0 $f -C r set $s; done
 expect 0 $f -C r import urls
-crawl() { echo "$2" > version; expect 0 $f -C r work --worker "$1" --cycles 1; sql "update fleet_cycles set slot = slot - 7200"; }
+# a page has one copy a second, and a cycle here may take a tenth of one
+crawl() { echo "$2" > version; sleep 1; expect 0 $f -C r work --worker "$1" --cycles 1; sql "update fleet_cycles set slot = slot - 7200"; }
 shared() { sql 'select count(*) from (select from files group by worker, name having count(*) > 1) x'; }
 copies() { # every copy that rows name can be read; the files are those of the rows
 	expect 0 $f -C r check --json
