@@ -9,13 +9,7 @@
 #   are named
 . "$SRC/tests/lib/e2e.sh"
 . "$SRC/tests/lib/fleet.sh"
-wire=$(env -u TMPDIR mktemp -d /tmp/freshet-wire.XXXXXX)
-trap 'exec 8>&-; rm -rf "$wire"' EXIT
-unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY || true
-folder=${FRESHET_TEST_PG##*host=}; folder=${folder%%&*}
-mkfifo hold
-python3 "$SRC/tests/lib/statements.py" "$folder" "$wire" < hold & exec 8> hold
-for i in $(seq 500); do [ -e "$wire/ready" ] && break; sleep 0.02; done
+start_wire
 
 expect 0 $f init r --store "$u" --shards 2
 for s in "every 1h" "budget 40" "delay 0"; do expect 0 $f -C r set $s; done
