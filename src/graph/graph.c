@@ -192,3 +192,18 @@ void graph_sort_row(uint32_t *row, uint64_t n)
 		}
 	}
 }
+
+uint32_t graph_middle(const struct graph *g)
+{
+	uint32_t low = 0, high = g->n_nodes;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (g->offsets[mid] < g->n_links / 2)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}

@@ -49,6 +49,9 @@ static inline uint64_t graph_degree(const struct graph *g, uint32_t node)
 	return g->offsets[node + 1] - g->offsets[node];
 }
 
+/* The node before which half of the links are, or nearly so. */
+uint32_t graph_middle(const struct graph *g);
+
 void graph_release(struct graph *g);
 /* Arrays for a graph of this size, to be filled by the caller. */
 void graph_alloc(struct graph *g, uint32_t n_nodes, uint64_t n_links,

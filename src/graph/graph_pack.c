@@ -62,24 +62,9 @@ static void pack_half(struct graph_pack_half *h, const struct graph *g)
 	}
 }
 
-static uint32_t middle(const struct graph *g)
-{
-	uint32_t low = 0, high = g->n_nodes;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (g->offsets[mid] < g->n_links / 2)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
 void graph_pack(struct graph_pack *ret, const struct graph *g, size_t memory)
 {
-	uint32_t cut = g->n_nodes ? middle(g) : 0;
+	uint32_t cut = g->n_nodes ? graph_middle(g) : 0;
 
 	*ret = (struct graph_pack){ .g = g, .halves = {
 		{ .end = cut }, { .begin = cut, .packed_end = cut, .end = g->n_nodes },

@@ -30,18 +30,9 @@ static bool node_has_loop(const struct pagerank_plan *p, uint32_t v)
 static void cut_parts(struct pagerank_plan *p)
 {
 	const struct graph *g = p->g;
-	uint32_t low = 0, high = g->n_nodes;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (g->offsets[mid] < g->n_links / 2)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	p->part_begin[0] = 0;
-	p->part_begin[1] = low & ~7u;
+	p->part_begin[1] = graph_middle(g) & ~7u;
 	p->part_begin[2] = g->n_nodes;
 }
 

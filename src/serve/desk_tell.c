@@ -346,7 +346,7 @@ static void forget_parts(struct parts *parts, int64_t before)
 
 void desk_clean(struct desk *d, int64_t now)
 {
-	/* whoever opens a cycle holds the lock for long, and our caller says that the service lives */
+	/* whoever opens a cycle holds the lock for long, and our caller has more to do */
 	if (now - d->cleaned < 3600 || pthread_mutex_trylock(&d->lock))
 		return;
 	d->cleaned = now;

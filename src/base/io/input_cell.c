@@ -21,7 +21,7 @@
 
 #define PIECE ((size_t)64 << 10)
 #define FIRST_OUT PIECE                 /* bytes of the first answer; then more, */
-#define MOST_OUT ((size_t)512 << 10)      /* up to this many, and a piece: near a processor */
+#define MOST_OUT ((size_t)512 << 10)    /* up to this many, and a piece: near a processor */
 #define SEGMENTS_MAX 4096
 #define STILL_MAX 8                     /* answers one after the other that take no byte */
 
