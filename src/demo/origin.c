@@ -3,6 +3,7 @@
  * answer may take long. */
 #include "demo/origin.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -90,6 +91,7 @@ static void add_headers(struct MHD_Response *r, const struct buf *headers)
 	for (line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		char *colon = strchr(line, ':');
 
+		assert(colon);
 		*colon = '\0';
 		MHD_add_response_header(r, line, colon + 1 + (colon[1] == ' '));
 	}

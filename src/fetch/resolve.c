@@ -78,15 +78,14 @@ static void *run(void *arg)
 
 	pthread_mutex_lock(&r->lock);
 	for (;;) {
-		struct question *x;
+		struct question *x = NULL;
 
 		r->n_idle++;
-		while (!r->questions.first && !r->stop)
+		while (!r->stop && !(x = pop(&r->questions)))
 			pthread_cond_wait(&r->more, &r->lock);
 		r->n_idle--;
-		if (r->stop)
+		if (!x)
 			break;
-		x = pop(&r->questions);
 		pthread_mutex_unlock(&r->lock);
 		if (r->lookup) {
 			x->answer.n = r->lookup(r->arg, x->host, x->answer.addresses);

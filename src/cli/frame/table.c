@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table.c - tables whose columns line up; see command.h. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ static void print(struct table *t, bool with_heads, FILE *out)
 	size_t n = t->n_columns;
 	int *columns = mem_zalloc(n, sizeof *columns);
 
+	assert(n);
 	for (size_t k = 0; k < n; k++)
 		columns[k] = width(t->heads[k] + (t->heads[k][0] == '<'));
 	for (size_t i = 0; i < t->cells.n; i++)

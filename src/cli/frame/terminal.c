@@ -46,6 +46,7 @@ static void on_interrupt(int sig)
 {
 	(void)sig;
 	close(STDOUT_FILENO);
+	/* NOLINTNEXTLINE(bugprone-signal-handler): errno is a variable of this thread */
 	while (waitpid((pid_t)pager, NULL, 0) < 0 && errno == EINTR)
 		;
 	_exit(130);

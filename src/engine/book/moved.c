@@ -31,20 +31,25 @@ static uint64_t target_key(const char *url)
 	return hash_bytes(url, strlen(url), 0);
 }
 
-struct moved *moved_set(struct moved_list *l, uint32_t page, const char *to)
+static struct moved *find_or_add(struct moved_list *l, uint32_t page)
 {
 	uint32_t at = map_get(&l->at, page);
 	struct moved *m;
-	char *copy = mem_strdup(to);
 
-	if (at == MAP_NONE) {
-		map_put(&l->at, page, (uint32_t)l->v.n);
-		m = mem_zalloc(1, sizeof *m);
-		m->page = page;
-		vec_push(&l->v, m);
-	} else {
-		m = l->v.v[at];
-	}
+	if (at != MAP_NONE)
+		return l->v.v[at];
+	map_put(&l->at, page, (uint32_t)l->v.n);
+	m = mem_zalloc(1, sizeof *m);
+	m->page = page;
+	vec_push(&l->v, m);
+	return m;
+}
+
+struct moved *moved_set(struct moved_list *l, uint32_t page, const char *to)
+{
+	struct moved *m = find_or_add(l, page);
+	char *copy = mem_strdup(to);    /* it may be that of m */
+
 	free(m->to);
 	m->to = copy;
 	m->dirty = true;
@@ -96,12 +101,13 @@ static int read_state(void *arg, const char *key, const char *value, struct err 
 	if (*end || end == key + strlen(KEY) || page >= UINT32_MAX ||
 	    !parse_row(&row, value, &url))
 		return err_set(err, E_STORE, "the state %.40s of the store makes no sense", key);
-	m = moved_set(l, (uint32_t)page, url);
-	row.page = m->page;
-	row.to = m->to;
+	row.page = (uint32_t)page;
+	row.to = mem_strdup(url);
+	if (row.how == MOVED_FOLLOWED)
+		map_put(&l->targets, target_key(row.to), row.page);
+	m = find_or_add(l, row.page);
+	free(m->to);
 	*m = row;
-	if (m->how == MOVED_FOLLOWED)
-		map_put(&l->targets, target_key(m->to), m->page);
 	return 0;
 }
 

@@ -80,7 +80,7 @@ static void count(struct tell *t, const struct tell_event *e)
 }
 
 /* Write the visit of the page, as it was read. */
-static int write_told(struct tell *t, const struct told *told, struct new_visit *v,
+static int write_told(struct tell *t, const struct told *told, struct new_visit v,
                       const struct store_page *page, struct err *err)
 {
 	struct store_capture c = { .status = told->status, .length = -1, .bytes_text = -1,
@@ -88,35 +88,35 @@ static int write_told(struct tell *t, const struct told *told, struct new_visit 
 	                           .outlinks = -1, .offset = -1, .size = -1,
 	                           .digest = told->digest, .etag = told->etag,
 	                           .modified = told->modified, .links = told->links };
-	struct tell_event e = { TELL_VISIT, .page = v->page, .extra = v->extra,
-	                        .cause = v->cause, .status = v->status, .score = v->score,
-	                        .probability = v->probability, .reason = v->reason };
+	struct tell_event e = { TELL_VISIT, .page = v.page, .extra = v.extra,
+	                        .cause = v.cause, .status = v.status, .score = v.score,
+	                        .probability = v.probability, .reason = v.reason };
 	struct verdict kept;
-	int rc = isnan(told->weight) ? 0 : store_page_weigh(t->store, v->page, told->weight, err);
+	int rc = isnan(told->weight) ? 0 : store_page_weigh(t->store, v.page, told->weight, err);
 
 	if (rc < 0)
 		return rc;
-	if (v->outcome == OUTCOME_CHANGED &&
+	if (v.outcome == OUTCOME_CHANGED &&
 	    (told->digest.s || told->etag.s || told->modified.s || told->links.s))
-		v->capture = &c;
-	if (v->time > t->now + TELL_FUTURE) {   /* it would hide the page from all policies */
-		v->time = t->now;
+		v.capture = &c;
+	if (v.time > t->now + TELL_FUTURE) {   /* it would hide the page from all policies */
+		v.time = t->now;
 		t->stats.n_future++;
 	}
-	if (v->outcome == OUTCOME_SAME && page->capture && (told->etag.s || told->modified.s) &&
+	if (v.outcome == OUTCOME_SAME && page->capture && (told->etag.s || told->modified.s) &&
 	    (rc = refresh_copy(t, told, page->capture, err)) < 0)
 		return rc;
 	/* a copy of an earlier time may be the newest that links are taken from */
-	if (v->capture && t->ledger->last.any && v->time < t->ledger->last.row.time &&
+	if (v.capture && t->ledger->last.any && v.time < t->ledger->last.row.time &&
 	    (rc = store_past_raise(t->store, err)) < 0)
 		return rc;
-	rc = visit_write_page(t->store, v, page, t->confirmations, &kept, err);
+	rc = visit_write_page(t->store, &v, page, t->confirmations, &kept, err);
 	if (rc < 0)
 		return rc;
 	e.outcome = kept.outcome;
 	e.first = kept.first;
 	count(t, &e);
-	if (t->ledger->open && v->reason != REASON_LATE && t->event)
+	if (t->ledger->open && v.reason != REASON_LATE && t->event)
 		t->event(t->arg, &e);
 	return 0;
 }
@@ -223,7 +223,7 @@ int tell_one(struct tell *t, const struct told *told, const char **ret_why, stru
 		*ret_why = "this page was told of before in this file";
 	if (rc == 0 && !*ret_why)
 		t->stats.n_repeated++;
-	return rc > 0 ? write_told(t, told, &v, &p, err) : rc;
+	return rc > 0 ? write_told(t, told, v, &p, err) : rc;
 }
 
 /* ---- what is told together ---- */

@@ -73,6 +73,7 @@ static int tell_part(struct tell *t, const struct part *p, const char *name, str
 	for (size_t i = 0; i < p->lines.n && rc == 0; i++) {
 		const struct line *l = &p->lines.v[i];
 		const char *why = l->wrong;
+		unsigned long long number = p->n_before + i + 1;
 		char message[300];
 
 		if (!why && !l->size)
@@ -83,8 +84,7 @@ static int tell_part(struct tell *t, const struct part *p, const char *name, str
 		if (!why)
 			continue;
 		t->stats.n_bad++;
-		snprintf(message, sizeof message, "%s:%llu: %s", name,
-		         (unsigned long long)(p->n_before + i + 1), why);
+		snprintf(message, sizeof message, "%s:%llu: %s", name, number, why);
 		if (t->report)
 			t->report(t->arg, message);
 	}

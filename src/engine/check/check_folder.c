@@ -107,9 +107,8 @@ static int ask(struct folder *f, struct err *err)
 
 	if (rc == 0)
 		rc = store_files(now, see_file, f, err);
-	if (rc == 0)
-		rc = store_state_get(now, STORE_OF_WORKER, REWRITE_STATE, &rewritten, err);
-	if (rc > 0) {
+	if (rc == 0 &&
+	    (rc = store_state_get(now, STORE_OF_WORKER, REWRITE_STATE, &rewritten, err)) > 0) {
 		strtab_intern(&f->known, rewritten, strlen(rewritten), NULL);
 		if (!f->c->at_work)
 			check_found(f->c, CHECK_LEFTOVER, CHECK_NOTE, "warc/%s: it was being written anew "

@@ -2,6 +2,7 @@
 /* market.c - price and tranches; see market.h. */
 #include "engine/market/market.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/mem.h"
@@ -32,6 +33,7 @@ static uint32_t part_by_pages(const struct market *m, uint32_t shard, uint32_t n
 {
 	uint64_t before = 0, all = 0;
 
+	assert(m->n && shard < m->n);
 	for (uint32_t i = 0; i < m->n; i++) {
 		before += i < shard ? m->shards[i].pages : 0;
 		all += m->shards[i].pages;

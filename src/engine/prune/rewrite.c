@@ -18,7 +18,7 @@
 #define ROUNDS_MAX 100000u      /* how often a file is written anew */
 #define AT_ONCE 1000            /* captures read back, or moved, in one call */
 
-/* How a name ends: ".warc.gz" or ".warc.zst"; NULL: otherwise. */
+/* How a name ends: ".warc.gz", ".warc.zst" or "". */
 static const char *end_of(const char *name, size_t size)
 {
 	for (int how = WARC_GZIP; how <= WARC_ZSTD; how++) {
@@ -28,7 +28,7 @@ static const char *end_of(const char *name, size_t size)
 		if (size > n && !memcmp(name + size - n, end, n))
 			return end;
 	}
-	return NULL;
+	return "";
 }
 
 /* "freshet-" 14 digits "-" digits "-" host ".warc.gz", or .zst */
@@ -39,7 +39,7 @@ bool rewrite_is_ours(const char *name, size_t size)
 	size_t digits, at = 23;
 
 	if (size >= REWRITE_NAME - 20 || size < 32 || memcmp(name, "freshet-", 8) ||
-	    !end_of(name, size))
+	    !*end_of(name, size))
 		return false;
 	for (size_t i = 0; i < size; i++)
 		if (!name[i] || !strchr(letters, name[i]))

@@ -8,6 +8,7 @@
  * equal chance) of a random page that has it, of the same bands: words that occur
  * together, as in what people type.
  */
+#include <assert.h>
 #include <ctype.h>
 
 #include "base/io/input.h"
@@ -37,6 +38,15 @@ static int compare_numbers(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
+static uint32_t row_of(const struct search_set *s, uint32_t term)
+{
+	const uint32_t *at;
+
+	assert(s->terms);
+	at = bsearch(&term, s->terms, s->n_terms, sizeof *s->terms, compare_numbers);
+	return (uint32_t)(at - s->terms);
+}
+
 /* Number the terms that queries use, and write the queries in these numbers. */
 static void finish(struct search_set *s, const struct search_opts *opts, struct drafts *d)
 {
@@ -54,12 +64,9 @@ static void finish(struct search_set *s, const struct search_opts *opts, struct 
 	s->terms = terms.v;
 	s->queries = mem_zalloc(d->n, sizeof *s->queries);
 	for (size_t i = 0; i < d->n; i++) {
-		for (uint32_t k = 0; k < d->v[i].n; k++) {
-			const uint32_t *at = bsearch(&d->v[i].term[k], s->terms, s->n_terms,
-			                             sizeof *s->terms, compare_numbers);
-
-			s->queries[i].row[s->queries[i].n++] = (uint32_t)(at - s->terms);
-		}
+		s->queries[i].n = d->v[i].n;
+		for (uint32_t k = 0; k < d->v[i].n; k++)
+			s->queries[i].row[k] = row_of(s, d->v[i].term[k]);
 	}
 	free(d->v);
 }

@@ -48,7 +48,7 @@ int secret_file_read(const char *path, struct buf *out, struct err *err)
 	}
 	if (rc == 0 && n < 0)
 		rc = err_errno(err, E_IO, "%s", path);
-	if (rc == 0 && out->size > before && memchr(out->data + before, '\0', out->size - before))
+	if (rc == 0 && memchr(buf_text(out) + before, '\0', out->size - before))
 		rc = err_set(err, E_PARSE, "%s: is no text", path);
 	close(fd);
 	return rc;

@@ -45,9 +45,10 @@ int sqlite_setting_get(struct store *base, const char *key, char **ret, struct e
 	if ((rc = sql_step(s, q, err)) > 0) {
 		struct text value = sql_text_there(&r, 1);
 
-		if (r.rc == 0)
+		if (r.rc < 0)
+			rc = r.rc;
+		else
 			*ret = mem_strndup(value.s, value.size);
-		rc = r.rc < 0 ? r.rc : 1;
 	}
 	sqlite3_reset(q);
 	return rc;

@@ -230,14 +230,11 @@ double terms_cosine(const struct term_vector *a, const struct term_vector *b)
 	size_t i = 0, k = 0;
 
 	while (i < a->terms.n || k < b->terms.n) {
-		const struct term *x = i < a->terms.n ? &a->terms.v[i] : NULL;
-		const struct term *y = k < b->terms.n ? &b->terms.v[k] : NULL;
-		uint32_t id = !y || (x && x->id < y->id) ? x->id : y->id;
-		double fa = x && x->id == id ? x->count : 0;
-		double fb = y && y->id == id ? y->count : 0;
+		uint64_t x = i < a->terms.n ? a->terms.v[i].id : UINT64_MAX;
+		uint64_t y = k < b->terms.n ? b->terms.v[k].id : UINT64_MAX;
+		double fa = x <= y ? a->terms.v[i++].count : 0;
+		double fb = y <= x ? b->terms.v[k++].count : 0;
 
-		i += fa > 0;
-		k += fb > 0;
 		dot += fa * fb;
 		aa += fa * fa;
 		bb += fb * fb;

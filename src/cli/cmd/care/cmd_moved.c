@@ -20,8 +20,8 @@ struct listing {
 	struct store *store;
 	struct moved_list list;
 	struct care_rules rules;
-	struct json *j;
-	struct table *t;
+	struct json j;
+	struct table *t;                /* NULL: as JSON */
 	struct arena texts;
 };
 
@@ -40,19 +40,19 @@ static int show_row(struct listing *l, const struct moved *m, struct err *err)
 	if (m->how == MOVED_SEEN &&
 	    (rc = moved_hindrance(&l->list, l->store, &l->rules, m, &why, err)) < 0)
 		return rc;
-	if (l->j) {
-		json_object(l->j);
-		json_kstr(l->j, "url", url);
-		json_kstr(l->j, "to", m->to);
-		json_kstr(l->j, "how", moved_how_name(m->how));
-		json_kint(l->j, "status", m->status);
-		json_kint(l->j, "times", m->times);
-		json_kstr(l->j, "since", since);
+	if (!l->t) {
+		json_object(&l->j);
+		json_kstr(&l->j, "url", url);
+		json_kstr(&l->j, "to", m->to);
+		json_kstr(&l->j, "how", moved_how_name(m->how));
+		json_kint(&l->j, "status", m->status);
+		json_kint(&l->j, "times", m->times);
+		json_kstr(&l->j, "since", since);
 		if (m->cycle)
-			json_kint(l->j, "cycle", m->cycle);
+			json_kint(&l->j, "cycle", m->cycle);
 		if (why)
-			json_kstr(l->j, "not_followed", why);
-		json_end_object(l->j);
+			json_kstr(&l->j, "not_followed", why);
+		json_end_object(&l->j);
 		return 0;
 	}
 	snprintf(what, sizeof what, "%s%s%s", moved_how_name(m->how), why ? ": " : "", why ? why : "");
@@ -69,24 +69,22 @@ static int list_all(struct listing *l, const struct cli *cli, struct err *err)
 {
 	static const char *const heads[] = { "<page", "<moved to", "status", "times", "<since",
 	                                     "<what" };
-	struct json j;
 	int rc = care_rules_load(&l->rules, l->store, err);
 
 	if (rc < 0)
 		return rc;
 	if (cli->common.json) {
-		cli_json_begin(&j, "moved");
-		json_key(&j, "pages");
-		json_array(&j);
-		l->j = &j;
+		cli_json_begin(&l->j, "moved");
+		json_key(&l->j, "pages");
+		json_array(&l->j);
 	} else {
 		l->t = table_new(heads, sizeof heads / sizeof *heads);
 	}
 	for (size_t i = 0; i < l->list.v.n && rc >= 0; i++)
 		rc = show_row(l, l->list.v.v[i], err);
-	if (l->j) {
-		json_end_array(&j);
-		cli_json_end(&j);
+	if (!l->t) {
+		json_end_array(&l->j);
+		cli_json_end(&l->j);
 		return rc < 0 ? rc : 0;
 	}
 	if (rc >= 0 && l->list.v.n)
