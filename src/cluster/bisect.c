@@ -222,17 +222,17 @@ void bisect_run(const struct rows *rows, const uint32_t *members, uint32_t n,
                 const struct bisect_options *options, struct clusters *ret)
 {
 	struct bisect b = { .rows = rows, .o = *options, .c = ret };
-	int threads = options->threads ? (int)options->threads : omp_get_max_threads();
 
 	b.o.k = b.o.k ? b.o.k : 100;
 	b.o.trials = b.o.trials ? b.o.trials : 10;
 	b.o.sample = b.o.sample ? b.o.sample : 256;
 	b.o.passes = b.o.passes ? b.o.passes : 10;
+	b.o.threads = b.o.threads ? b.o.threads : (unsigned)omp_get_max_threads();
 	n = members ? n : rows->n;
 	if (b.o.k > n)
 		b.o.k = n ? n : 1;
 	prepare(&b, members, n);
-	#pragma omp parallel num_threads(threads)
+	#pragma omp parallel num_threads((int)b.o.threads)
 	#pragma omp single
 	{
 		if (n) {

@@ -129,12 +129,11 @@ static bool sweep_and_balance(struct solver *s, double *changes)
 	return close;
 }
 
-/* Adds up items over all rows, block by block. */
-#define FOR_BLOCKS(s, b, r) \
-	_Pragma("omp parallel for schedule(static) num_threads((int)(s)->sweep.threads)") \
-	for (uint32_t b = 0; b < (s)->n_blocks; b++) \
-		for (uint32_t r = b * BLOCK, end_##r = (b + 1 < (s)->n_blocks ? \
-			(b + 1) * BLOCK : (s)->m->n); r < end_##r; r++)
+/* Items are added up over all rows, block by block: the sums are those of any number of threads. */
+static uint32_t block_end(const struct solver *s, uint32_t b)
+{
+	return b + 1 < s->n_blocks ? (b + 1) * BLOCK : s->m->n;
+}
 
 static double total(const struct solver *s, unsigned item)
 {
@@ -153,14 +152,17 @@ static void weigh(struct solver *s, unsigned k, double *ret_dangling, double *re
 	double d = s->opts->damping;
 
 	memset(s->parts, 0, (size_t)s->n_blocks * K_MAX * sizeof *s->parts);
-	FOR_BLOCKS(s, b, r) {
+	#pragma omp parallel for schedule(static) num_threads((int)s->sweep.threads)
+	for (uint32_t b = 0; b < s->n_blocks; b++) {
 		double *part = s->parts + (size_t)b * K_MAX;
 
-		if (r < m->n_core)
-			part[0] += s->sweep.shares[(size_t)r * n + k] * m->degree[r];
-		else
-			part[1] += d * s->sums_of[k][m->node[r]] +
-				s->scale[k] * teleport_of(s, k, r);
+		for (uint32_t r = b * BLOCK, end = block_end(s, b); r < end; r++) {
+			if (r < m->n_core)
+				part[0] += s->sweep.shares[(size_t)r * n + k] * m->degree[r];
+			else
+				part[1] += d * s->sums_of[k][m->node[r]] +
+					s->scale[k] * teleport_of(s, k, r);
+		}
 	}
 	*ret_dangling = total(s, 1);
 	*ret_all = total(s, 0) + *ret_dangling;
@@ -180,22 +182,27 @@ static double finish_vector(struct solver *s, unsigned k, double factor, double 
 	double lag = fabs(to_teleport - s->scale[k]) * factor;
 
 	memset(s->parts, 0, (size_t)s->n_blocks * K_MAX * sizeof *s->parts);
-	FOR_BLOCKS(s, b, r) {
-		const double *shares = s->sweep.shares + (size_t)r * n;
-		double t = teleport_of(s, k, r), *rank = &s->ranks[k][m->node[r]], x;
+	#pragma omp parallel for schedule(static) num_threads((int)s->sweep.threads)
+	for (uint32_t b = 0; b < s->n_blocks; b++) {
+		double *part = s->parts + (size_t)b * K_MAX;
 
-		x = factor * (d * s->sums_of[k][m->node[r]] + to_teleport * t) + uniform;
-		if (more != 0)
-			x += more * d * s->sums_of[other][m->node[r]];
-		*rank = x;
-		if (r >= m->n_core) {
-			s->parts[(size_t)b * K_MAX] += lag * t;
-			continue;
+		for (uint32_t r = b * BLOCK, end = block_end(s, b); r < end; r++) {
+			const double *shares = s->sweep.shares + (size_t)r * n;
+			double t = teleport_of(s, k, r), x;
+
+			x = factor * (d * s->sums_of[k][m->node[r]] + to_teleport * t) + uniform;
+			if (more != 0)
+				x += more * d * s->sums_of[other][m->node[r]];
+			s->ranks[k][m->node[r]] = x;
+			if (r >= m->n_core) {
+				*part += lag * t;
+				continue;
+			}
+			x -= factor * shares[k] * m->degree[r];
+			if (more != 0)
+				x -= more * shares[other] * m->degree[r];
+			*part += fabs(x);
 		}
-		x -= factor * shares[k] * m->degree[r];
-		if (more != 0)
-			x -= more * shares[other] * m->degree[r];
-		s->parts[(size_t)b * K_MAX] += fabs(x);
 	}
 	return total(s, 0);
 }

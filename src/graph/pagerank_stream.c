@@ -43,10 +43,6 @@ struct stream {
 /* Sums over the nodes of a half. */
 struct sums { double core, y, r, wrong; };
 
-#define FOR_HALVES(s, i) \
-	_Pragma("omp parallel for schedule(static, 1) if ((s)->threaded)") \
-	for (unsigned i = 0; i < PACK_HALVES; i++)
-
 /* Gives `share` to each link of a row. */
 static void give(struct stream *s, const struct graph_rows *rows, double share)
 {
@@ -64,7 +60,8 @@ static void give(struct stream *s, const struct graph_rows *rows, double share)
 
 static void pass(struct stream *s)
 {
-	FOR_HALVES(s, i) {
+	#pragma omp parallel for schedule(static, 1) if (s->threaded)
+	for (unsigned i = 0; i < PACK_HALVES; i++) {
 		struct graph_rows rows;
 
 		graph_rows_begin(&rows, s->pack, i);
@@ -90,7 +87,8 @@ static double arrive(struct stream *s)
 {
 	double core[PACK_HALVES] = { 0 };
 
-	FOR_HALVES(s, i) {
+	#pragma omp parallel for schedule(static, 1) if (s->threaded)
+	for (unsigned i = 0; i < PACK_HALVES; i++) {
 		double sum = 0;
 
 		for (uint32_t v = s->pack->halves[i].begin; v < s->pack->halves[i].end; v++) {
@@ -108,7 +106,8 @@ static struct sums settle(struct stream *s, double each)
 {
 	struct sums halves[PACK_HALVES];
 
-	FOR_HALVES(s, i) {
+	#pragma omp parallel for schedule(static, 1) if (s->threaded)
+	for (unsigned i = 0; i < PACK_HALVES; i++) {
 		struct sums sums = { 0 };
 
 		for (uint32_t v = s->pack->halves[i].begin; v < s->pack->halves[i].end; v++) {

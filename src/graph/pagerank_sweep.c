@@ -186,12 +186,15 @@ static void sweep_one(const struct pagerank_sweep *s, uint32_t step, uint32_t la
 	}
 }
 
+static int n_threads(const struct pagerank_sweep *s)
+{
+	return (int)(s->m->n_lanes < s->threads ? s->m->n_lanes : s->threads);
+}
+
 void pagerank_sweep(const struct pagerank_sweep *s)
 {
-	int threads = (int)(s->m->n_lanes < s->threads ? s->m->n_lanes : s->threads);
-
 	for (uint32_t step = 0; step < s->m->n_steps; step++) {
-		#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+		#pragma omp parallel for schedule(dynamic, 1) num_threads(n_threads(s))
 		for (uint32_t lane = 0; lane < s->m->n_lanes; lane++)
 			sweep_one(s, step, lane);
 	}

@@ -10,10 +10,10 @@
 #include "engine/recall/planning.h"
 
 #define ROW(n, f, t, d) \
-	{ .name = n, .type = t, .def = d, .setting = true, \
+	{ .name = (n), .type = (t), .def = (d), .setting = true, \
 	  .offset = offsetof(struct api_settings, f) }
 #define ROW_CHOICE(n, f, d, list) \
-	{ .name = n, .type = OPTION_CHOICE, .def = d, .choices = list, .setting = true, \
+	{ .name = (n), .type = OPTION_CHOICE, .def = (d), .choices = (list), .setting = true, \
 	  .offset = offsetof(struct api_settings, f) }
 
 static const struct option_spec settings[] = {

@@ -18,7 +18,7 @@ struct entity {
 };
 
 #define FIRST(letter, number)
-#define ENTITY(name, text) { name, sizeof name - 1, sizeof text - 1, text },
+#define ENTITY(name, text) { name, sizeof(name) - 1, sizeof(text) - 1, text },
 static const struct entity entities[] = {
 #include "web/html/entities.inc"
 };
@@ -27,7 +27,7 @@ static const struct entity entities[] = {
 
 /* Where the names of a letter begin; they end where the next letter's begin. */
 static const uint16_t first_row[128] = {
-#define FIRST(letter, number) [letter] = number,
+#define FIRST(letter, number) [letter] = (number),
 #define ENTITY(name, text)
 #include "web/html/entities.inc"
 #undef FIRST
@@ -144,8 +144,7 @@ size_t html_reference(const char *data, size_t size, bool in_attribute,
 		return 5;
 	}
 	if (size >= 6 && !memcmp(data + 1, "nbsp;", 5)) {
-		memcpy(out, "\xc2\xa0", 2);
-		*ret_out_size = 2;
+		*ret_out_size = utf8_put(0xa0, out);
 		return 6;
 	}
 	e = find_entity(data + 1, size - 1);
@@ -187,8 +186,7 @@ void html_clean(struct html *t, struct html_str *s)
 				continue;
 			c = '\n';
 		} else if (c == '\0') {
-			memcpy(q, "\xef\xbf\xbd", 3);
-			q += 3;
+			q += utf8_put(0xfffd, q);
 			continue;
 		} else if (dirt & HTML_HAS_UPPER) {
 			c = scan_lower(c);

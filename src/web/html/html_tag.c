@@ -15,8 +15,8 @@
 
 #define FEW_ATTRS 12
 
-#define S IS_SPACE | ENDS_TAG_NAME | ENDS_ATTR_NAME | ENDS_UNQUOTED
-#define U IS_UPPER | IS_ALPHA
+#define S (IS_SPACE | ENDS_TAG_NAME | ENDS_ATTR_NAME | ENDS_UNQUOTED)
+#define U (IS_UPPER | IS_ALPHA)
 #define L IS_ALPHA
 const unsigned char scan_class[256] = {
 	['\0'] = IS_NUL, ['\t'] = S, ['\n'] = S, ['\f'] = S, ['\r'] = S, [' '] = S,

@@ -23,13 +23,14 @@
 #include <string.h>
 
 #include "web/url/url.h"
+#include "web/url/url_put.h"
 
 /* 0 = not in a host name, else the byte in lower case. */
 static const uint8_t host_byte[256] = {
 	['-'] = '-', ['.'] = '.', ['_'] = '_',
 	['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
 	['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
-#define BOTH(upper, lower) [upper] = lower, [lower] = lower
+#define BOTH(upper, lower) [upper] = (lower), [lower] = (lower)
 	BOTH('A', 'a'), BOTH('B', 'b'), BOTH('C', 'c'), BOTH('D', 'd'), BOTH('E', 'e'),
 	BOTH('F', 'f'), BOTH('G', 'g'), BOTH('H', 'h'), BOTH('I', 'i'), BOTH('J', 'j'),
 	BOTH('K', 'k'), BOTH('L', 'l'), BOTH('M', 'm'), BOTH('N', 'n'), BOTH('O', 'o'),
@@ -68,7 +69,7 @@ static bool ends_in_number(const char *s, size_t size)
 		i--;
 	if (size - i >= 2 && s[i] == '0' && s[i + 1] == 'x') {
 		for (i += 2; i < size; i++)
-			if (!memchr("0123456789abcdef", s[i], 16))
+			if (url_hex_value((unsigned char)s[i]) < 0)
 				return false;
 		return true;
 	}
