@@ -307,8 +307,10 @@ static void round_of_work(struct fetch *f, double seconds)
 		wait = 0;
 	wire_work(f->wire, f->held ? 0 : wait);
 	now = wire_now();
-	for (; (t = wire_finished(f->wire)); wait = 0)
+	while ((t = wire_finished(f->wire))) {
 		job_answered(f, f->jobs.v[t->owner], t, now);
+		wait = 0;
+	}
 	if (wait > 0)                   /* nothing else to do */
 		release(f, true);
 	fetch_program_answers(f, now);

@@ -26,12 +26,13 @@ static double sum_from(double n, double marked, double m, double x, double end, 
 	                  log_choose(n, m));
 	double sum = term;
 
-	for (; x != end && term > sum * NEGLIGIBLE; x += step) {
+	while (x != end && term > sum * NEGLIGIBLE) {
 		if (step < 0)
 			term *= x * (n - marked - m + x) / ((marked - x + 1) * (m - x + 1));
 		else
 			term *= (marked - x) * (m - x) / ((x + 1) * (n - marked - m + x + 1));
 		sum += term;
+		x += step;
 	}
 	return sum > 1 ? 1 : sum;
 }

@@ -80,11 +80,14 @@ static size_t log_ticks(const struct plot_scale *s, double ret[PLOT_TICKS_MAX])
 	static const double parts[] = { 1, 2, 5 };
 	size_t every = s->hi / s->lo < 100 ? 1 : 3, n = 0;
 
-	for (double power = pow(10, floor(log10(s->lo))); power <= s->hi; power *= 10)
-		for (size_t k = 0; k < 3; k += every)
-			if (power * parts[k] >= s->lo * (1 - ROUNDING) &&
-			    power * parts[k] <= s->hi * (1 + ROUNDING) && n < PLOT_TICKS_MAX)
-				ret[n++] = power * parts[k];
+	for (int e = (int)floor(log10(s->lo)); pow(10, e) <= s->hi; e++)
+		for (size_t k = 0; k < 3; k += every) {
+			double tick = pow(10, e) * parts[k];
+
+			if (tick >= s->lo * (1 - ROUNDING) && tick <= s->hi * (1 + ROUNDING) &&
+			    n < PLOT_TICKS_MAX)
+				ret[n++] = tick;
+		}
 	return n;
 }
 

@@ -114,9 +114,11 @@ static void curve(struct pen *g, size_t series)
 
 static void legend(struct pen *g)
 {
-	double x = g->x.to + 20, y = g->y.to + 8;
+	double x = g->x.to + 20;
 
-	for (size_t i = 0; i < g->p->n_series; i++, y += 22) {
+	for (size_t i = 0; i < g->p->n_series; i++) {
+		double y = g->y.to + 8 + 22 * (double)i;
+
 		if (g->p->kind == PLOT_BARS) {
 			buf_printf(g->out, "<rect class=\"f%zu\" x=\"%.1f\" y=\"%.1f\" width=\"14\" "
 			           "height=\"12\"/>\n", i % PEN_COLOURS, x + 4, y - 6);
@@ -222,17 +224,19 @@ static void draw_area(struct pen *g)
 static void draw_rows(struct pen *g)
 {
 	const struct plot *p = g->p;
-	double lo, hi, left = legend_width(p) - 24, y = PEN_TOP;
+	double lo, hi, left = legend_width(p) - 24;
+	double bottom = PEN_TOP + ROW_HEIGHT * (double)p->n_series;
 	size_t n;
 
 	plot_range(p, &lo, &hi);
 	g->x = (struct plot_scale){ lo, hi, left, left + BAR_WIDTH, false };
 	g->width = fmax(pen_title_width(p), left + BAR_WIDTH + 140);
 	n = pen_caption(g, 0, false);
-	g->height = PEN_TOP + ROW_HEIGHT * (double)p->n_series + 50 + PEN_LINE * (double)n;
+	g->height = bottom + 50 + PEN_LINE * (double)n;
 	pen_head(g);
-	for (size_t i = 0; i < p->n_series; i++, y += ROW_HEIGHT) {
+	for (size_t i = 0; i < p->n_series; i++) {
 		double v = p->series[i].y[0], se = p->series[i].se[0];
+		double y = PEN_TOP + ROW_HEIGHT * (double)i;
 		char s[64];
 
 		pen_label(g, left - 8, y + 16, "e", p->series[i].label);
@@ -243,9 +247,9 @@ static void draw_rows(struct pen *g)
 		         p->decimals, se);
 		pen_label(g, plot_at(&g->x, v + (isnan(se) ? 0 : se)) + 8, y + 16, "n", s);
 	}
-	pen_line(g, left, PEN_TOP, left, y, "a");
-	pen_label(g, left, y + 20, "n", p->y_label);
-	pen_caption(g, y + 46, true);
+	pen_line(g, left, PEN_TOP, left, bottom, "a");
+	pen_label(g, left, bottom + 20, "n", p->y_label);
+	pen_caption(g, bottom + 46, true);
 }
 
 static void draw_table(struct pen *g)

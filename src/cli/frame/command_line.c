@@ -52,7 +52,7 @@ char *command_line(int argc, char **argv)
 	}
 	line = mem_strdup(buf_text(&b));
 	if (b.full && strlen(line) > 4)
-		memcpy(line + strlen(line) - 4, " ...", 4);
+		strcpy(line + strlen(line) - 4, " ...");
 	buf_release(&b);
 	return line;
 }

@@ -30,9 +30,9 @@ void sample_draw(struct sample *s, const struct view *v)
 	for (uint32_t i = 0; i < v->n_pages; i++)
 		here += (v->state[i] & PAGE_HERE) != 0;
 	want = s->rule.most < here ? s->rule.most : here;
-	/* only hashes below this share are sorted: the wanted number plus five deviations
-	 * */
-	for (below = want + 5 * sqrt(want) + 20; d.n < want; below *= 2) {
+	/* only hashes below this share are sorted: the wanted number plus five deviations */
+	below = want + 5 * sqrt(want) + 20;
+	while (d.n < want) {
 		d.n = 0;
 		for (uint32_t i = 0; i < v->n_pages; i++) {
 			struct drawn x = { rng_draw(v->seed, v->cycle, i, RNG_SAMPLE), i };
@@ -40,6 +40,7 @@ void sample_draw(struct sample *s, const struct view *v)
 			if ((v->state[i] & PAGE_HERE) && rng_unit(x.draw) * here < below)
 				vec_push(&d, x);
 		}
+		below *= 2;
 	}
 	if (d.n)
 		qsort(d.v, d.n, sizeof *d.v, compare_drawn);

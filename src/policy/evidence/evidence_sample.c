@@ -111,11 +111,13 @@ void evidence_draw_sample(struct evidence_world *w, const struct view *v, bool u
 	z = (uint32_t)fmin(here, fmax(100, share * n));
 	w->sample = mem_array(z, sizeof *w->sample);
 	rng_init(&r, rng_draw(v->seed, 0, 0, RNG_SAMPLE));
-	for (at = rng_next_unit(&r); w->n_sample < z; at += GOLDEN) {
+	at = rng_next_unit(&r);
+	while (w->n_sample < z) {
 		uint32_t i = next_free(next, find_point(sum, n, (at - floor(at)) * all), n);
 
 		w->sample[w->n_sample++] = sorted[i];
 		next[i] = i + 1;
+		at += GOLDEN;
 	}
 	free(sum);
 	free(next);

@@ -110,10 +110,11 @@ void logistic_fit(const float *rows, const uint8_t *hit, size_t n_rows, int n,
 		scale = most > STEP_MAX ? STEP_MAX / most : 1;
 		/* far from the maximum the curvature is wrong: halve a step that goes
 		 * down */
-		for (int k = 0; k < HALVINGS_MAX && !(there >= at); k++, scale /= 2) {
+		for (int k = 0; k < HALVINGS_MAX && !(there >= at); k++) {
 			for (int i = 0; i < n; i++)
 				next[i] = w[i] + scale * g[i];
 			there = merit(&f, next);
+			scale /= 2;
 		}
 		if (!(there >= at))
 			break;

@@ -266,8 +266,10 @@ void tide_model_begin(struct tide_model *m, uint32_t cycle, double width)
 		tide_slot_add(m, width);
 	if (!again)
 		sum_long_run(m, width);
-	for (uint32_t j = m->n_slots; j-- > 0; age += (double)m->slot[j].width)
+	for (uint32_t j = m->n_slots; j-- > 0;) {
 		m->fade[j] = pow(m->par.discount, age);
+		age += (double)m->slot[j].width;
+	}
 	m->span = (float)age;
 	tide_model_sum(m, &sums);
 	tide_model_set_rates(m, &sums);

@@ -201,7 +201,7 @@ int tokens_add(struct store *s, struct fleet *fleet, const char *name, enum righ
 	struct token one = { .right = right, .made = now };
 	int rc = check_name(name, err);
 
-	memcpy(ret, "freshet_", 8);
+	strcpy(ret, "freshet_");
 	if (rc == 0)
 		rc = draw(ret + 8, err);
 	if (rc < 0)

@@ -56,6 +56,11 @@ int robots_cell(const struct text *parts, size_t n, struct buf *answer, struct e
 
 /* ---- here ---- */
 
+static bool is_digit(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F');
+}
+
 /* A pattern as robots_normalise() writes it.  *ret_octets: what it stands for. */
 static bool is_normal(struct text t, uint32_t *ret_octets)
 {
@@ -68,8 +73,7 @@ static bool is_normal(struct text t, uint32_t *ret_octets)
 			return false;
 		if (c != '%')
 			continue;
-		if (t.size - i < 3 || !memchr("0123456789ABCDEF", t.s[i + 1], 16) ||
-		    !memchr("0123456789ABCDEF", t.s[i + 2], 16))
+		if (t.size - i < 3 || !is_digit(t.s[i + 1]) || !is_digit(t.s[i + 2]))
 			return false;
 		i += 2;
 	}
