@@ -79,7 +79,7 @@ struct tide_state {
 	bool fixed_ready;               /* tide_page.fixed, factor, by_age and by_one are of this cycle */
 	float by_age[TIDE_AGES];        /* by cycles since the visit: that time to the power of its weight */
 	float by_one;                   /* a factor of the odds of all pages */
-	uint8_t *dirty;                 /* by directory, roots only */
+	uint8_t *dirty;                 /* by host (tide_model.root) */
 	uint32_t *dirty_roots, n_dirty;
 	uint64_t n_told;                /* visits, to see whether there were any since ... */
 	struct tide_stamp { uint64_t told, open; } scored;      /* the last demand() */

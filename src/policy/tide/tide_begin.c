@@ -42,8 +42,8 @@ void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
 			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
 			s->factor[f] = mem_array(v->n_family[f], sizeof *s->factor[f]);
 		}
-	s->dirty = mem_zalloc(n, sizeof *s->dirty);
-	s->dirty_roots = mem_array(n, sizeof *s->dirty_roots);
+	s->dirty = mem_zalloc(s->model.n_roots, sizeof *s->dirty);
+	s->dirty_roots = mem_array(s->model.n_roots, sizeof *s->dirty_roots);
 	s->found = mem_zalloc(n, sizeof *s->found);
 	s->near_found = mem_zalloc(n, sizeof *s->found);
 	s->missed = mem_zalloc(n, sizeof *s->missed);
@@ -205,9 +205,8 @@ void tide_begin(struct policy *p, const struct view *v)
 	s->reserve = v->n_shards > 1 ? 0 : tide_reserve(s, o, v, pages.open / fmax(v->budget, 1));
 	s->k_page = o->k_page > 0 ? (float)o->k_page : tide_estimate_k(s->k_fit);
 	fade_counts(s, v->tree->n_dirs, (float)fmax(0, 1 - width));
-	for (uint32_t d = 0; d < v->tree->n_dirs; d++)
-		if (v->tree->dir_parent[d] == DIR_NONE)
-			tide_mark_dirty(s, d);
+	for (uint32_t r = 0; r < s->model.n_roots; r++)
+		tide_mark_dirty(s, r);
 	fade_yield(&s->chosen, keep);
 	fade_yield(&s->oldest, keep);
 	council = tide_share_council(s, v);

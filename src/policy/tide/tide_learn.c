@@ -19,11 +19,13 @@
 static void add_nodes(struct tide_model *m, uint32_t dir)
 {
 	for (uint32_t d = dir; d != DIR_NONE && !m->node[d]; d = m->tree->dir_parent[d]) {
-		static const struct tide_ring empty;
 		struct tide_node n = { .dir = d };
+		size_t floats = 2 * tide_ring_room(m);
 
 		vec_push(&m->nodes, n);
-		vec_push(&m->rings, empty);
+		vec_reserve(&m->rings, floats);
+		memset(m->rings.v + m->rings.n, 0, floats * sizeof *m->rings.v);
+		m->rings.n += floats;
 		m->node[d] = (uint32_t)m->nodes.n;
 	}
 }
@@ -67,14 +69,14 @@ static inline float above_zero(float x)
 
 /* Add the lesson to a node's ring, leaving what its parent hears in it.  Columns are put side
  * by side first, so that compilers make vector code of what is slow, the divisions. */
-static void teach(struct tide_ring *r, const struct tide_model *m, struct lesson *l)
+static void teach(struct tide_ring r, const struct tide_model *m, struct lesson *l)
 {
 	float k = (float)(1 / m->par.voice), events[TIDE_SLOTS], exposure[TIDE_SLOTS];
 	int from = (int)l->from, n = (int)m->n_slots;
 
 	for (int j = from; j < n; j++) {
-		events[j] = r->events[m->slot[j].column];
-		exposure[j] = r->exposure[m->slot[j].column];
+		events[j] = r.events[m->slot[j].column];
+		exposure[j] = r.exposure[m->slot[j].column];
 	}
 	#pragma omp simd
 	for (int j = from; j < n; j++) {
@@ -88,8 +90,8 @@ static void teach(struct tide_ring *r, const struct tide_model *m, struct lesson
 		exposure[j] = y;
 	}
 	for (int j = from; j < n; j++) {
-		r->events[m->slot[j].column] = events[j];
-		r->exposure[m->slot[j].column] = exposure[j];
+		r.events[m->slot[j].column] = events[j];
+		r.exposure[m->slot[j].column] = exposure[j];
 	}
 }
 
@@ -160,8 +162,8 @@ void tide_model_soon(const struct tide_model *m, uint32_t dir)
 	if (!m->node[dir])
 		return;
 	__builtin_prefetch(&m->nodes.v[m->node[dir] - 1], 1);
-	ring = (const char *)&m->rings.v[m->node[dir] - 1];
-	for (size_t at = 0; at < sizeof(struct tide_ring); at += 64)
+	ring = (const char *)tide_ring_of(m, m->node[dir] - 1).events;
+	for (size_t at = 0; at < 2 * tide_ring_room(m) * sizeof(float); at += 64)
 		__builtin_prefetch(ring + at, 1);
 }
 
@@ -209,5 +211,5 @@ void tide_model_learn(struct tide_model *m, uint32_t dir, uint32_t last, bool hi
 	teach_long_run(m, node, (struct sum){ (float)x, (float)y },
 	               (struct sum){ (float)all_x, (float)all_y });
 	for (; node != PAGE_NONE; node = tide_parent_node(m, node))
-		teach(&m->rings.v[node], m, &l);
+		teach(tide_ring_of(m, node), m, &l);
 }

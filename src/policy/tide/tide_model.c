@@ -23,13 +23,17 @@ void tide_model_init(struct tide_model *m, const struct tree *tree,
 	                          .usual = RARE_BASE, .path = PAGE_NONE };
 	m->node = mem_zalloc(tree->n_dirs, sizeof *m->node);
 	m->root = mem_array(tree->n_dirs, sizeof *m->root);
-	m->roots = mem_zalloc(tree->n_dirs, sizeof *m->roots);
 	m->level = mem_array(TIDE_DEPTH_MAX, sizeof *m->level);
 	for (uint32_t d = 0; d < tree->n_dirs; d++) {
 		uint32_t up = tree->dir_parent[d];
 
-		m->root[d] = up == DIR_NONE ? d : m->root[up];
+		m->root[d] = up == DIR_NONE ? m->n_roots++ : m->root[up];
 	}
+	m->roots = mem_zalloc(m->n_roots, sizeof *m->roots);
+	m->root_dir = mem_array(m->n_roots, sizeof *m->root_dir);
+	for (uint32_t d = 0; d < tree->n_dirs; d++)
+		if (tree->dir_parent[d] == DIR_NONE)
+			m->root_dir[m->root[d]] = d;
 }
 
 void tide_model_release(struct tide_model *m)
@@ -37,6 +41,7 @@ void tide_model_release(struct tide_model *m)
 	free(m->node);
 	free(m->root);
 	free(m->roots);
+	free(m->root_dir);
 	free(m->level);
 	vec_release(&m->nodes);
 	vec_release(&m->rings);
@@ -54,11 +59,11 @@ void tide_model_freeze(struct tide_model *m, struct frozen *f)
 	frozen_value(f, &m->width);
 	frozen_value(f, &m->base);
 	frozen_value(f, &m->usual);
-	frozen_rows(f, m->roots, n, sizeof *m->roots);
+	frozen_rows(f, m->roots, m->n_roots, sizeof *m->roots);
 	frozen_vec(f, &m->nodes);
 	frozen_vec(f, &m->rings);
 	frozen_check(f, m->n_slots <= TIDE_SLOTS && m->n_columns <= TIDE_SLOTS &&
-	             m->nodes.n == m->rings.n && m->nodes.n <= n);
+	             m->rings.n == m->nodes.n * 2 * tide_ring_room(m) && m->nodes.n <= n);
 	for (uint32_t i = 0; f->thaw && !f->bad && i < m->n_slots; i++)
 		frozen_check(f, m->slot[i].column < m->n_columns);
 	for (uint32_t i = 0; f->thaw && !f->bad && i < m->nodes.n; i++) {
@@ -121,7 +126,7 @@ static float shrink(float x, float y, float prior, float k)
 int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 {
 	const struct tide_node *n = &m->nodes.v[node];
-	const struct tide_ring *r = &m->rings.v[node];
+	struct tide_ring r = tide_ring_of(m, node);
 	const struct tide_level *up = above < 0 ? NULL : &m->level[above];
 	struct tide_level *l = &m->level[above + 1];
 	float kb = (float)m->par.k_base;
@@ -138,7 +143,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 		for (int i = 0; i < n_columns; i++) {
 			float prior = least(HAZARD_MAX, own * m->width[i]);
 
-			l->hazard[i] = clip((r->events[i] + k * prior) / (r->exposure[i] + k),
+			l->hazard[i] = clip((r.events[i] + k * prior) / (r.exposure[i] + k),
 			                    HAZARD_MIN, HAZARD_MAX);
 		}
 	} else {
@@ -149,7 +154,7 @@ int tide_level_refresh(struct tide_model *m, uint32_t node, int above)
 		for (int i = 0; i < n_columns; i++) {
 			float prior = least(HAZARD_MAX, up->hazard[i] * ratio);
 
-			l->hazard[i] = clip((r->events[i] + k * prior) / (r->exposure[i] + k),
+			l->hazard[i] = clip((r.events[i] + k * prior) / (r.exposure[i] + k),
 			                    HAZARD_MIN, HAZARD_MAX);
 		}
 	}
@@ -194,10 +199,11 @@ static void sum_long_run(struct tide_model *m, double width)
 {
 	float keep = (float)pow(m->par.discount, width);
 
+	for (uint32_t r = 0; r < m->n_roots; r++)
+		m->roots[r].calm *= (double)keep;
 	for (size_t i = 0; i < m->nodes.n; i++) {
 		struct tide_node *n = &m->nodes.v[i];
 
-		m->roots[n->dir].calm *= (double)keep;
 		n->own_events *= keep;
 		n->own_exposure *= keep;
 		n->events = n->own_events;
@@ -232,11 +238,12 @@ struct tide_sums tide_sums_first(void)
 void tide_model_sum(const struct tide_model *m, struct tide_sums *add)
 {
 	for (size_t i = 0; i < m->nodes.n; i++) {
-		const struct tide_root *r = &m->roots[m->nodes.v[i].dir];
+		uint32_t dir = m->nodes.v[i].dir;
+		const struct tide_root *r = &m->roots[m->root[dir]];
 		double w = 1 / (1 + r->exposure / HOST_VOICE);
 		double voice = r->exposure / (r->exposure + 1);
 
-		if (!(r->exposure > 0))
+		if (m->tree->dir_parent[dir] != DIR_NONE || !(r->exposure > 0))
 			continue;
 		add->events += w * r->events;
 		add->exposure += w * r->exposure;

@@ -28,7 +28,7 @@
  * others.
  *
  * Memory.  A directory that was never visited, nor anything below it, has its
- * parent's hazards by definition and needs none; half a KiB for the others.  Hazards
+ * parent's hazards by definition and needs none; others need 8 bytes a slot.  Hazards
  * are not kept: they are made from the root down, one level of scratch each, when a
  * visit is learnt or a host scored.  A visit costs O(depth * cycles); a host
  * O(directories below it).
@@ -53,9 +53,7 @@ struct tide_params {
 };
 
 /* Totals with the children's voices, by column of a slot. */
-struct tide_ring {
-	float events[TIDE_SLOTS], exposure[TIDE_SLOTS];
-};
+struct tide_ring { float *events, *exposure; };
 
 /* Cycles first .. last; units of time in all; 2^size cycles, or more in the oldest. */
 struct tide_slot { uint32_t first, last; float width; uint8_t column, size; };
@@ -93,15 +91,31 @@ struct tide_model {
 	 * may have changed, and the usual one, by which they will */
 	double base, usual;
 	uint32_t *node;                 /* by directory: node + 1, or 0 */
-	uint32_t *root;                 /* by directory: its host's root */
+	uint32_t *root;                 /* by directory: the number of its host */
 	VEC(struct tide_node) nodes;
-	VEC(struct tide_ring) rings;    /* one a node */
-	struct tide_root *roots;        /* by directory; only roots are used */
+	VEC(float) rings;               /* one a node: tide_ring_room() events, as many exposures */
+	struct tide_root *roots;        /* by host */
+	uint32_t *root_dir;             /* by host: its directory */
+	uint32_t n_roots;
 	struct tide_level *level;       /* TIDE_DEPTH_MAX: of the path made last */
 	uint32_t path;                  /* node that it leads to, or PAGE_NONE */
 	int depth;                      /* its level */
 	bool alone;                     /* only the current cycle counts */
 };
+
+/* The columns that a ring has room for: those in use, and a few more. */
+#define TIDE_RING_STEP 4u
+static inline uint32_t tide_ring_room(const struct tide_model *m)
+{
+	return (m->n_columns + TIDE_RING_STEP - 1) / TIDE_RING_STEP * TIDE_RING_STEP;
+}
+static inline struct tide_ring tide_ring_of(const struct tide_model *m, uint32_t node)
+{
+	size_t room = tide_ring_room(m);
+	float *events = m->rings.v + 2 * room * node;
+
+	return (struct tide_ring){ events, events + room };
+}
 
 /* What the rates of an unknown host are made of; sums over hosts. */
 struct tide_sums { double events, exposure, logs, voices; };

@@ -253,7 +253,7 @@ void tide_rescore(struct policy *p, const struct view *v, bool only_pool)
 		return;
 	r.units = mem_array(s->n_dirty, sizeof *r.units);
 	for (uint32_t i = 0; i < s->n_dirty; i++)
-		r.units[i] = (struct tide_unit){ s->dirty_roots[i], false };
+		r.units[i] = (struct tide_unit){ s->model.root_dir[s->dirty_roots[i]], false };
 	while (n_blocks > 1 && r.n_units < 4 * SWEEP_BLOCKS && divide(&r))
 		;
 	n_blocks = n_blocks < r.n_units ? n_blocks : (unsigned)r.n_units;

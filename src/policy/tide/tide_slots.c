@@ -63,20 +63,39 @@ static uint8_t free_column(const struct tide_model *m)
 	return column;
 }
 
-/* Each ring is half a KiB, so all of it is done at once. */
+/* Make room for one more column, from the last ring on: each moves up. */
+static void add_column(struct tide_model *m)
+{
+	size_t was = tide_ring_room(m), is;
+
+	m->n_columns++;
+	is = tide_ring_room(m);
+	if (is == was)
+		return;
+	m->rings.n = m->nodes.n * 2 * is;
+	mem_grow((void **)&m->rings.v, &m->rings.cap, m->rings.n, sizeof *m->rings.v);
+	for (size_t i = 2 * m->nodes.n; i-- > 0;) {
+		float *to = m->rings.v + i * is;
+
+		memmove(to, m->rings.v + i * was, was * sizeof *to);
+		memset(to + was, 0, (is - was) * sizeof *to);
+	}
+}
+
+/* A ring has up to half a KiB, so all of it is done at once. */
 static void turn_rings(struct tide_model *m, const struct turn *t)
 {
-	for (size_t i = 0; i < m->rings.n; i++) {
-		struct tide_ring *r = &m->rings.v[i];
+	for (uint32_t i = 0; i < m->nodes.n; i++) {
+		struct tide_ring r = tide_ring_of(m, i);
 
 		for (int k = 0; k < t->n_pairs; k++) {
 			struct pair p = t->pair[k];
 
-			r->events[p.into] += r->events[p.from];
-			r->exposure[p.into] += p.share * (r->exposure[p.from] - r->exposure[p.into]);
+			r.events[p.into] += r.events[p.from];
+			r.exposure[p.into] += p.share * (r.exposure[p.from] - r.exposure[p.into]);
 		}
-		r->events[t->empty] = 0;
-		r->exposure[t->empty] = 0;
+		r.events[t->empty] = 0;
+		r.exposure[t->empty] = 0;
 	}
 }
 
@@ -89,7 +108,8 @@ void tide_slot_add(struct tide_model *m, double width)
 	coarsen(m, &t);
 	s.column = t.empty = free_column(m);
 	m->slot[m->n_slots++] = s;
-	m->n_columns = m->n_columns > s.column ? m->n_columns : s.column + 1u;
+	if (s.column == m->n_columns)
+		add_column(m);
 	m->width[s.column] = s.width;
 	turn_rings(m, &t);
 }

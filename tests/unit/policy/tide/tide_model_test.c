@@ -179,6 +179,8 @@ static void model_is_the_naive_one(void **state)
 				compare(&m, &n);
 		}
 		compare(&m, &n);
+		/* a ring has room for the slots there were, by fours */
+		assert_int_equal(m.rings.n, m.nodes.n * 2 * ((c + 3) / 4 * 4));
 		most = fmax(most, n.base[2] / n.base[0]);
 	}
 	assert_true(most > 9);          /* so the bound of 8 has been met */

@@ -98,18 +98,18 @@ static void changed_visit_is_spread(void **state)
 {
 	struct tide_model m;
 	double q = 0.03, f[3], sum = 0, before = 0;
-	const struct tide_ring *r;
+	struct tide_ring r;
 
 	(void)state;
 	tide_model_init(&m, &small, &usual);
 	tide_model_begin(&m, 3, 1);
 	tide_model_learn(&m, 1, 0, true);
-	r = &m.rings.v[m.node[1] - 1];
+	r = tide_ring_of(&m, m.node[1] - 1);
 	for (int j = 0; j < 3; j++)
 		sum += f[j] = q * pow(1 - q, j);
 	for (int j = 0; j < 3; j++) {
-		ASSERT_NEAR(r->events[m.slot[j].column], f[j] / sum, 1e-6);
-		ASSERT_NEAR(r->exposure[m.slot[j].column], 1 - before, 1e-6);
+		ASSERT_NEAR(r.events[m.slot[j].column], f[j] / sum, 1e-6);
+		ASSERT_NEAR(r.exposure[m.slot[j].column], 1 - before, 1e-6);
 		before += f[j] / sum;
 	}
 	tide_model_release(&m);
