@@ -5,6 +5,7 @@
  * Loaded before a program (LD_PRELOAD), it waits for the last fflush() of main(), when all
  * limits are in force, and does what the environment says, one word after the other:
  *   INTRUDE="read:/path write:/path connect:PORT listen exec fork ptrace"
+ *   INTRUDE="type chmod:/path own:/path suid:/path cut:/path cut-reading:/path local:/path limit-parent"
  * What came of each goes to standard error: "read:/path allowed", or the name of the error.
  * A call that ends the process says nothing more.
  */
@@ -15,8 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +47,23 @@ static int try_socket(int port, int listens)
 	if (rc == 0 && listens)
 		rc = listen(fd, 1);
 	return rc;
+}
+
+static int try_local(const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
+	return fd < 0 ? -1 : connect(fd, (struct sockaddr *)&to, sizeof to);
+}
+
+/* A program that others could run as the user who was attacked. */
+static int try_suid(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -1 : fchmod(fd, 04755);
 }
 
 static int try_fork(void)
@@ -73,6 +95,22 @@ static int try_one(char *word)
 		return try_fork();
 	if (!strcmp(what, "ptrace"))
 		return (int)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	if (!strcmp(what, "type"))      /* for the shell to run */
+		return ioctl(STDIN_FILENO, TIOCSTI, "x");
+	if (!strcmp(what, "chmod"))
+		return chmod(of, 0666);
+	if (!strcmp(what, "own"))
+		return chown(of, getuid(), getgid());
+	if (!strcmp(what, "suid"))
+		return try_suid(of);
+	if (!strcmp(what, "cut"))
+		return truncate(of, 0);
+	if (!strcmp(what, "cut-reading"))
+		return try_open(of, O_RDONLY | O_TRUNC);
+	if (!strcmp(what, "local"))
+		return try_local(of);
+	if (!strcmp(what, "limit-parent"))
+		return prlimit(getppid(), RLIMIT_CORE, &(struct rlimit){ 0, 0 }, NULL);
 	errno = EINVAL;
 	return -1;
 }

@@ -36,7 +36,7 @@ enum calls_kind {
 
 /* Has the kernel seccomp with filters? */
 bool calls_known(void);
-/* 0, or an errno. */
-MUST_CHECK int calls_limit(enum calls_kind kind);
+/* local: if it connects, to sockets with a name in a folder, too.  0, or an errno. */
+MUST_CHECK int calls_limit(enum calls_kind kind, bool local);
 
 #endif

@@ -41,10 +41,17 @@ static size_t n_known;
 
 /* ---- the starter ---- */
 
-/* What the programs see first: no library that the other side chose. */
+/* Many variables have a program load or run a file (LD_PRELOAD, BASH_ENV, PYTHONPATH, ...): only
+ * those that we set. */
 static bool is_allowed(const char *addition)
 {
-	return strchr(addition, '=') && strncmp(addition, "LD_", 3) && strncmp(addition, "PATH=", 5);
+	static const char *const names[] = { "http_proxy=", "https_proxy=", "no_proxy=",
+	                                     "FRESHET_CYCLE=", "FRESHET_REPOSITORY=" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strncmp(addition, names[i], strlen(names[i])))
+			return true;
+	return false;
 }
 
 static void become(const struct request *q, const int fd[2], int failed)

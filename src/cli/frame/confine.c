@@ -36,6 +36,7 @@
 static struct confined state;
 static struct reach reach;
 static bool reading_waits;              /* the second step is still to come */
+static bool local;                      /* it may connect to sockets in folders: PostgreSQL, systemd */
 
 static bool has_network(const char *where)
 {
@@ -48,7 +49,7 @@ static bool has_network(const char *where)
 static void add_store(const char *where)
 {
 	if (has_network(where)) {
-		state.network = true;
+		state.network = local = true;
 		confine_connection(&reach, where);
 	} else {
 		reach_add_output(&reach, strncmp(where, "sqlite:", 7) ? where : where + 7);
@@ -116,6 +117,7 @@ static void add_arguments(const struct cli *cli, int n, char **args)
 
 	for (int i = 0; i < n; i++) {
 		if (strstr(args[i], "://")) {
+			local |= has_network(args[i]);
 			state.network |= has_network(args[i]) || (may & MAY_ASK_ARGS);
 			continue;
 		}
@@ -216,7 +218,7 @@ static void limit_the_rest(unsigned may)
 		log_warn("hostile bytes are read by this process: no other can be started: %s",
 		         strerror(rc));
 	state.cells = rc == 0;
-	rc = calls_limit(kind);
+	rc = calls_limit(kind, local || ((may & MAY_SERVE) && getenv("NOTIFY_SOCKET")));
 	report("system calls", rc);
 	state.calls = rc == 0;
 	state.programs |= rc == 0;
