@@ -4,15 +4,17 @@
  * compressed file.  Whatever it is, what is taken of it keeps the rules of a record, positions
  * only grow, and reading comes to an end.
  *
- * The first byte says of what, and whether the answers are given as they are or put together
- * out of small pieces, which gets past the first checks.  The functions of base/sandbox/cell.c
- * that this needs are ours.
+ * The first byte says of what, and where the answers come from: they are given as they are; or
+ * put together out of small pieces, which gets past the first checks; or they are those of an honest
+ * cell that reads the rest of the input, some of them with one byte changed.  The functions of
+ * base/sandbox/cell.c that this needs are ours.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io/input.h"
+#include "base/mem.h"
 #include "base/sandbox/cell.h"
 #include "base/sandbox/parcel.h"
 #include "base/utf8.h"
@@ -20,12 +22,15 @@
 
 #define MUST(x) do { if (!(x)) abort(); } while (0)
 #define FILE_SIZE 3000
+#define OUT_MAX (4u << 20)              /* a bomb is only looked at this far */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const uint8_t *says;
 static size_t left;
-static bool assembled;
+static bool assembled, honest;
+static unsigned lies;           /* every so manieth answer of an honest cell is false; 0: none */
+static size_t lie_at;           /* its byte */
 
 static uint64_t take(size_t bytes)
 {
@@ -64,9 +69,15 @@ static void check_page(void)
 	struct analyser a;
 	struct record r = { 0 };
 	struct analyse_input in = { .body = "x", .size = 1, .url = { "http://a/", 9 } };
+	char *body = NULL;
 
 	analyser_init(&a);
 	a.words = take(1) & 1 ? &words : NULL;
+	if (honest) {
+		in.size = left;
+		in.body = body = mem_strndup((const char *)says, left);
+		a.look_for_phrase = lie_at & 1;
+	}
 	if (analyse(&a, &in, &r, NULL) == 0) {
 		for (size_t i = 0; i < r.links.size; i++)
 			MUST(r.links.s[i] >= ' ' && r.links.s[i] < 127);
@@ -83,6 +94,7 @@ static void check_page(void)
 		}
 	}
 	analyser_release(&a);
+	free(body);
 }
 
 /* ---- a compressed file ---- */
@@ -115,22 +127,26 @@ static void put_segments(struct buf *out)
 
 static void check_file(void)
 {
-	static uint8_t file[FILE_SIZE];
+	static uint8_t made_up[FILE_SIZE];
+	const uint8_t *file = honest ? says : made_up;
+	size_t size = honest ? left : sizeof made_up;
 	uint64_t position = 0, offset = 0, lost;
 	struct input *in;
 	struct err err;
 	char block[777];
 
-	for (size_t i = 0; i < sizeof file; i++)        /* a member could begin in many places */
-		file[i] = (uint8_t)"\x1f\x8b\x08\0\0\0\0\0\0\3xxxxxxxxxx"[i % 20];
-	if (input_open_memory(&in, file, sizeof file, "fuzz", &err) < 0)
+	for (size_t i = 0; i < sizeof made_up; i++)     /* a member could begin in many places */
+		made_up[i] = (uint8_t)"\x1f\x8b\x08\0\0\0\0\0\0\3xxxxxxxxxx"[i % 20];
+	if (input_open_memory(&in, file, size, "fuzz", &err) < 0)
 		return;
 	for (;;) {
 		long rc = input_read(in, block, sizeof block, &err);
 
-		MUST(input_position(in) >= position && input_file_offset(in) <= sizeof file &&
-		     input_raw_position(in) <= sizeof file);
+		MUST(input_position(in) >= position && input_file_offset(in) <= size &&
+		     input_raw_position(in) <= size);
 		position = input_position(in);
+		if (position > OUT_MAX)
+			break;
 		if (rc > 0)
 			continue;
 		if (rc != E_PARSE || input_resync(in, &lost, &err) <= 0)
@@ -176,11 +192,25 @@ void cell_clean(char *text, size_t size)
 	text[size - 1] = '\0';
 }
 
+/* What a cell says that reads what it is given; false now and then. */
+static int answer_honestly(cell_function *work, const struct text *parts, size_t n, struct buf *ret,
+                           struct err *err)
+{
+	static unsigned n_answers;
+	size_t before = ret->size;
+	int rc = work(parts, n, ret, err);
+
+	if (lies && ret->size > before && ++n_answers % lies == 0)
+		ret->data[before + lie_at % (ret->size - before)] ^= (char)(1 + lie_at % 255);
+	return rc;
+}
+
 void cell_call_all(enum cell_work work, struct cell_job *jobs, size_t n)
 {
 	(void)work;
 	for (struct cell_job *j = jobs; j < jobs + n; j++) {
-		j->rc = answer(j->ret, j->err, put_page);
+		j->rc = honest ? answer_honestly(analyse_cell, j->parts, j->n, j->ret, j->err) :
+		        answer(j->ret, j->err, put_page);
 		MUST(j->ret->size <= j->most);
 		if (j->rc == 0 && !j->check(j->arg, j->ret->data, j->ret->size))
 			j->rc = E_READER;
@@ -192,8 +222,8 @@ int cell_call(enum cell_work work, const struct text *parts, size_t n, size_t mo
 {
 	struct cell_job j = { .most = most, .ret = ret, .check = check, .arg = arg, .err = err };
 
-	(void)parts;
-	(void)n;
+	memcpy(j.parts, parts, n * sizeof *parts);
+	j.n = n;
 	cell_call_all(work, &j, 1);
 	return j.rc;
 }
@@ -206,15 +236,16 @@ int cell_take(struct cell **ret, size_t room, struct err *err)
 	return 0;
 }
 
-int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
-             size_t most, struct buf *ret, struct err *err)
+/* Of a work on a compressed file. */
+static int put_answer(struct buf *ret, const struct text *parts, size_t n, struct err *err)
 {
 	uint64_t mode;
 
-	(void)c;
-	(void)work;
-	(void)most;
+	buf_release(ret);               /* so that reading past it is seen */
+	buf_init(ret, BUF_NO_LIMIT);
 	MUST(n == 3 && parts[0].size == 80);
+	if (honest)
+		return answer_honestly(input_cell, parts, n, ret, err);
 	memcpy(&mode, parts[0].s, sizeof mode);
 	if (mode == 0)
 		return 0;
@@ -222,6 +253,19 @@ int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size
 		return answer(ret, err, put_segments);
 	parcel_put(ret, take(1) & 1);
 	return 0;
+}
+
+int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
+             size_t most, struct text *there, struct err *err)
+{
+	static struct buf said;
+	int rc = put_answer(&said, parts, n, err);
+
+	(void)c;
+	(void)work;
+	MUST(said.size <= most);
+	*there = (struct text){ buf_text(&said), said.size };
+	return rc;
 }
 
 void cell_give(struct cell *c)
@@ -242,6 +286,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	left = size;
 	how = (unsigned)take(1);
 	assembled = how & 2;
+	honest = how & 4;
+	lies = honest ? how >> 3 & 3 : 0;
+	lie_at = honest ? (size_t)take(2) : 0;
 	(how & 1 ? check_page : check_file)();
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The head of an answer off the wire: a header is found as a reader finds it who splits
- * the head into lines and looks at each.
+ * the head into lines and looks at each.  Behind the first NUL is the body, which is decoded as
+ * the head says.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -9,7 +10,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "fetch/fetch.h"
+#include "base/text.h"
+#include "fetch/fetch_inner.h"
+
+#define DECODED_MAX (4u << 20)          /* a bomb is only looked at this far */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,11 +72,39 @@ static bool naive(const char *head, size_t size, const char *name, const char **
 	return false;
 }
 
+/* As the crawl hands it out. */
+static void check_answer(struct text head, struct text body)
+{
+	struct fetch f = { .opt.decode = true };
+	struct transfer t = { .status = 200, .head_done = true, .ip = "192.0.2.1" };
+	struct job j = { .transfer = &t };
+	const struct fetch_result *r = &f.result;
+
+	buf_init(&f.decoded, DECODED_MAX);
+	buf_init(&t.head, BUF_NO_LIMIT);
+	buf_init(&t.body, BUF_NO_LIMIT);
+	buf_init(&j.url, BUF_NO_LIMIT);
+	buf_add(&t.head, head.s, head.size);
+	buf_add(&t.body, body.s, body.size);
+	job_fill_result(&f, &j);
+	if (r->head_size != head.size || r->body_size != body.size || r->decoded_size > f.decoded.max + body.size)
+		abort();
+	if (r->error != FETCH_OK && (!r->undecodable || !*r->why || !*fetch_error_name(r->error)))
+		abort();
+	if (*fetch_cut_name(r->truncated))
+		abort();
+	buf_release(&f.decoded);
+	buf_release(&t.head);
+	buf_release(&t.body);
+	buf_release(&j.url);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const wanted[] = { "ETag", "Location", "Retry-After", "Content-Type",
 		"Last-Modified", "Content-Encoding", "X" };
 	char *head = mem_strndup((const char *)data, size);
+	const char *nul = memchr(head, 0, size);
 
 	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
 		const char *a = NULL, *b = NULL;
@@ -82,6 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (found != naive(head, size, wanted[i], &b, &m) || a != b || n != m)
 			abort();
 	}
+	if (nul)
+		check_answer((struct text){ head, (size_t)(nul - head) },
+		             (struct text){ nul + 1, size - (size_t)(nul - head) - 1 });
 	free(head);
 	return 0;
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plain, gzip and zstd input: the first byte chooses how it is read (by pieces, by
- * lines, by peeking), the rest is the file.  Whatever it holds, positions only
+ * lines, by peeking), and where it lies: in memory or, if it is large, in a file, a part of one, a
+ * pipe, or behind a function.  The rest is the file.  Whatever it holds, positions only
  * grow, offsets stay inside the file, and reading comes to an end.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/io/input.h"
 
@@ -41,19 +46,95 @@ static int step(struct input *in, unsigned how, struct err *err)
 	}
 }
 
+/* ---- where it lies ---- */
+
+#define TOLD_MAX 600000                 /* bytes of a function that tells a file again and again */
+
+struct teller { const uint8_t *data; size_t size, at, times; };
+
+static long tell(void *arg, void *out, size_t size, struct err *err)
+{
+	struct teller *t = arg;
+	size_t n = t->at == t->size ? 0 : t->size - t->at;
+
+	(void)err;
+	if (!n && t->times && t->times--)
+		n = t->size - (t->at = 0);
+	n = n < size ? n : size;
+	memcpy(out, t->data + t->at, n);
+	t->at += n;
+	return (long)n;
+}
+
+static int at_number(struct input **ret, int fd, size_t from, size_t size, struct err *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return from || size ? input_open_part(ret, path, from, size, err) : input_open(ret, path, err);
+}
+
+static int in_file(struct input **ret, const uint8_t *data, size_t size, bool part, struct err *err)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC), rc;
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	rc = at_number(ret, fd, part ? size / 3 : 0, part ? size / 2 : 0, err);
+	close(fd);
+	return rc;
+}
+
+static int in_pipe(struct input **ret, const uint8_t *data, size_t size, struct err *err)
+{
+	int ends[2], rc;
+
+	if (size > 65536)               /* as much as a pipe takes while nobody reads it */
+		return -1;
+	if (pipe(ends) || write(ends[1], data, size) != (ssize_t)size || close(ends[1]))
+		abort();
+	rc = at_number(ret, ends[0], 0, 0, err);
+	close(ends[0]);
+	return rc;
+}
+
+/* *ret_size: of the file. */
+static int open_somewhere(struct input **ret, unsigned how, const uint8_t *data, size_t size,
+                          size_t *ret_size, struct err *err)
+{
+	static struct teller teller;
+	static const struct input_source source = { INPUT_ANY, tell, NULL, &teller };
+
+	*ret_size = size;
+	if (how < 192)
+		return input_open_memory_at(ret, data, size, how == 191 ? size / 4 : 0, "fuzz", err);
+	if (how < 208)
+		return in_file(ret, data, size, false, err);
+	if (how < 216)
+		return in_file(ret, data, size, true, err);
+	if (how < 232)
+		return in_pipe(ret, data, size, err);
+	teller = (struct teller){ data, size, 0, size && how >= 248 ? TOLD_MAX / size : 0 };
+	*ret_size = size * (teller.times + 1);
+	return input_open_source(ret, &source, "fuzz", err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t position = 0, lost, offset = 0;
 	struct input *in;
 	struct err err;
+	size_t of_file;
+	char probed[16];
 
-	if (size == 0 || input_open_memory(&in, data + 1, size - 1, "fuzz", &err) < 0)
+	if (size == 0 || open_somewhere(&in, data[0], data + 1, size - 1, &of_file, &err) < 0)
 		return 0;
 	while (input_position(in) < OUT_MAX) {
 		int rc = step(in, data[0], &err);
 
-		if (input_position(in) < position || input_file_offset(in) > size - 1 ||
-		    input_raw_position(in) > size - 1)
+		if (input_position(in) < position || input_file_offset(in) > of_file ||
+		    input_raw_position(in) > of_file || input_raw_size(in) > of_file ||
+		    input_probe(in, position, probed, sizeof probed) > (long)sizeof probed)
 			abort();
 		position = input_position(in);
 		if (rc > 0)

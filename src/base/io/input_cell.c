@@ -39,7 +39,8 @@ struct apart {
 	bool ready;                     /* it has our decoder */
 	uint8_t *dictionary;
 	size_t dictionary_size;
-	struct buf work, answer;
+	struct buf work;
+	struct text answer;             /* where it lies: the cell may change it */
 	struct segment segments[SEGMENTS_MAX];
 	size_t n, next;                 /* segments; the next to be handed out */
 	size_t at, given;               /* next byte of the answer; bytes of this segment before */
@@ -133,7 +134,6 @@ struct apart *apart_new(void)
 		return NULL;
 	a = mem_zalloc(1, sizeof *a);
 	buf_init(&a->work, BUF_NO_LIMIT);
-	buf_init(&a->answer, BUF_NO_LIMIT);
 	a->most = FIRST_OUT;
 	return a;
 }
@@ -145,7 +145,6 @@ void apart_free(struct apart *a)
 	cell_give(a->cell);
 	free(a->dictionary);
 	buf_release(&a->work);
-	buf_release(&a->answer);
 	free(a);
 }
 
@@ -160,7 +159,6 @@ static int send_work(struct codec *c, enum mode mode, const struct raw *r, size_
 	int rc;
 
 	buf_clear(&a->work);
-	buf_clear(&a->answer);
 	parcel_put(&a->work, mode);
 	parcel_put(&a->work, c->kind);
 	parcel_put(&a->work, !a->ready);
@@ -179,6 +177,7 @@ static int send_work(struct codec *c, enum mode mode, const struct raw *r, size_
 
 static void drop_cell(struct apart *a)
 {
+	a->n = a->next = 0;             /* what it said went with it */
 	cell_give(a->cell);
 	a->cell = NULL;
 	a->ready = false;
@@ -235,7 +234,8 @@ static bool is_sound(const struct segment *s, uint64_t from, uint64_t to, bool b
 }
 
 /* What the cell says, none of which is believed: data, segments, a message, and how many of
- * both.  size: of the bytes that it got, which begin at a->start. */
+ * both.  All but the data is copied before it is looked at; the data is copied as it is handed
+ * out.  size: of the bytes that the cell got, which begin at a->start. */
 static bool open_answer(const struct codec *c, const struct raw *r, size_t size)
 {
 	struct apart *a = c->apart;
@@ -246,14 +246,14 @@ static bool open_answer(const struct codec *c, const struct raw *r, size_t size)
 
 	if (a->answer.size < fixed)
 		return false;
-	p = (struct parcel){ a->answer.data + a->answer.size - 2 * sizeof data, 2 * sizeof data, false };
+	p = (struct parcel){ a->answer.s + a->answer.size - 2 * sizeof data, 2 * sizeof data, false };
 	data = parcel_number(&p);
 	n = parcel_number(&p);
 	if (!n || n > SEGMENTS_MAX || data > a->answer.size ||
 	    a->answer.size - data != n * sizeof *a->segments + fixed)
 		return false;
-	memcpy(a->segments, a->answer.data + data, (size_t)n * sizeof *a->segments);
-	memcpy(a->why.text, a->answer.data + data + n * sizeof *a->segments, sizeof a->why.text);
+	memcpy(a->segments, a->answer.s + data, (size_t)n * sizeof *a->segments);
+	memcpy(a->why.text, a->answer.s + data + n * sizeof *a->segments, sizeof a->why.text);
 	cell_clean(a->why.text, sizeof a->why.text);
 	for (size_t i = 0; i < n; i++) {
 		const struct segment *s = &a->segments[i];
@@ -340,7 +340,7 @@ int apart_read(struct codec *c, struct raw *r, uint8_t *out, size_t room, size_t
 	}
 	s = &a->segments[a->next];
 	n = (size_t)s->size - a->given < room ? (size_t)s->size - a->given : room;
-	memcpy(out, a->answer.data + a->at, n);
+	memcpy(out, a->answer.s + a->at, n);
 	a->at += n;
 	a->given += n;
 	*ret_size = n;
@@ -374,7 +374,7 @@ bool apart_member_at(struct codec *c, const struct raw *r)
 		drop_cell(a);
 		return false;
 	}
-	p = (struct parcel){ buf_text(&a->answer), a->answer.size, false };
+	p = (struct parcel){ a->answer.s, a->answer.size, false };
 	is = parcel_number(&p) == 1;
 	return is && !p.bad;
 }

@@ -137,13 +137,16 @@ bool cell_may_say(int rc)
 	return rc == 0 || rc == E_PARSE || rc == E_LIMIT;
 }
 
-/* Copy an answer, of which nothing is believed. */
+/* Copy an answer, of which nothing is believed, or say where it lies. */
 static int get_one(const struct cell *c, uint64_t first, struct cell_one *w, struct cell_job *j)
 {
 	if (!cell_may_say(w->rc) || w->answer_size > j->most || w->answer_at < first ||
 	    w->answer_at > c->size || w->answer_size > c->size - w->answer_at)
 		return say_nonsense(j->err);
-	buf_add(j->ret, c->shared + w->answer_at, (size_t)w->answer_size);
+	if (j->ret)
+		buf_add(j->ret, c->shared + w->answer_at, (size_t)w->answer_size);
+	else
+		*j->there = (struct text){ c->shared + w->answer_at, (size_t)w->answer_size };
 	if (w->rc == 0)
 		return 0;
 	cell_clean(w->why, sizeof w->why);
@@ -162,7 +165,7 @@ static size_t get(struct cell *c, const struct cell_head *asked, struct cell_job
 		struct cell_one *w = &h.one[i];
 
 		jobs[i].rc = get_one(c, asked->answers_at, w, &jobs[i]);
-		if (jobs[i].rc != E_READER && i + 1 == n && w->answer_at + w->answer_size > SHARED_KEPT)
+		if (jobs[i].ret && jobs[i].rc != E_READER && i + 1 == n && w->answer_at + w->answer_size > SHARED_KEPT)
 			(void)!madvise(c->shared + SHARED_KEPT, c->size - SHARED_KEPT, MADV_REMOVE);
 	}
 	return n;
@@ -217,11 +220,12 @@ static struct cell_job job(const struct text *parts, size_t n, size_t most, stru
 }
 
 int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
-             size_t most, struct buf *ret, struct err *err)
+             size_t most, struct text *ret, struct err *err)
 {
-	struct cell_job j = job(parts, n, most, ret, err);
+	struct cell_job j = job(parts, n, most, NULL, err);
 	bool again;
 
+	j.there = ret;
 	return ask_one(c, work, &j, &again);
 }
 

@@ -74,7 +74,8 @@ MUST_CHECK int cell_call(enum cell_work work, const struct text *parts, size_t n
 struct cell_job {
 	struct text parts[CELL_PARTS_MAX];
 	size_t n, most;
-	struct buf *ret;                /* each has its own */
+	struct buf *ret;                /* each has its own; NULL: */
+	struct text *there;             /* the answer where it lies, see cell_ask() */
 	cell_check *check;
 	void *arg;
 	int rc;                         /* what came of it */
@@ -82,11 +83,12 @@ struct cell_job {
 };
 void cell_call_all(enum cell_work work, struct cell_job *jobs, size_t n);
 
-/* A cell for works that belong together, until it is given back. */
+/* A cell for works that belong together, until it is given back.  *ret: the answer where it lies,
+ * until the next work.  The cell may change it at any moment: copy first, then look. */
 struct cell;
 MUST_CHECK int cell_take(struct cell **ret, size_t room, struct err *err);
 MUST_CHECK int cell_ask(struct cell *c, enum cell_work work, const struct text *parts, size_t n,
-                        size_t most, struct buf *ret, struct err *err);
+                        size_t most, struct text *ret, struct err *err);
 void cell_distrust(struct cell *c);     /* it lied: it dies, and is to be given back */
 void cell_give(struct cell *c);         /* NULL is fine */
 
