@@ -4,11 +4,13 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/map.h"
 #include "web/url/url.h"
 
+#define HOST_MAX 200                    /* bytes of a host, before hash and port */
 #define PART_MAX 80                     /* bytes of one name, before hash and ending */
 #define QUERY_MAX 40
 #define DEPTH_MAX 24                    /* folders; what is deeper becomes one */
@@ -121,6 +123,8 @@ static void add_file(struct buf *out, struct text name, struct text query, struc
 		(!html || (own.size == 5 && !memcmp(own.s, ".html", 5)) ||
 		 (own.size == 4 && !memcmp(own.s, ".htm", 4)));
 
+	/* X.part is where X is written first */
+	keeps &= own.size != 5 || memcmp(own.s, ".part", 5);
 	if (!keeps)
 		at = name.size;
 	if (!name.size)
@@ -143,6 +147,16 @@ static void add_file(struct buf *out, struct text name, struct text query, struc
 		buf_str(out, ending);
 }
 
+/* A name with '_' could be that of another host with its port, or of an address. */
+static void add_host(struct buf *out, const char *s, size_t size)
+{
+	bool changed = add_clean(out, s, size, HOST_MAX) || memchr(s, '_', size) ||
+		(size >= 10 && !memcmp(s, "index.html", 10));   /* the mirror's own file */
+
+	if (changed)
+		add_hash(out, s, size);
+}
+
 void mirror_name(struct text url, struct text mime, struct buf *out)
 {
 	const char *p, *end;
@@ -155,7 +169,7 @@ void mirror_name(struct text url, struct text mime, struct buf *out)
 		for (; p < url.s + parts.host_end; p++)
 			buf_byte(out, isalnum((unsigned char)*p) ? *p : '_');
 	else
-		buf_add(out, p, parts.host_end - parts.host);
+		add_host(out, p, parts.host_end - parts.host);
 	if (!parts.https)
 		buf_printf(out, "_%u", parts.port);
 	else if (parts.port != 443)

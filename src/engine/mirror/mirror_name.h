@@ -17,7 +17,8 @@
  * How: a file's name has an ending, a folder's with a dot ends with '+', so none is both.
  * '@' stands where an ending or a query was added.  Whatever else had to be changed
  * (capitals, other characters, names that Windows reserves, long names) gets a hash of
- * what stood there.
+ * what stood there, and so does a host with '_' in its name, which stands before a port.
+ * No file ends with ".part", and no host is called index.html: the mirror writes these.
  */
 #ifndef ENGINE_MIRROR_MIRROR_NAME_H
 #define ENGINE_MIRROR_MIRROR_NAME_H

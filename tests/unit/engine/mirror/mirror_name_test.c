@@ -66,11 +66,33 @@ static void test_by_hand(void **state)
 	expect("https://example.org/.git/a.txt", "text/plain", "example.org/_git-*+/a.txt");
 	expect("https://example.org/%C3%A9/", "text/html", "example.org/_C3_A9-*/index.html");
 	expect("https://[::1]:8443/", "text/html", "___1__s8443/index.html");
+	/* not the names of http://example.org:8080/, https://[::1]/, the mirror's own files */
+	expect("https://example.org_8080/", "text/html", "example.org_8080-*/index.html");
+	expect("https://___1_/", "text/html", "___1_-*/index.html");
+	expect("https://index.html/", "text/html", "index.html-*/index.html");
+	expect("https://index.html.part/", "text/html", "index.html.part-*/index.html");
+	expect("http://con/", "text/html", "_con-*_80/index.html");
+	expect("https://example.org/x.png.part", "image/png", "example.org/x.png.part@.png");
+}
+
+/* The longest host that a URL may have, with a port. */
+static void test_long_host(void **state)
+{
+	char url[400] = "https://", name[600];
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		memset(url + strlen(url), 'a', 62), strcat(url, ".");
+	strcpy(url + 8 + 249, "aaaa:65535/");
+	name_of(url, "text/html", name);
+	assert_true(strcspn(name, "/") <= 255);
+	assert_non_null(strstr(name, "_s65535/index.html"));
 }
 
 static bool is_bad_part(const char *part, size_t size)
 {
 	return size == 0 || size > 255 || part[0] == '.' || part[size - 1] == '.' ||
+	       (size > 5 && !strncasecmp(part + size - 5, ".part", 5)) ||
 	       (size == 3 && !strncasecmp(part, "con", 3));
 }
 
@@ -78,10 +100,12 @@ static bool is_bad_part(const char *part, size_t size)
  * part is forbidden anywhere. */
 static void test_rules(void **state)
 {
-	static const char *const bits[] = { "a", "A", "a.html", "a.b", "con", "..x", "x.", "/", "/",
-		"/", "//", "?", "?x=1", "index", "index.html", "%2F", "%20", "@", "+", "-", "~", "_",
+	static const char *const bits[] = { "a", "A", "a.html", "a.b", "con", ".part", "..x", "x.",
+		"/", "/", "/", "//", "?", "?x=1", "index", "index.html", "%2F", "%20", "@", "+", "-", "~", "_",
 		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
 	static const char *const types[] = { "text/html", "text/plain", "image/png", "x/y" };
+	static const char *const hosts[] = { "https://h.example/", "http://h.example/",
+		"https://h.example_80/", "http://h.example_80/", "https://[::1]/", "https://___1_/" };
 	struct strtab urls = { 0 }, names = { 0 }, folders = { 0 };
 	struct rng rng;
 
@@ -94,7 +118,7 @@ static void test_rules(void **state)
 		bool is_new;
 		size_t n;
 
-		strcpy(url, rng_below(&rng, 2) ? "https://h.example/" : "http://h.example/");
+		strcpy(url, hosts[rng_below(&rng, sizeof hosts / sizeof *hosts)]);
 		for (uint64_t k = rng_below(&rng, 7); k; k--)
 			strcat(url, bits[rng_below(&rng, sizeof bits / sizeof *bits)]);
 		buf_init(&canonical, URL_SIZE_MAX);
@@ -153,8 +177,8 @@ static void test_relative(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_relative),
+		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_long_host),
+		cmocka_unit_test(test_rules), cmocka_unit_test(test_relative),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
