@@ -19,6 +19,7 @@
 #include "fetch/asking/media_types.h"
 
 #define RESERVE_MAX (256 << 10)
+#define SMALL_BODY (128 << 10)          /* bytes that each body may have, memory or not */
 
 static void hold(struct transfer *t)
 {
@@ -188,10 +189,12 @@ static size_t on_body(char *data, size_t one, size_t n, void *arg)
 	size_t room = t->max_body - t->body.size;
 
 	(void)one;
-	if (w->memory + n > w->opt.max_memory && w->elder != t) {
+	if (w->memory + n > w->opt.max_memory && w->elder != t && t->body.size + n > SMALL_BODY) {
 		if (w->elder)
 			return pause_body(t);
 		w->elder = t;
+		w->elder_since = wire_now();
+		w->elder_bytes = t->received;
 	}
 	if (w->opt.limit_rate > 0 && wire_now() < w->paid_until)
 		return pause_body(t);

@@ -6,9 +6,11 @@
  * "no connection", "no head in time", "too slow" and "too long" apart and keep the part
  * that was received, and libcurl needs no timers.
  *
- * Memory: heads and bodies of all transfers together stay under max_memory plus one body.
- * At that limit transfers are paused when they receive data, all but the first to reach
- * it. When memory is freed the others continue.
+ * Memory: heads and bodies of all transfers together stay under max_memory plus one body,
+ * and the first 128 KiB of each.  At that limit transfers with larger bodies are paused when
+ * they receive data, all but the first to reach it. When memory is freed the others continue.
+ * If that one is slow while others wait, the answer is cut that has held most for longest: a
+ * few servers that send large bodies and then nearly nothing would stop everybody else.
  *
  * limit_rate: what was received is paid for by time.  Until it is paid, a transfer that
  * receives data is paused; then the one that has waited longest goes on.  Pauses of ours do
@@ -26,6 +28,7 @@
 
 #define SWEEP 0.1               /* seconds between checks of the deadlines */
 #define EVENTS 256
+#define HURRY 65536             /* bytes/s: what others wait for must come as fast */
 #define KEEP_BODY (64 << 10)    /* bytes; larger buffers are freed after use */
 
 double wire_now(void)
@@ -198,13 +201,18 @@ static bool is_connected(const struct transfer *t)
 	return ready > 0;
 }
 
+/* Its time without our pauses. */
+static double seconds_of_server(const struct transfer *t, double now)
+{
+	return now - t->started - t->waited - (t->paused ? now - t->paused_since : 0);
+}
+
 /* Check the deadlines.  A paused transfer is slow because of us, not of the server. */
 static const char *too_late(const struct lane *w, struct transfer *t, double now)
 {
 	const struct fetch_options *o = &w->opt;
-	double pauses = t->waited + (t->paused ? now - t->paused_since : 0);
 
-	if (now - t->started - pauses > o->whole_timeout)
+	if (seconds_of_server(t, now) > o->whole_timeout)
 		return "took too long";
 	if (now >= t->until)
 		return "took longer than its cycle or its host may";
@@ -223,6 +231,39 @@ static const char *too_late(const struct lane *w, struct transfer *t, double now
 	return NULL;
 }
 
+static void cut(struct lane *w, struct transfer *t, const char *why)
+{
+	wire_fail(t, FETCH_TIMEOUT, why);
+	if (t->head_done)
+		t->cut = FETCH_CUT_TIME;
+	complete(w, t, CURLE_OK);
+}
+
+/* Memory is full, and the one that may go on is slow: see above. */
+static void make_room(struct lane *w, double now)
+{
+	struct transfer *worst = NULL;
+	double cost, most = 0, seconds = now - w->elder_since;
+	bool slow;
+
+	if (!w->elder || !w->elder->active_link || seconds < w->opt.slow_seconds / 4)
+		return;
+	slow = (double)(w->elder->received - w->elder_bytes) < HURRY * seconds;
+	w->elder_since = now;
+	w->elder_bytes = w->elder->received;
+	if (!slow || !w->n_paused || w->opt.limit_rate > 0)
+		return;
+	for (struct transfer *t = w->active; t; t = t->next_active) {
+		cost = (double)t->held * seconds_of_server(t, now);
+		if (cost > most) {
+			most = cost;
+			worst = t;
+		}
+	}
+	if (worst)
+		cut(w, worst, "slow with what others wait for: memory");
+}
+
 static void sweep(struct lane *w, double now)
 {
 	struct transfer *t, *next;
@@ -234,13 +275,10 @@ static void sweep(struct lane *w, double now)
 		const char *why = too_late(w, t, now);
 
 		next = t->next_active;
-		if (!why)
-			continue;
-		wire_fail(t, FETCH_TIMEOUT, why);
-		if (t->head_done)
-			t->cut = FETCH_CUT_TIME;
-		complete(w, t, CURLE_OK);
+		if (why)
+			cut(w, t, why);
 	}
+	make_room(w, now);
 }
 
 /* Let a paused transfer continue. */

@@ -30,6 +30,8 @@ struct lane {
 	struct transfer *active, *idle, *finished, **finished_end, *elder;
 	unsigned n_active, n_paused;
 	VEC(struct buf) spare;          /* free body buffers; the last was used last */
+	double elder_since;             /* and the bytes that it had then: a stretch of its time */
+	uint64_t elder_bytes;
 	size_t memory;
 	_Atomic size_t memory_peak;     /* read by others */
 	_Atomic uint64_t n_connections;

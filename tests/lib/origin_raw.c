@@ -101,6 +101,17 @@ static void stall(struct visit *v)
 	linger(v);
 }
 
+/* All but the end of 2 MiB at once, then next to nothing. */
+static void hog(struct visit *v)
+{
+	static const char data[63 << 10];
+
+	say(v, "HTTP/1.1 200 OK\r\nContent-Length: 2097152\r\n\r\n");
+	for (int i = 0; i < 32; i++)
+		say_bytes(v, data, sizeof data);
+	linger(v);
+}
+
 static void steady(struct visit *v)     /* fast enough, but never done */
 {
 	char data[2000];
@@ -218,6 +229,7 @@ static const struct {
 	{ "/ok", ok, NULL, 0 }, { "/silent", silent, NULL, 0 },
 	{ "/hang-up", hang_up, NULL, 0 }, { "/slow-head", slow_head, NULL, 0 },
 	{ "/slow-body", slow_body, NULL, 0 }, { "/stall", stall, NULL, 0 },
+	{ "/hog", hog, NULL, 0 },
 	{ "/steady", steady, NULL, 0 }, { "/endless", endless, NULL, 0 },
 	{ "/endless-chunked", endless_chunked, NULL, 0 },
 	{ "/endless-trailers", endless_trailers, NULL, 0 },

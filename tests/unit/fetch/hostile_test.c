@@ -252,6 +252,57 @@ static void test_memory_of_many(void **state)
 	origin_raw_stop(origin);
 }
 
+/* Servers that fill our memory with large bodies and never end them: small answers come at
+ * once, and large ones when the first of those are cut, long before their deadline. */
+static void test_hogs(void **state)
+{
+	struct origin_raw *origin = origin_raw_start();
+	struct gate g = { 0 };
+	struct fetch_options o = options(&g);
+	const struct fetch_result *r;
+	unsigned hogs = 0, small = 0, large = 0;
+	struct fetch_stats stats;
+	struct fetch *f;
+	struct err err;
+	char url[64];
+
+	(void)state;
+	assert_int_equal(gate_allow(&g, "127.0.0.1", &err), 0);
+	o.threads = 1;
+	o.slow_seconds = 4;
+	o.slow_rate = 0;
+	assert_int_equal(fetch_new(&f, &o, &err), 0);
+	for (uint32_t i = 0; i < 30; i++) {
+		snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", origin_raw_port(origin),
+		         i < 4 ? "hog" : i < 26 ? "ok" : "endless");
+		fetch_add(f, &(struct fetch_request){ .page = i, .url = url });
+		if (i == 3)
+			assert_int_equal(fetch_next(f, 0.5, &r), FETCH_LATER);
+	}
+	while (fetch_next(f, -1, &r) == FETCH_GOT) {
+		if (r->page < 4) {
+			assert_int_equal(r->error, FETCH_TIMEOUT);
+			assert_int_equal(r->truncated, FETCH_CUT_TIME);
+			hogs++;
+			continue;
+		}
+		assert_int_equal(r->error, FETCH_OK);
+		if (r->page < 26) {
+			assert_int_equal(hogs, 0);
+			small++;
+		} else {
+			assert_true(hogs < 4);
+			large++;
+		}
+	}
+	assert_int_equal(hogs + small + large, 30);
+	fetch_stats(f, &stats);
+	assert_true(stats.memory_peak < MEMORY_BOUND);
+	fetch_free(f);
+	gate_release(&g);
+	origin_raw_stop(origin);
+}
+
 /* Without --allow-net nothing of it is even asked. */
 static void test_gate_is_on_by_default(void **state)
 {
@@ -291,7 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_attack),
 		cmocka_unit_test(test_every_attack_by_head),
-		cmocka_unit_test(test_memory_of_many),
+		cmocka_unit_test(test_memory_of_many), cmocka_unit_test(test_hogs),
 		cmocka_unit_test(test_gate_is_on_by_default),
 	};
 
