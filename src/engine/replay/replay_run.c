@@ -13,6 +13,7 @@
 #include "engine/replay/shards.h"
 #include "policy/catalogue/catalogue.h"
 
+#include <omp.h>
 #include <stdio.h>
 
 static bool is_hit(const struct run *run, uint32_t page)
@@ -196,6 +197,14 @@ static void tell_cycle(const struct run *run, uint32_t cycle, int64_t time)
 	run->r->opts.each_cycle(run->r->opts.each_arg, &c);
 }
 
+/* For policies, and for what they call: a run has no more processors than its share, or
+ * threads of runs side by side would wait for one another. */
+static void use_threads(struct run *run, unsigned n)
+{
+	run->engine.view.threads = n;
+	omp_set_num_threads((int)n);
+}
+
 static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 {
 	const struct replay *r = run->r;
@@ -205,7 +214,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 		double from = engine_seconds();
 		int rc;
 
-		run->engine.view.threads = r->opts.threads ? r->opts.threads(r->opts.done_arg) : 1;
+		use_threads(run, r->opts.threads ? r->opts.threads(r->opts.done_arg) : 1);
 		m->time = r->start + (int64_t)(c + 1) * r->opts.cycle_seconds;
 		move_clock(run, m->time);
 		measure_time(run, m->time - r->opts.cycle_seconds, m->time);
@@ -249,6 +258,7 @@ static int run_cycles(struct run *run, struct replay_run *ret, struct err *err)
 void replay_run(const struct replay *r, const char *policy, uint64_t seed,
                 struct replay_run *ret)
 {
+	int threads = omp_get_max_threads();    /* of the caller */
 	struct run run = { 0 };
 	struct policy *p;
 
@@ -270,4 +280,5 @@ void replay_run(const struct replay *r, const char *policy, uint64_t seed,
 		         policy_explain(run.shards ? shards_policy(&run) : p));
 	run_release(&run);
 	policy_free(p);
+	omp_set_num_threads(threads);
 }
