@@ -3,6 +3,8 @@
  * bench_graph_big.c - a web graph of uk-2006's size on a small machine.
  *
  *   bench_graph_big [MILLIONS OF PAGES [FOLDER]]     default 31.3, $TMPDIR or /tmp
+ *   bench_graph_big make MILLIONS FILE       only this: the graph, saved in a file, for
+ *                                            `freshet rank FILE`
  *
  * 31.3 million pages and 814 million links are made page by page in a shuffled
  * order (so that the builder has to sort), built in bounded memory, saved,
@@ -141,7 +143,8 @@ static double stream(const struct graph *g, size_t memory, double *x, double *re
 int main(int argc, char **argv)
 {
 	uint32_t n = (uint32_t)((argc > 1 ? atof(argv[1]) : 31.3) * 1e6);
-	const char *folder = argc > 2 ? argv[2] : getenv("TMPDIR");
+	bool only_make = argc == 4 && !strcmp(argv[1], "make");
+	const char *folder = argc > 2 && !only_make ? argv[2] : getenv("TMPDIR");
 	char path[1024];
 	struct pagerank_matrix *m;
 	double *x[2], t0, c0, one, two, streamed, prepared, cpu[4], made;
@@ -155,6 +158,10 @@ int main(int argc, char **argv)
 	}
 	if (!folder)
 		folder = "/tmp";
+	if (only_make) {
+		build((uint32_t)(atof(argv[2]) * 1e6), folder, argv[3]);
+		return 0;
+	}
 	snprintf(path, sizeof path, "%s/freshet-big-%ld.graph", folder, (long)getpid());
 	made = (double)build(n, folder, path) * 8e-9;
 	printf("peak so far %.1f GiB resident\n", peak_gib());

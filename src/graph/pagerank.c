@@ -24,7 +24,7 @@
 #include <omp.h>
 
 #include "base/mem.h"
-#include "graph/pagerank_matrix.h"
+#include "graph/pagerank_plan.h"
 
 #define BLOCK 8192u             /* rows summed in one piece, so that the order is fixed */
 #define K_MAX (PAGERANK_VECTORS_MAX + 1)
@@ -338,6 +338,12 @@ int pagerank(const struct graph *out, const struct pagerank_opts *opts, double *
 
 uint64_t pagerank_memory(const struct graph *out)
 {
-	/* by link: its place in a row; by node: ranks, shares and snapshots, row, degrees */
-	return out->n_links * 4 + (uint64_t)out->n_nodes * (8 + 16 + 4 + 8);
+	/* by node: row, degrees; in the end ranks, shares and snapshots, while links are placed
+	 * what places them */
+	uint64_t solving = (uint64_t)out->n_nodes * (8 + 16), placing = 0;
+
+	if (!pagerank_is_local(out))
+		placing = out->n_links * PLACE_LINK + (uint64_t)out->n_nodes * 5;
+	return out->n_links * 4 + (uint64_t)out->n_nodes * (4 + 8) +
+		(placing > solving ? placing : solving);
 }

@@ -21,8 +21,8 @@ static unsigned log2_of(uint64_t v)
 	return 63 - (unsigned)__builtin_clzll(v | 1);
 }
 
-/* Do links mostly stay near?  Every 61st node is asked. */
-static bool is_local(const struct graph *g)
+/* Every 61st node is asked. */
+bool pagerank_is_local(const struct graph *g)
 {
 	uint64_t near = 0, all = 0, reach = g->n_nodes / 16;
 
@@ -183,7 +183,7 @@ void pagerank_order(struct pagerank_plan *p)
 	if (!p->threaded) {
 		m->n_steps = m->n_lanes = m->n_tails = 1;
 	} else {
-		m->relabelled = !is_local(p->g);
+		m->relabelled = !pagerank_is_local(p->g);
 		m->n_steps = m->relabelled ? STEPS_MAX : 2;
 		/* snapshots are numbered behind the core, in 32 bits */
 		m->n_lanes = m->n_core > UINT32_MAX / 2 ? 1 : LANES_MAX;

@@ -12,6 +12,8 @@
  * has its own counts and write heads: threads never wait, and the order of the links in a
  * row is the same for any number of them. */
 #define PARTS 2u
+#define PLACE_SAMPLE 16u        /* every so many nodes tell how many links look back */
+#define ROWS_AHEAD 16u          /* rows between the fetching of their links and their use */
 
 struct pagerank_plan {
 	const struct graph *g;
@@ -27,5 +29,13 @@ struct pagerank_plan {
 
 /* Fills node, cells with their rows, and their numbers; needs length and n_core. */
 void pagerank_order(struct pagerank_plan *p);
+
+/* Do links mostly stay near? */
+bool pagerank_is_local(const struct graph *g);
+/* Puts all links into their rows, which may be anywhere; takes PLACE_LINK bytes a link on the
+ * way.  Needs cells, slots, which it forgets, and loops.  row_of: by node. */
+#define PLACE_LINK 2u
+void pagerank_place_far(struct pagerank_plan *p, const uint32_t *row_of);
+void pagerank_forget_slots(struct pagerank_plan *p);
 
 #endif

@@ -242,6 +242,32 @@ static void test_residual_below_tolerance(void **state)
 	}
 }
 
+/* More than 16,384 rows of a cell: those of one cell are in several buckets then. */
+static void test_few_links_of_many_nodes(void **state)
+{
+	uint32_t n = 1200000, n_links = 100000;
+	uint32_t *from = mem_array(n_links, 4), *to = mem_array(n_links, 4);
+	struct pagerank_opts o = PAGERANK_DEFAULTS;
+	double *x = mem_array(n, sizeof *x);
+	struct pagerank_result res;
+	struct graph g;
+	struct rng r;
+
+	(void)state;
+	rng_init(&r, 4);
+	for (uint32_t i = 0; i < n_links; i++) {
+		from[i] = (uint32_t)rng_below(&r, n);
+		to[i] = (uint32_t)rng_below(&r, n);
+	}
+	assert_int_equal(graph_build(from, to, n_links, n, true, &g, NULL), 0);
+	assert_int_equal(pagerank(&g, &o, x, &res, NULL), 0);
+	assert_true(res.converged && residual(&g, 0.85, x) < 1.01e-9);
+	free(from);
+	free(to);
+	free(x);
+	graph_release(&g);
+}
+
 static void test_threads_do_not_matter(void **state)
 {
 	struct graph g;
@@ -414,6 +440,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_equals_dense_solver),
 		cmocka_unit_test(test_residual_below_tolerance),
+		cmocka_unit_test(test_few_links_of_many_nodes),
 		cmocka_unit_test(test_threads_do_not_matter),
 		cmocka_unit_test(test_packed_rows_do_not_matter),
 		cmocka_unit_test(test_in_degrees_are_counted),
