@@ -45,6 +45,7 @@ struct host {
 	char *why;
 	struct pin *pins;
 	unsigned n_pins, pin;           /* pin: the one in use, also known to polite */
+	bool asked_by_guest;            /* who wanted to know was a redirect only */
 	struct span part;               /* its time in the cycle; until 0: not asked yet */
 	struct list parked;
 };
@@ -131,6 +132,8 @@ void job_dispatch(struct fetch *f, struct job *j, double now);
 /* May the page of this job have one more request?  Requests for robots.txt alone are free. */
 bool job_may_spend(struct fetch *f, struct job *j, enum fetch_spend what);
 void host_resolved(struct fetch *f, const struct resolve_answer *a, double now);
+/* A page wants the host, whose addresses only redirects have asked for: they come sooner. */
+void host_hurry(struct fetch *f, const struct job *j);
 /* Connect to this one of the host's addresses from now on. */
 void host_use_address(struct fetch *f, uint32_t host, unsigned pin);
 

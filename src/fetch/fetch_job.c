@@ -107,6 +107,24 @@ void host_resolved(struct fetch *f, const struct resolve_answer *a, double now)
 	}
 }
 
+/* Does a redirect want it? */
+static bool is_guest(const struct job *j)
+{
+	return j->hops.n || (j->is_robots && j->payer != NONE);
+}
+
+void host_hurry(struct fetch *f, const struct job *j)
+{
+	struct host *p = &f->hosts.v[j->host];
+	char name[URL_HOST_MAX + 3];
+
+	if (p->known != ASKED || !p->asked_by_guest || is_guest(j))
+		return;
+	p->asked_by_guest = false;
+	host_name(j, name);
+	resolve_ask(f->resolve, name, j->host, false);
+}
+
 /* Is the host resolved?  If not, the job is parked or queued. */
 static bool host_is_resolved(struct fetch *f, struct job *j, double now)
 {
@@ -130,8 +148,10 @@ static bool host_is_resolved(struct fetch *f, struct job *j, double now)
 		list_push(f, &p->parked, j);
 		if (p->known == UNKNOWN) {
 			p->known = ASKED;
-			resolve_ask(f->resolve, name, j->host);
+			p->asked_by_guest = is_guest(j);
+			resolve_ask(f->resolve, name, j->host, p->asked_by_guest);
 		}
+		host_hurry(f, j);
 		return false;
 	}
 	return true;

@@ -94,6 +94,7 @@ bool robots_ask(struct fetch *f, struct job *j, double now)
 		list_push(f, &o->parked, j);
 		if (o->known == UNKNOWN)
 			ask_for(f, j->origin, j, now);
+		host_hurry(f, j);
 		return false;
 	}
 	if (o->error == FETCH_OK && !is_too_slow(f, o) &&

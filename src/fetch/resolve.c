@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resolve.c - a queue of questions, a queue of answers, one lock for both.
+ * resolve.c - two queues of questions, one of answers, one lock for all.
  *
  * Threads start with the first question (up to RESOLVE_THREADS, one for each
  * question that finds none idle), so a fetcher behind a proxy has none.
+ *
+ * Questions of guests (where redirects lead) wait in a queue of their own, and half of the
+ * threads answer them: a site that redirects to ever new names whose servers say nothing
+ * would else hold all threads, for as long as the system's resolver waits.
  */
 #include "fetch/resolve.h"
 
@@ -19,6 +23,7 @@
 struct question {
 	struct question *next;
 	struct resolve_answer answer;
+	bool guest;
 	char host[];
 };
 
@@ -30,9 +35,11 @@ struct resolve {
 	int fd;
 	pthread_mutex_t lock;
 	pthread_cond_t more;
-	struct queue questions, answers;
+	struct queue questions, guests, answers;
 	pthread_t threads[RESOLVE_THREADS];
 	unsigned n_threads, n_idle;
+	unsigned n_waiting;             /* questions */
+	unsigned n_guests;              /* threads that answer guests */
 	bool stop;
 };
 
@@ -49,6 +56,20 @@ static struct question *pop(struct queue *q)
 
 	if (x && !(q->first = x->next))
 		q->end = &q->first;
+	return x;
+}
+
+/* The next question that may be asked now, or NULL. */
+static struct question *take(struct resolve *r)
+{
+	struct question *x = pop(&r->questions);
+
+	if (!x && r->n_guests < RESOLVE_THREADS / 2)
+		x = pop(&r->guests);
+	if (x) {
+		r->n_waiting--;
+		r->n_guests += x->guest;
+	}
 	return x;
 }
 
@@ -81,7 +102,7 @@ static void *run(void *arg)
 		struct question *x = NULL;
 
 		r->n_idle++;
-		while (!r->stop && !(x = pop(&r->questions)))
+		while (!r->stop && !(x = take(r)))
 			pthread_cond_wait(&r->more, &r->lock);
 		r->n_idle--;
 		if (!x)
@@ -94,6 +115,7 @@ static void *run(void *arg)
 			ask_system(x);
 		}
 		pthread_mutex_lock(&r->lock);
+		r->n_guests -= x->guest;
 		push(&r->answers, x);
 		if (write(r->fd, &one, sizeof one) < 0)
 			continue;       /* full means readable: nothing is lost */
@@ -111,6 +133,7 @@ struct resolve *resolve_new(int (*lookup)(void *arg, const char *host,
 	r->arg = arg;
 	r->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r->questions.end = &r->questions.first;
+	r->guests.end = &r->guests.first;
 	r->answers.end = &r->answers.first;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->more, NULL);
@@ -129,7 +152,7 @@ void resolve_free(struct resolve *r)
 	pthread_mutex_unlock(&r->lock);
 	for (unsigned i = 0; i < r->n_threads; i++)
 		pthread_join(r->threads[i], NULL);
-	while ((x = pop(&r->questions)) || (x = pop(&r->answers)))
+	while ((x = pop(&r->questions)) || (x = pop(&r->guests)) || (x = pop(&r->answers)))
 		free(x);
 	if (r->fd >= 0)
 		close(r->fd);
@@ -143,17 +166,19 @@ int resolve_fd(const struct resolve *r)
 	return r->fd;
 }
 
-void resolve_ask(struct resolve *r, const char *host, uint32_t tag)
+void resolve_ask(struct resolve *r, const char *host, uint32_t tag, bool guest)
 {
 	size_t size = strlen(host) + 1;
 	struct question *x = mem_alloc(sizeof *x + size);
 
 	memset(&x->answer, 0, sizeof x->answer);
 	x->answer.tag = tag;
+	x->guest = guest;
 	memcpy(x->host, host, size);
 	pthread_mutex_lock(&r->lock);
-	push(&r->questions, x);
-	if (!r->n_idle && r->n_threads < RESOLVE_THREADS &&
+	push(guest ? &r->guests : &r->questions, x);
+	r->n_waiting++;
+	if (r->n_waiting > r->n_idle && r->n_threads < RESOLVE_THREADS &&
 	    !pthread_create(&r->threads[r->n_threads], NULL, run, r))
 		r->n_threads++;
 	pthread_cond_signal(&r->more);

@@ -30,7 +30,8 @@ struct resolve *resolve_new(int (*lookup)(void *arg, const char *host,
                                           struct sockaddr_storage *ret), void *arg);
 void resolve_free(struct resolve *r);           /* waits for running lookups */
 int resolve_fd(const struct resolve *r);
-void resolve_ask(struct resolve *r, const char *host, uint32_t tag);
+/* guest: the name is where a redirect leads; guests never hold up the others. */
+void resolve_ask(struct resolve *r, const char *host, uint32_t tag, bool guest);
 bool resolve_take(struct resolve *r, struct resolve_answer *ret);
 
 #endif

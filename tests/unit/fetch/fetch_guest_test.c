@@ -92,6 +92,68 @@ static void test_pace_of_the_second_address(void **state)
 		fail_msg("%d requests in %.3f s", 2 * HOSTS, v.times[v.n - 1] - v.times[0]);
 }
 
+/* ---- names whose servers say nothing ---- */
+
+#define SLOW 8                          /* redirects to such names: as many as threads */
+
+static int slow_names(void *arg, const char *host, struct sockaddr_storage *ret)
+{
+	(void)arg;
+	if (strstr(host, "slow.test"))
+		usleep(1800 * 1000);
+	set_v4(&ret[0], "127.0.0.1");
+	return strstr(host, "slow.test") ? -1 : 1;
+}
+
+static void silent_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	(void)arg;
+	if (!strcmp(q->path, "/robots.txt")) {
+		r->status = 404;
+	} else if (!strncmp(q->path, "/to-", 4)) {
+		r->status = 302;
+		buf_printf(&r->headers, "Location: http://%s/\n", q->path + 4);
+	} else {
+		buf_str(&r->body, "page");
+	}
+}
+
+/* A site that redirects to ever new names, which take long to be told unknown, does not hold up
+ * the names of pages. */
+static void test_slow_names(void **state)
+{
+	const struct fetch_result *r;
+	double began, last = 0;
+	unsigned n = 0;
+	struct visitor b;
+
+	(void)state;
+	visitor_init(&b, silent_answer, NULL);
+	b.opt.resolve = slow_names;
+	b.opt.polite.host_connections = 64;
+	visitor_go(&b);
+	for (unsigned i = 0; i < SLOW; i++)
+		visitor_ask(&b, "http://evil.test:%u/to-n%u.slow.test:81", origin_port(b.origin), i);
+	/* one name that a page wants, too, stands behind all those */
+	visitor_ask(&b, "http://evil.test:%u/to-good7.test:%u", origin_port(b.origin),
+	            origin_port(b.origin));
+	assert_int_equal(fetch_next(b.fetch, 0.3, &r), FETCH_LATER);
+	began = wire_now();
+	for (unsigned i = 0; i < 10; i++)
+		visitor_ask(&b, "http://good%u.test:%u/", i, origin_port(b.origin));
+	while (fetch_next(b.fetch, 20, &r) == FETCH_GOT) {
+		if (!strstr(r->url, "//good"))
+			continue;
+		assert_int_equal(r->error, FETCH_OK);
+		last = wire_now() - began;
+		n++;
+	}
+	assert_int_equal(n, 10 + 1);
+	print_message("10 names of pages beside %d slow ones: %.2f s\n", SLOW, last);
+	assert_true(last < 1);         /* else it is 1.5 s at least */
+	visitor_release(&b);
+}
+
 /* ---- ports ---- */
 
 static void port_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -360,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pace_of_the_second_address),
+		cmocka_unit_test(test_slow_names),
 		cmocka_unit_test(test_ports_of_other_protocols),
 		cmocka_unit_test(test_crawl_delay_too_long),
 		cmocka_unit_test(test_robots_of_redirects_are_budgeted),
