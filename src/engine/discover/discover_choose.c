@@ -2,8 +2,8 @@
 /*
  * discover_choose.c - choose among the candidates; see discover.h.
  *
- * Within a directory the better linked go first (a sitemap counts as a link), then
- * the shorter URL.  Directories (digits aside) take turns, first-level directories of
+ * Within a directory those go first that their own site names, then the better linked (a
+ * sitemap counts as a link), then the shorter URL.  Directories (digits aside) take turns, first-level directories of
  * a site take turns, sites take turns: candidate k of its directory stands in turn k
  * of the next level, and so on, so that one directory, one tree of directories or one
  * site with a million URLs gets no more of a cycle than its neighbours.  Four sorts; no
@@ -25,6 +25,8 @@ static int compare_worth(const struct discover *d, uint32_t x, uint32_t y)
 	const struct candidate *a = &d->candidates.v[x], *b = &d->candidates.v[y];
 	size_t m = strtab_size(&d->urls, x), n = strtab_size(&d->urls, y);
 
+	if (a->own != b->own)
+		return a->own ? -1 : 1;
 	if (worth(a) != worth(b))
 		return worth(a) > worth(b) ? -1 : 1;
 	if (m != n)
@@ -108,16 +110,18 @@ static void refuse(struct discover *d, struct candidate *c, unsigned why)
 	d->report->refused[why]++;
 }
 
-/* Is the candidate within all caps?  If so, count it. */
+/* Is the candidate within all caps?  If so, count it.  What only other sites link to may fill
+ * half of each, so that nobody can close a directory or a site to its own pages. */
 static bool may_add(struct discover *d, const struct fetch *f, uint32_t number)
 {
 	struct candidate *c = &d->candidates.v[number];
 	uint32_t dir = counted(&d->dir_found, c->dir), shape = counted(&d->shape_found, c->shape);
+	uint32_t per_site = c->own ? d->opts.per_site : (d->opts.per_site + 1) / 2;
+	uint32_t per_directory = c->own ? d->opts.per_directory : (d->opts.per_directory + 1) / 2;
 
-	if (d->site_found.v[c->site] >= d->opts.per_site)
+	if (d->site_found.v[c->site] >= per_site)
 		refuse(d, c, REFUSED_SITE);
-	else if (dir >= d->opts.per_directory ||
-	         shape / DISCOVER_SHAPE >= d->opts.per_directory)
+	else if (dir >= per_directory || shape / DISCOVER_SHAPE >= per_directory)
 		refuse(d, c, REFUSED_DIRECTORY);
 	else if (!fetch_allows(f, strtab_get(&d->urls, number), strtab_size(&d->urls, number)))
 		refuse(d, c, REFUSED_ROBOTS);

@@ -13,6 +13,7 @@ struct candidate {
 	uint32_t site, links, last_page;        /* pages that link to it; the last of them */
 	uint64_t dir, shape, top;               /* hashes; to count by, and to take turns */
 	bool in_sitemap;
+	bool own;                               /* its own site names it, not only others */
 	uint8_t refusal;                        /* 0: none */
 	uint32_t turn;                          /* while choosing */
 };

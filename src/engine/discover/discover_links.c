@@ -26,6 +26,21 @@ static uint64_t top_key(const char *url, size_t size)
 	return hash_bytes(url + dirs.begin, dirs.end[dirs.n > 1] - dirs.begin, 0);
 }
 
+/* May one more candidate of the site be held?  Half of the room is for who comes first, half is
+ * shared alike, so that a few sites cannot take all of it.  What only other sites link to gets
+ * half of a site's: it may be there to keep the site's own out. */
+static bool has_room(const struct discover *d, uint32_t site, bool own)
+{
+	uint32_t most = DISCOVER_SITE_URLS_MAX;
+
+	if (d->urls.n >= DISCOVER_URLS_MAX / 2) {
+		most = DISCOVER_URLS_MAX / 2 / d->sites.n;
+		if (most < 2)
+			most = 2;
+	}
+	return d->urls.n < DISCOVER_URLS_MAX && d->site_seen.v[site] < (own ? most : most / 2);
+}
+
 void discover_see(struct discover *d, const char *url, size_t size, uint32_t page)
 {
 	uint64_t key = discover_key(url, size);
@@ -44,8 +59,7 @@ void discover_see(struct discover *d, const char *url, size_t size, uint32_t pag
 			d->report->outside++;
 			return;
 		}
-		if (d->urls.n >= DISCOVER_URLS_MAX ||
-		    d->site_seen.v[site] >= DISCOVER_SITE_URLS_MAX) {
+		if (!has_room(d, site, page == STORE_NONE || d->page_site[page] == site)) {
 			d->report->refused[REFUSED_MANY]++;
 			return;
 		}
@@ -64,6 +78,7 @@ void discover_see(struct discover *d, const char *url, size_t size, uint32_t pag
 		d->report->refused[c.refusal] += c.refusal != 0;
 	}
 	at = &d->candidates.v[number];
+	at->own |= page == STORE_NONE || d->page_site[page] == at->site;
 	if (page == STORE_NONE) {
 		at->in_sitemap = true;
 	} else if (at->last_page != page) {
