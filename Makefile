@@ -96,9 +96,11 @@ $(B)/freshet.pc: Makefile
 		'$(prefix)' '$(PC_LIBDIR)' '$(VERSION)' '-lstemmer -lm -fopenmp -pthread' '$(PC)' > $@
 
 # Tests: each file under tests/unit is one program; tests/e2e are scripts.
-# This one is of a file that is not in the library, which comes after it once more.
+# These are of files that are not in the library, which comes after them once more.
 $(B)/tests/unit/serve/fleet/parts_test: $(B)/src/serve/fleet/parts.o
+$(B)/tests/unit/serve/guard_test: $(B)/src/serve/guard.o
 TEST_LIBS_parts_test = $(B)/libfreshet.a
+TEST_LIBS_guard_test = $(B)/libfreshet.a
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(TEST_LIB) $(DEMO_OBJ) $(B)/libfreshet.a
 	$(say) $@
 	$(Q)$(CC) $(LDALL) $(LDTEST) -o $@ $^ -lcmocka $(TEST_LIB_LIBS) $(TEST_LIBS_$(notdir $*)) $(LIBS)

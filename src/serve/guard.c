@@ -2,10 +2,13 @@
 /* guard.c - see guard.h. */
 #include "serve/guard.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <strings.h>
 
 #include "base/map.h"
+#include "fetch/gate.h"
 #include "serve/http/head.h"
 
 static bool is_name(struct text t, const char *name)
@@ -49,11 +52,11 @@ bool guard_origin(const struct http_request *r, struct http_answer *a)
 
 /* ---- rate ---- */
 
-struct bucket { double left, at; };
+struct bucket { uint64_t key; double left, at; };
 
 struct guard {
 	pthread_mutex_t lock;
-	double rate;
+	double rate, swept;
 	struct map by_client;
 	VEC(struct bucket) buckets;
 };
@@ -77,26 +80,70 @@ void guard_free(struct guard *g)
 	free(g);
 }
 
+/* Who has a bucket: a token, an address, or an IPv6 /64, for who has one of its addresses has
+ * all of them. */
+static uint64_t client_key(const char *client)
+{
+	struct sockaddr_in6 a = { .sin6_family = AF_INET6 };
+	uint8_t party[GATE_PARTY];
+
+	if (inet_pton(AF_INET6, client, &a.sin6_addr) != 1)
+		return hash_bytes(client, strlen(client), 0);
+	return hash_bytes(party, gate_party((struct sockaddr *)&a, party), 0);
+}
+
+/* A bucket that has filled up again is as good as none. */
+static void forget_full(struct guard *g, double now)
+{
+	double most = g->rate * GUARD_BURST;
+	size_t n = 0;
+
+	if (now < g->swept + 1)
+		return;
+	g->swept = now;
+	map_clear(&g->by_client);
+	for (size_t i = 0; i < g->buckets.n; i++) {
+		const struct bucket *b = &g->buckets.v[i];
+
+		if (b->left + (now - b->at) * g->rate >= most)
+			continue;
+		map_put(&g->by_client, b->key, (uint32_t)n);
+		g->buckets.v[n++] = *b;
+	}
+	g->buckets.n = n;
+}
+
+/* The bucket of a client, a full one if it is new.  More clients than there may be share some,
+ * and only new ones do. */
+static struct bucket *find_bucket(struct guard *g, const char *client, double now)
+{
+	uint64_t key = client_key(client);
+	uint32_t at = map_get(&g->by_client, key);
+
+	if (at == MAP_NONE && g->buckets.n >= GUARD_CLIENTS_MAX)
+		forget_full(g, now);
+	if (at == MAP_NONE && g->buckets.n >= GUARD_CLIENTS_MAX) {
+		key %= GUARD_SHARED;
+		at = map_get(&g->by_client, key);
+	}
+	if (at == MAP_NONE) {
+		at = (uint32_t)g->buckets.n;
+		map_put(&g->by_client, key, at);
+		vec_push(&g->buckets, ((struct bucket){ key, g->rate * GUARD_BURST, now }));
+	}
+	return &g->buckets.v[at];
+}
+
 bool guard_rate(struct guard *g, const char *client, double now, struct http_answer *a)
 {
-	uint64_t key = hash_bytes(client, strlen(client), 0);
 	double most = g->rate * GUARD_BURST;
 	struct bucket *b;
-	uint32_t at;
 	bool ok;
 
 	if (g->rate <= 0)
 		return true;
 	pthread_mutex_lock(&g->lock);
-	if (g->buckets.n >= GUARD_CLIENTS_MAX)
-		key %= 1024;
-	at = map_get(&g->by_client, key);
-	if (at == MAP_NONE) {
-		at = (uint32_t)g->buckets.n;
-		map_put(&g->by_client, key, at);
-		vec_push(&g->buckets, ((struct bucket){ most, now }));
-	}
-	b = &g->buckets.v[at];
+	b = find_bucket(g, client, now);
 	b->left += (now - b->at) * g->rate;
 	b->left = b->left > most ? most : b->left;
 	b->at = now;

@@ -13,7 +13,8 @@
 
 #include "serve/serve_inner.h"
 
-#define GUARD_CLIENTS_MAX 10000         /* buckets; more clients share */
+#define GUARD_CLIENTS_MAX 10000         /* buckets of their own; more clients, */
+#define GUARD_SHARED 1024               /* if new, share these */
 #define GUARD_BURST 5                   /* seconds of the rate that may come at once */
 
 /* False: the request is refused, and its answer is filled in. */
