@@ -18,6 +18,7 @@
 #   make bench               against peers, on this machine
 #   TARGET=html make fuzz    libFuzzer on fuzz/fuzz_html.c
 #   make fuzz-coverage       lines of each parser that fuzz/corpus reaches, by llvm-cov
+#   make coverage            lines of src that the tests reach, room by room, by llvm-cov
 #   make analyse             cppcheck, clang-tidy and gcc -fanalyzer on all of src
 #   make fuzz-diff           our readers against others (Node's URL, parse5, zlib, robots.txt) on made-up input (ROUNDS=100000)
 #
@@ -159,6 +160,9 @@ fuzz: deps-test
 fuzz-coverage: deps-test
 	@scripts/run-fuzz --coverage
 
+coverage: deps-test
+	@scripts/run-coverage
+
 analyse: deps
 	@scripts/run-analysis --all
 flags:
@@ -244,6 +248,6 @@ clean:
 help:
 	@sed -n '3,/^#$$/p' Makefile | cut -c3-
 
-.PHONY: all tests check interop check-postgres check-threads check-report check-dashboard demo fuzz fuzz-coverage fuzz-replay-bins analyse flags bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
+.PHONY: all tests check interop check-postgres check-threads check-report check-dashboard demo fuzz fuzz-coverage fuzz-replay-bins coverage analyse flags bench bench-bins bench-big torture power soak install uninstall deb doc deps deps-test deps-quiet clean help
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
