@@ -32,6 +32,7 @@
 #define DISCOVER_SITE_URLS_MAX 50000    /* candidates of one site, so that others have room */
 #define DISCOVER_ORIGINS_MAX 10000      /* whose sitemaps are read in a cycle */
 #define DISCOVER_SITEMAPS_MAX 50        /* files of a site and cycle */
+#define DISCOVER_SITEMAP_SECONDS 300    /* of a site; then what is left of them is not asked for */
 #define DISCOVER_SITEMAP_AGE 86400      /* seconds until a site's are read again */
 
 struct care_rules;
@@ -40,6 +41,7 @@ struct fetch;
 struct discover_opts {
 	struct share share;             /* of the budget; value 0: no discovery */
 	uint32_t per_directory, per_site;
+	double sitemap_seconds;         /* 0: DISCOVER_SITEMAP_SECONDS */
 	bool follow_all;                /* follow links with rel=nofollow, too */
 	struct care_rules *care;        /* what is in scope, which sites are paused; NULL: all */
 };

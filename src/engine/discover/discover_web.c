@@ -5,7 +5,8 @@
  * robots.txt is fetched for every origin with candidates, so that no forbidden page is
  * added. Sitemaps are read once a day for the origins of our pages: those that robots.txt
  * names on the same site, or /sitemap.xml if it names none.  Indexes are followed
- * (limits: web/rules/sitemap.h).  All requests go through the fetcher, so they are polite
+ * (limits: web/rules/sitemap.h), a site's sitemaps one after the other, and for some
+ * minutes only: the cycle waits for the slowest site.  All requests go through the fetcher, so they are polite
  * and safe; they are counted separately and cost no budget.
  */
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/io/input.h"
 #include "base/stop.h"
 #include "engine/discover/discover_inner.h"
+#include "fetch/wire.h"
 #include "web/rules/robots.h"
 #include "web/rules/sitemap.h"
 #include "web/url/url.h"
@@ -24,6 +26,15 @@ struct task {
 	uint32_t site;
 	uint8_t depth;
 	bool is_sitemap, wants_sitemaps;
+	size_t after;                   /* the site's next sitemap; 0: none is known */
+};
+
+/* The sitemaps of a site. */
+struct maps {
+	uint32_t n;
+	bool busy, over;                /* one is under way; no more is asked for */
+	size_t last;                    /* task; 0: none */
+	double since;                   /* when the first was asked for; 0: not yet */
 };
 
 struct reading {
@@ -33,7 +44,7 @@ struct reading {
 	size_t next;                            /* first task not yet given to the fetcher */
 	struct strtab asked;                    /* origins */
 	struct map seen;                        /* sitemaps, by hash of their URL */
-	VEC(uint32_t) n_sitemaps;               /* by site */
+	VEC(struct maps) maps;                  /* by site */
 	const struct task *task;                /* whose sitemap is read */
 	struct buf decoded;
 };
@@ -61,15 +72,19 @@ static void add_sitemap(struct reading *r, const char *url, size_t size, uint32_
                         unsigned depth)
 {
 	struct task t = { .site = site, .is_sitemap = true, .depth = (uint8_t)depth };
+	struct maps *m = &r->maps.v[site];
 	bool fresh;
 
 	if (depth > SITEMAP_DEPTH_MAX || site_of(r->d, url, size) != site ||
-	    r->n_sitemaps.v[site] >= DISCOVER_SITEMAPS_MAX)
+	    m->n >= DISCOVER_SITEMAPS_MAX)
 		return;
 	map_intern(&r->seen, hash_bytes(url, size, 0), 0, &fresh);
 	if (!fresh)
 		return;
-	r->n_sitemaps.v[site]++;
+	m->n++;
+	if (m->last)
+		r->tasks.v[m->last].after = r->tasks.n;
+	m->last = r->tasks.n;
 	t.url = mem_strndup(url, size);
 	vec_push(&r->tasks, t);
 }
@@ -149,15 +164,46 @@ static void read_sitemap(struct reading *r, size_t at, struct fetch_result *resu
 	input_close(in);
 }
 
+static void ask(struct reading *r, size_t at)
+{
+	struct task *t = &r->tasks.v[at];
+	struct maps *m = t->is_sitemap ? &r->maps.v[t->site] : NULL;
+
+	if (m) {
+		m->busy = true;
+		m->since = m->since > 0 ? m->since : wire_now();
+	}
+	fetch_add(r->f, &(struct fetch_request){ .page = (uint32_t)at, .url = t->url,
+		.only_robots = !t->is_sitemap, .any_type = true });
+}
+
+/* A sitemap has come: what it names is known, and the next of its site can be asked for. */
+static void go_on(struct reading *r, size_t at)
+{
+	double most = r->d->opts.sitemap_seconds;
+	struct maps *m = &r->maps.v[r->tasks.v[at].site];
+	size_t after = r->tasks.v[at].after;
+
+	m->busy = false;
+	m->over = wire_now() - m->since >= (most > 0 ? most : DISCOVER_SITEMAP_SECONDS);
+	if (!m->over && after && after < r->next)
+		ask(r, after);
+}
+
+/* May it be asked for now?  If not, go_on() does it. */
+static bool is_its_turn(const struct reading *r, const struct task *t)
+{
+	return !t->is_sitemap || (!r->maps.v[t->site].busy && !r->maps.v[t->site].over);
+}
+
 static int work(struct reading *r, const volatile sig_atomic_t *stop, struct err *err)
 {
 	const struct fetch_result *got;
 
 	for (;;) {
 		for (; r->next < r->tasks.n && fetch_pending(r->f) < WINDOW; r->next++)
-			fetch_add(r->f, &(struct fetch_request){ .page = (uint32_t)r->next,
-				.url = r->tasks.v[r->next].url,
-				.only_robots = !r->tasks.v[r->next].is_sitemap, .any_type = true });
+			if (is_its_turn(r, &r->tasks.v[r->next]))
+				ask(r, r->next);
 		if (stop_is_set(stop))
 			return err_set(err, E_STOP, "stopped before the cycle had begun");
 		if (!fetch_pending(r->f))
@@ -166,8 +212,10 @@ static int work(struct reading *r, const volatile sig_atomic_t *stop, struct err
 			continue;
 		if (r->tasks.v[got->page].is_sitemap) {
 			struct fetch_result result = *got;
+			size_t at = got->page;
 
-			read_sitemap(r, got->page, &result);
+			read_sitemap(r, at, &result);
+			go_on(r, at);
 		} else {
 			robots_known(r, got->page);
 		}
@@ -239,8 +287,8 @@ int discover_web(struct discover *d, struct fetch *f, const volatile sig_atomic_
 	int rc;
 
 	buf_init(&r.decoded, SITEMAP_BYTES_MAX);
-	while (r.n_sitemaps.n < d->sites.n)
-		vec_push(&r.n_sitemaps, 0);
+	while (r.maps.n < d->sites.n)
+		vec_push(&r.maps, ((struct maps){ 0 }));
 	rc = add_due(&r, err);
 	for (int i = 0; i < 2 && rc == 0; i++) {        /* sitemaps bring candidates, too */
 		add_others(&r);
@@ -249,7 +297,7 @@ int discover_web(struct discover *d, struct fetch *f, const volatile sig_atomic_
 	for (size_t i = 0; i < r.tasks.n; i++)
 		free(r.tasks.v[i].url);
 	vec_release(&r.tasks);
-	vec_release(&r.n_sitemaps);
+	vec_release(&r.maps);
 	map_release(&r.seen);
 	strtab_release(&r.asked);
 	buf_release(&r.decoded);

@@ -66,9 +66,9 @@ int cycle_set(struct crawling *c, struct cli *cli, struct cycle_opts *o, struct 
 	c->crawl.compress = (enum warc_compress)o->compress;
 	c->crawl.stem = o->stem;
 	c->crawl.no_requests = o->no_requests;
-	c->crawl.discover = (struct discover_opts){ o->discover,
-		(uint32_t)o->discover_per_directory, (uint32_t)o->discover_per_site,
-		o->discover_nofollow, NULL };
+	c->crawl.discover = (struct discover_opts){ .share = o->discover,
+		.per_directory = (uint32_t)o->discover_per_directory,
+		.per_site = (uint32_t)o->discover_per_site, .follow_all = o->discover_nofollow };
 	c->crawl.budget = o->budget;
 	c->crawl.site_share = o->site_share;
 	c->crawl.retry_share = o->retry_share;

@@ -11,6 +11,7 @@
 
 #include "demo/origin.h"
 #include "engine/discover/discover_inner.h"
+#include "fetch/wire.h"
 #include "../../../lib/bed.h"
 
 #define DAY 86400
@@ -19,13 +20,25 @@
 
 struct stage { int day; struct origin *origin; struct bed bed; };
 
-/* 127.0.5.1 shows its stories from day 3 on; 127.0.5.2 names some that it does not have. */
+/* 127.0.5.1 shows its stories from day 3 on; 127.0.5.2 names some that it does not have; .3 has
+ * slow sitemaps, .4 good ones. */
 static void answer(void *arg, const struct origin_request *q, struct origin_reply *r)
 {
 	const struct stage *s = arg;
 
 	buf_str(&r->headers, "Content-Type: text/html\n");
-	if (strstr(q->path, ".txt") || strstr(q->path, ".xml") || strstr(q->path, "/false")) {
+	if (!strcmp(q->host, "127.0.5.3") && strstr(q->path, ".xml")) {
+		r->delay_ms = 300;
+		buf_str(&r->body, "<sitemapindex>");
+		for (int i = 0; i < 40; i++)
+			buf_printf(&r->body, "<sitemap><loc>/slow-%d.xml</loc></sitemap>", i);
+		buf_str(&r->body, "</sitemapindex>");
+	} else if (!strcmp(q->host, "127.0.5.4") && strstr(q->path, ".xml")) {
+		buf_printf(&r->body, strstr(q->path, "/sitemap") ? "<sitemapindex><sitemap>"
+		           "<loc>/good-1.xml</loc></sitemap><sitemap><loc>/good-2.xml</loc></sitemap>"
+		           "</sitemapindex>" : "<urlset><url><loc>/new%c</loc></url></urlset>",
+		           q->path[6]);
+	} else if (strstr(q->path, ".txt") || strstr(q->path, ".xml") || strstr(q->path, "/false")) {
 		r->status = 404;
 	} else if (!strcmp(q->host, "127.0.5.2")) {
 		for (int i = 0; i < 3 * PER_DIRECTORY; i++)
@@ -88,6 +101,27 @@ static void test_directory(void **state)
 	teardown(&s);
 }
 
+/* A site whose sitemaps have no end, each slow, does not put off the cycle by all of them. */
+static void test_slow_sitemaps(void **state)
+{
+	struct stage s;
+	double began;
+
+	(void)state;
+	setup(&s);
+	s.bed.opts.discover.sitemap_seconds = 1;
+	bed_add(&s.bed, "http://127.0.5.3:%u/", origin_port(s.origin));
+	bed_add(&s.bed, "http://127.0.5.4:%u/", origin_port(s.origin));
+	s.bed.opts.now = START;
+	began = wire_now();
+	bed_cycle(&s.bed);
+	print_message("a cycle with 40 slow sitemaps: %.1f s\n", wire_now() - began);
+	assert_true(asked_for(&s, "/slow-") < 8);
+	assert_int_equal(asked_for(&s, "/good-"), 2);
+	assert_int_equal(asked_for(&s, "/new"), 2);
+	teardown(&s);
+}
+
 /* Ten sites with more candidates than there is room for leave some to the eleventh. */
 static void test_room(void **state)
 {
@@ -124,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_directory), cmocka_unit_test(test_room),
+		cmocka_unit_test(test_slow_sitemaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
