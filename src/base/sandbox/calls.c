@@ -24,7 +24,7 @@ enum group {
 };
 
 struct names { enum group group; const char *const *names; };
-struct only { enum group group; const char *name; unsigned argument; uint64_t mask, value; };
+struct only { const char *name; uint64_t mask, value; enum group group; unsigned argument; };
 
 #define ALL_BITS UINT64_MAX
 #define ONLY(...)
@@ -35,7 +35,7 @@ static const struct names groups[] = {
 #undef CALLS
 #undef ONLY
 #define CALLS(...)
-#define ONLY(group, name, argument, mask, value) { GROUP_##group, name, argument, mask, value },
+#define ONLY(group, name, argument, mask, value) { name, mask, value, GROUP_##group, argument },
 static const struct only onlys[] = {
 #include "base/sandbox/calls.def"
 };

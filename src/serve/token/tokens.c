@@ -163,8 +163,8 @@ static int edit_remove(struct tokens *t, const struct token *one, bool again, st
 	if (at == t->v.n)
 		return again ? 0 : err_set(err, E_USAGE, "there is no token of this name; `freshet token list` "
 		                           "shows them");
-	memmove(t->v.v + at, t->v.v + at + 1, (t->v.n - at - 1) * sizeof *t->v.v);
-	t->v.n--;
+	for (t->v.n--; at < t->v.n; at++)
+		t->v.v[at] = t->v.v[at + 1];
 	return 1;
 }
 
