@@ -48,7 +48,8 @@ static int step(struct input *in, unsigned how, struct err *err)
 
 /* ---- where it lies ---- */
 
-#define TOLD_MAX 600000                 /* bytes of a function that tells a file again and again */
+#define TOLD_MAX 300000                 /* bytes of a function that tells a file again and again, */
+#define TIMES_MAX 900                   /* so often at most */
 
 struct teller { const uint8_t *data; size_t size, at, times; };
 
@@ -114,7 +115,9 @@ static int open_somewhere(struct input **ret, unsigned how, const uint8_t *data,
 		return in_file(ret, data, size, true, err);
 	if (how < 232)
 		return in_pipe(ret, data, size, err);
-	teller = (struct teller){ data, size, 0, size && how >= 248 ? TOLD_MAX / size : 0 };
+	teller = (struct teller){ .data = data, .size = size };
+	if (size && how >= 248)
+		teller.times = TOLD_MAX / size < TIMES_MAX ? TOLD_MAX / size : TIMES_MAX;
 	*ret_size = size * (teller.times + 1);
 	return input_open_source(ret, &source, "fuzz", err);
 }
