@@ -92,3 +92,18 @@ code $f -C stranger backup taken2; [ "$rc" != 0 ] || fail "a backup of a file th
 grep -q 'shorter than the tables say' err || fail "no word of the cut file"
 # and is mended by the next one
 expect 0 $f -C r backup b --check
+# archives that were imported from elsewhere are no part of it: they are read where they lie, out
+# of reach of the sandbox but for that, and if one is away, that is said once, and stops nothing
+away="$TMPDIR/else where"; mkdir -p "$away" work/t; cp r.out/*.gz "$away/one.warc.gz"
+cd work; export TMPDIR=$PWD/t
+$f init lent 2> /dev/null
+expect 0 $f -C lent import "$away/one.warc.gz"
+n=$(captures lent)
+expect 0 $f -C lent backup lent-b
+expect 0 $f restore lent-b lent-new --json
+is "(outside, read)" "(1, $n)"
+rm -r "$away"
+expect 0 $f restore lent-b lent-late --json
+[ "$(grep -c 'else where/one' err)" = 1 ] || fail "a word for each copy of a file that is away"
+[ "$(captures lent-late)" = "$n" ] || fail "what was restored without its archive"
+expect 1 $f -C lent-late check

@@ -60,6 +60,7 @@ enum command_may {
 	MAY_ASK_ARGS = 128,             /* URLs among its arguments are asked for */
 	MAY_ANYTHING = 512,             /* no sandbox: it starts servers, and reads its own pages */
 	MAY_SKIP_STORE = 256,           /* it opens no store by repository_open() */
+	MAY_READ_LATER = 1024,          /* but calls confine_reading() with one of its own */
 };
 
 struct command {

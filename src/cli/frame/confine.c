@@ -256,7 +256,8 @@ void confine_begin(struct cli *cli, int n_args, char **args)
 		confine_own_program(&reach);
 	limit_the_rest(may);
 	reading_waits = true;
-	if ((may & MAY_SKIP_STORE) || ((may & MAY_READ_INSTEAD) && n_args))
+	if (((may & MAY_SKIP_STORE) && !(may & MAY_READ_LATER)) ||
+	    ((may & MAY_READ_INSTEAD) && n_args))
 		limit_reading();
 	if (confine_missing() && (may & MAY_CONNECT))
 		log_info("the sandbox lacks %s, which this kernel does not offer", confine_missing());

@@ -73,6 +73,7 @@ struct check {
 	uint64_t n_pages, n_captures, n_visits, n_cycles;
 	uint64_t n_copies;              /* captures with a record of their own, */
 	uint64_t n_read, n_lost, n_elsewhere;   /* read back; lost; with another worker */
+	uint64_t n_outside;             /* things found about archives outside of the folder */
 	uint64_t n_files, n_bytes, n_records;   /* of archives that were read through */
 	uint64_t n_unused;              /* answers in them that no capture lies in */
 	uint64_t n[N_CHECK_KINDS][N_CHECK_STATES];

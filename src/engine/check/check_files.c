@@ -13,6 +13,7 @@
 #include "engine/check/check_rows.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct files {
 	struct check_capture *v;        /* captures of the file, by offset */
 	size_t n;
 	const char *shown;              /* its name */
+	bool outside;                   /* of the folder of the repository */
 	struct check_rows rows;         /* of v */
 	char why[600];                  /* what the reader said last */
 	uint64_t n_bad;                 /* damaged records that no copy lies in */
@@ -134,6 +136,7 @@ static int lost(struct files *f, const struct check_capture *k, const char *why,
 	if (rc <= 0)
 		return rc;
 	c->n_lost++;
+	c->n_outside += f->outside;
 	rc = c->repair ? set_aside(f, k, err) : 0;
 	if (rc == 0)
 		check_found(c, CHECK_RECORD, c->repair ? CHECK_MENDED : CHECK_WRONG, "%s: record at "
@@ -299,10 +302,12 @@ static bool has_folder(const char *path)
 	return stat(folder, &st) == 0;
 }
 
-static int missing(struct files *f, uint32_t file, const char *path, struct err *err)
+/* The file cannot be opened.  What may be readable again tomorrow is not repaired. */
+static int missing(struct files *f, uint32_t file, const char *path, int why, struct err *err)
 {
 	struct check *c = f->c;
 	bool away = *strtab_get(&c->names, file);       /* a worker has it, on its machine: */
+	bool repair = c->repair && (why == ENOENT || why == ENOTDIR);
 	uint64_t n = 0;
 	int rc = 0;
 
@@ -312,19 +317,21 @@ static int missing(struct files *f, uint32_t file, const char *path, struct err 
 	for (size_t i = 0; i < f->n && rc >= 0; i++) {
 		rc = says_so(c, &f->v[i], err);
 		n += rc > 0;
-		if (rc > 0 && c->repair && !away)
+		if (rc > 0 && repair && !away)
 			rc = set_aside(f, &f->v[i], err);
 	}
 	c->n_lost += away ? 0 : n;
+	c->n_outside += f->outside && !away && n;
 	if (rc >= 0 && n && away)                       /* this one, or one of its name */
 		check_found(c, CHECK_MISSING, CHECK_NOTE, "%s: %s, and the worker has a folder here; copies "
 		            "in it: %llu; put it back, unless another machine or folder has it", path,
-		            strerror(ENOENT), (unsigned long long)n);
+		            strerror(why), (unsigned long long)n);
 	else if (rc >= 0 && n)
-		check_found(c, CHECK_MISSING, c->repair ? CHECK_MENDED : CHECK_WRONG, "%s: %s; %llu "
-		            "cop%s in it%s", path, strerror(ENOENT), (unsigned long long)n,
+		check_found(c, CHECK_MISSING, repair ? CHECK_MENDED : CHECK_WRONG, "%s: %s; %llu "
+		            "cop%s in it%s", path, strerror(why), (unsigned long long)n,
 		            n == 1 ? "y lay" : "ies lay",
-		            c->repair ? ", whose rows say now that they are lost" :
+		            repair ? ", whose rows say now that they are lost" :
+		            why == EACCES ? "; see who may read it" :
 		            "; put the file back if you have it");
 	return rc < 0 ? rc : 0;
 }
@@ -336,14 +343,16 @@ static int check_file(struct files *f, uint32_t file, struct err *err)
 	struct text name = name_of(c, file), worker = { *key ? key : NULL, strlen(key) };
 	struct buf path;
 	struct stat st;
-	int rc;
+	int rc, fd;
 
 	buf_init(&path, ARCHIVE_NAME_MAX);
 	archive_name_path(c->folder, name.s, &path);
 	f->shown = name.s;
+	f->outside = *name.s == '/';
 	f->n_bad = 0;
-	if (stat(buf_text(&path), &st)) {
-		rc = missing(f, file, buf_text(&path), err);
+	fd = open(buf_text(&path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		rc = missing(f, file, buf_text(&path), errno, err);
 	} else if (rewrite_is_own(worker, name, NULL) && S_ISREG(st.st_mode) && st.st_size) {
 		c->n_files++;
 		c->n_bytes += (uint64_t)st.st_size;
@@ -355,6 +364,8 @@ static int check_file(struct files *f, uint32_t file, struct err *err)
 	} else {
 		rc = read_each(f, err);
 	}
+	if (fd >= 0)
+		close(fd);
 	buf_release(&path);
 	return rc < 0 || !c->repair ? rc : put_nowhere(f, err);
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/frame/confine.h"
 #include "cli/frame/repository.h"
 #include "engine/backup/backup.h"
 #include "engine/check/check.h"
@@ -30,6 +31,8 @@ static const struct option_spec restore_options[] = {
 
 /* ---- checking the copy ---- */
 
+struct check_result { uint64_t read, lost; };   /* copies; lost: in archives outside only */
+
 static void show(void *arg, enum check_kind k, enum check_state s, const char *text)
 {
 	(void)arg;
@@ -52,7 +55,8 @@ static int look_again(void *arg, struct store **ret, struct err *err)
 	return open_folder(*folder, ret, err);
 }
 
-static int check_copy(const char *folder, uint64_t *ret_read, struct err *err)
+/* An archive outside of the folder is no part of the copy: what is wrong with it is said. */
+static int check_copy(const char *folder, struct check_result *ret, struct err *err)
 {
 	struct check c = { .folder = folder, .now = clock_now(), .look_again = look_again,
 	                   .found = show, .arg = &folder };
@@ -61,9 +65,9 @@ static int check_copy(const char *folder, uint64_t *ret_read, struct err *err)
 	if (rc < 0)
 		return rc;
 	rc = check_run(&c, err);
-	if (rc == 0 && check_count(&c, CHECK_WRONG))
+	if (rc == 0 && check_count(&c, CHECK_WRONG) > c.n_outside)
 		rc = err_set(err, E_FAIL, "%s: the copy is not whole (see above)", folder);
-	*ret_read = c.n_read;
+	*ret = (struct check_result){ c.n_read, c.n_outside ? c.n_lost : 0 };
 	check_release(&c);
 	store_close(c.store);
 	return rc;
@@ -77,7 +81,7 @@ static int open_now(void *arg, struct store **ret, struct err *err)
 }
 
 static void print(const struct cli *cli, const char *what, const struct backup *b,
-                  bool checked, uint64_t n_read)
+                  const struct check_result *checked)
 {
 	struct json j;
 
@@ -92,19 +96,24 @@ static void print(const struct cli *cli, const char *what, const struct backup *
 		json_kint(&j, "bytes_tables", (int64_t)b->bytes_tables);
 		json_kint(&j, "outside", (int64_t)b->n_outside);
 		if (checked)
-			json_kint(&j, "read", (int64_t)n_read);
+			json_kint(&j, "read", (int64_t)checked->read);
 		cli_json_end(&j);
 	} else {
 		printf("%s: tables %.1f MB; %llu archive files, %.1f MB, of which %.1f MB were new\n",
 		       b->to, (double)b->bytes_tables / 1e6, (unsigned long long)b->n_files,
 		       (double)b->bytes / 1e6, (double)b->bytes_copied / 1e6);
-		if (checked)
-			printf("nothing is wrong: %llu copies read back\n", (unsigned long long)n_read);
+		if (checked && !checked->lost)
+			printf("nothing is wrong: %llu copies read back\n",
+			       (unsigned long long)checked->read);
 	}
 	if (b->n_outside)
 		log_warn("%llu archive file%s outside of the folder (imported from there, or with "
 		         "another worker) and not part of the copy", (unsigned long long)b->n_outside,
 		         b->n_outside == 1 ? " is" : "s are");
+	if (checked && checked->lost)
+		log_warn("%llu cop%s in such files cannot be read: put the files where they were, and "
+		         "see by `freshet check`", (unsigned long long)checked->lost,
+		         checked->lost == 1 ? "y" : "ies");
 }
 
 static int backup_cmd(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
@@ -112,7 +121,7 @@ static int backup_cmd(struct cli *cli, void *opts, int n_args, char **args, stru
 	const struct backup_opts *o = opts;
 	struct backup b = { .folder = cli->common.repository, .to = args[0], .open = open_now,
 	                    .arg = cli };
-	uint64_t n_read = 0;
+	struct check_result result = { 0 };
 	struct store *s;
 	int rc = repository_read(cli, &s, err);
 
@@ -123,9 +132,9 @@ static int backup_cmd(struct cli *cli, void *opts, int n_args, char **args, stru
 	store_close(s);
 	rc = backup_run(&b, err);
 	if (rc == 0 && o->check && !b.no_tables)
-		rc = check_copy(b.to, &n_read, err);
+		rc = check_copy(b.to, &result, err);
 	if (rc == 0) {
-		print(cli, "backup", &b, o->check && !b.no_tables, n_read);
+		print(cli, "backup", &b, o->check && !b.no_tables ? &result : NULL);
 		if (b.no_tables)
 			log_info("the tables are in PostgreSQL: pg_dump copies them, before this command "
 			         "(docs/operations.md)");
@@ -135,9 +144,16 @@ static int backup_cmd(struct cli *cli, void *opts, int n_args, char **args, stru
 
 /* ---- restore ---- */
 
+struct source { const struct cli *cli; const char *folder; };
+
 static int open_backup(void *arg, struct store **ret, struct err *err)
 {
-	return open_folder(arg, ret, err);
+	const struct source *from = arg;
+	int rc = open_folder(from->folder, ret, err);
+
+	if (rc == 0)
+		confine_reading(from->cli, *ret);
+	return rc;
 }
 
 /* What is in the way gets another name. */
@@ -167,9 +183,10 @@ static int restore_cmd(struct cli *cli, void *opts, int n_args, char **args, str
 {
 	const struct restore_opts *o = opts;
 	char part[PATH_SIZE], dir[PATH_SIZE];
+	struct source from = { cli, args[0] };
 	struct backup b = { .folder = args[0], .to = part, .unmarked = true, .open = open_backup,
-	                    .arg = args[0] };
-	uint64_t n_read = 0;
+	                    .arg = &from };
+	struct check_result result = { 0 };
 	struct stat st;
 	int rc;
 
@@ -186,14 +203,14 @@ static int restore_cmd(struct cli *cli, void *opts, int n_args, char **args, str
 		               "remove it", part);
 	rc = backup_run(&b, err);
 	if (rc == 0)
-		rc = check_copy(part, &n_read, err);
+		rc = check_copy(part, &result, err);
 	if (rc == 0)
 		rc = make_way(dir, o->over, err);
 	if (rc == 0 && rename(part, dir))
 		rc = err_errno(err, E_IO, "%s", dir);
 	b.to = dir;
 	if (rc == 0)
-		print(cli, "restore", &b, true, n_read);
+		print(cli, "restore", &b, &result);
 	return rc;
 }
 
@@ -228,13 +245,15 @@ const struct command command_backup = {
 
 const struct command command_restore = {
 	.name = "restore",
-	.reach = MAY_WRITE_ARGS | MAY_SKIP_STORE,
+	.reach = MAY_WRITE_ARGS | MAY_SKIP_STORE | MAY_READ_LATER,
 	.arguments = "BACKUP DIR",
 	.summary = "make a repository out of a backup",
 	.description =
 		"Copies a backup (or any repository that nobody works on) to DIR.part, checks all of it,\n"
 		"and gives it the name DIR. DIR must not be there, or be empty. With --over what is there\n"
-		"is put aside as DIR.before-1, and nothing of it is deleted.",
+		"is put aside as DIR.before-1, and nothing of it is deleted.\n\n"
+		"Archives that were imported from outside of the folder are no part of a backup. Their\n"
+		"copies are read where they lie; those that cannot be read are said, and stop nothing.",
 	.examples =
 		"  freshet restore crawl-backup crawl-again\n"
 		"  freshet restore crawl-backup crawl-again --over\n",
