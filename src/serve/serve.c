@@ -75,7 +75,8 @@ static void admit(void *arg, struct http_request *r, struct http_answer *a)
 		if (a->status)
 			return;
 		if (right < c->route->right) {
-			http_problem(a, 403, "this token may %s; this needs one that may %s", right_name(right),
+			http_problem(a, 403, "this token has the right %s; this needs one that was made by "
+			             "`freshet token add NAME --right %s`", right_name(right),
 			             right_name(c->route->right));
 			return;
 		}

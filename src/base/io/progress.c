@@ -38,7 +38,7 @@ static void draw(struct progress *p, double now)
 	if (p->total)
 		fprintf(stderr, " of %llu", (unsigned long long)p->total);
 	fprintf(stderr, " %s, %.0f/s", p->unit, rate);
-	if (p->left_known || (p->total > p->done && rate > 0)) {
+	if (p->done && (p->left_known || (p->total > p->done && rate > 0))) {
 		double seconds = p->left_known ? p->left : (double)(p->total - p->done) / rate;
 
 		duration_format((int64_t)(seconds + 0.5), left);

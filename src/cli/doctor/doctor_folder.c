@@ -11,29 +11,38 @@
 
 #include "cli/doctor/doctor.h"
 
-#define GIB (1024.0 * 1024 * 1024)
+#define MIB (1024.0 * 1024)
+#define GIB (1024 * MIB)
 #define SPACE_WRONG (0.05 * GIB)
 #define SPACE_ADVICE GIB
 #define PART_ADVICE 0.05                /* of the disk, or of its numbers of files */
+
+static void size_text(double bytes, char out[32])
+{
+	snprintf(out, 32, "%.1f %s", bytes / (bytes < GIB ? MIB : GIB), bytes < GIB ? "MiB" : "GiB");
+}
 
 static void check_space(struct doctor *d)
 {
 	struct statvfs v;
 	double left, of, files;
+	char left_text[32], of_text[32];
 
 	if (statvfs(d->folder, &v) || !v.f_blocks)
 		return;
 	left = (double)v.f_bavail * (double)v.f_frsize;
 	of = (double)v.f_blocks * (double)v.f_frsize;
 	files = v.f_files ? (double)v.f_favail / (double)v.f_files : 1;
+	size_text(left, left_text);
+	size_text(of, of_text);
 	if (left < SPACE_WRONG)
-		doctor_find(d, "disk", VERDICT_WRONG, "%.1f MiB left of %.1f GiB|make room: a cycle "
-		            "ends when an archive cannot be written", left / 1048576, of / GIB);
+		doctor_find(d, "disk", VERDICT_WRONG, "%s left of %s|make room: a cycle ends when an "
+		            "archive cannot be written", left_text, of_text);
 	else if (left < SPACE_ADVICE || left < PART_ADVICE * of)
-		doctor_find(d, "disk", VERDICT_ADVICE, "%.1f GiB left of %.1f GiB|make room before it "
-		            "is full", left / GIB, of / GIB);
+		doctor_find(d, "disk", VERDICT_ADVICE, "%s left of %s|make room before it is full",
+		            left_text, of_text);
 	else
-		doctor_find(d, "disk", VERDICT_GOOD, "%.1f GiB left of %.1f GiB", left / GIB, of / GIB);
+		doctor_find(d, "disk", VERDICT_GOOD, "%s left of %s", left_text, of_text);
 	if (files < PART_ADVICE)
 		doctor_find(d, "disk", VERDICT_ADVICE, "%.1f %% of the files that the disk can hold "
 		            "are left|delete or pack small files", 100 * files);

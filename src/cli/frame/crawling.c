@@ -105,16 +105,19 @@ int crawling_contact(const char *contact, struct err *err)
 	return 0;
 }
 
+int crawling_unnamed(const struct cli *cli, struct err *err)
+{
+	char option[REPOSITORY_OPTION_SIZE];
+
+	return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet %sset contact "
+	               "mailto:you@example.org (or a URL)",
+	               repository_option(cli->common.repository, option));
+}
+
 static int check_contact(const struct cli *cli, const struct web_opts *o, struct err *err)
 {
-	const char *dir = cli->common.repository;
-	bool here = !strcmp(dir, ".");
-
-	if (!o->contact || !*o->contact)
-		return err_set(err, E_USAGE, "say whom a webmaster can ask: freshet %s%s%sset contact "
-		               "mailto:you@example.org (or a URL)", here ? "" : "-C ", here ? "" : dir,
-		               here ? "" : " ");
-	return crawling_contact(o->contact, err);
+	return o->contact && *o->contact ? crawling_contact(o->contact, err) :
+	                                   crawling_unnamed(cli, err);
 }
 
 int crawling_allow(struct gate *gate, const char *list, struct err *err)

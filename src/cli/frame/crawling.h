@@ -104,6 +104,8 @@ void crawling_close(struct crawling *c);
 MUST_CHECK int crawling_allow(struct gate *gate, const char *list, struct err *err);
 /* Check a contact: it becomes part of a header. */
 MUST_CHECK int crawling_contact(const char *contact, struct err *err);
+/* The error that no contact is set, with what to do; E_USAGE. */
+int crawling_unnamed(const struct cli *cli, struct err *err);
 /* For crawl.doing, where progress is shown. */
 void crawling_doing(void *crawling, const struct crawl_doing *now);
 /* From now on SIGINT and SIGTERM ask for a stop. */

@@ -27,6 +27,17 @@ static int store_path(const struct cli *cli, const char *dir, char out[PLACE_SIZ
 		err_set(err, E_USAGE, "the name of the store is too long") : 0;
 }
 
+const char *repository_option(const char *dir, char ret[REPOSITORY_OPTION_SIZE])
+{
+	bool plain = !dir[strcspn(dir, " \t\n'\"\\$&;|<>()*?[]{}~#!`")];
+	const char *quote = plain ? "" : strchr(dir, '\'') ? "\"" : "'";
+
+	*ret = '\0';
+	if (strcmp(dir, "."))
+		snprintf(ret, REPOSITORY_OPTION_SIZE, "-C %s%s%s ", quote, dir, quote);
+	return ret;
+}
+
 int repository_where(const struct cli *cli, char *ret, size_t size, struct err *err)
 {
 	char path[PLACE_SIZE];

@@ -13,6 +13,8 @@
 #include "policy/view.h"
 #include "repo/store.h"
 
+#define REPOSITORY_OPTION_SIZE 512
+
 /* Rows of an option table: the aim, and the weights of pages. */
 #define SETTING_AIM(S) \
 	{ .name = "aim", .type = OPTION_CHOICE, .def = AIM_DEFAULT, .choices = AIM_CHOICES, \
@@ -24,6 +26,9 @@
 	  .help = "what pages count by: alike, their PageRank, or the weight given with the " \
 	          "URL" }
 
+/* The option that names this repository, as people type it: "-C DIR ", quoted if it must be, or
+ * nothing for the folder we are in. */
+const char *repository_option(const char *dir, char ret[REPOSITORY_OPTION_SIZE]);
 /* What store_open() takes, of a command without a fleet, or of the fleet. */
 MUST_CHECK int repository_where(const struct cli *cli, char *ret, size_t size,
                                 struct err *err);

@@ -2,6 +2,7 @@
 /* crawl_print.c - the report of a cycle, as JSON and as a row of a table. */
 #include "cli/print/crawl_print.h"
 
+#include "base/cause.h"
 #include "base/when.h"
 #include "cli/frame/command.h"
 #include "cli/print/history_print.h"
@@ -102,6 +103,13 @@ void crawl_print_json(struct json *j, const struct crawl_report *r)
 	cli_json_end(j);
 }
 
+static void print_error(enum fetch_error e)
+{
+	const char *name = fetch_error_name(e);
+
+	printf("%s (%s)", name, cause_text(cause_find(name, strlen(name))));
+}
+
 void crawl_print_table(const struct crawl_report *r, bool first)
 {
 	static const char *const heads[] = { "cycle", "<time", "budget", "requests", "new",
@@ -136,11 +144,13 @@ void crawl_print_table(const struct crawl_report *r, bool first)
 		for (int i = 0; i < FETCH_N_ERRORS; i++) {
 			if (!r->reasons[i])
 				continue;
-			printf("%s%u %s", between, r->reasons[i],
-			       i == FETCH_OK ? "with an error as answer (404, 500, ...)" :
-			       i == FETCH_GATE ?
-			       "for an address that is not public (--allow-net opens your own)" :
-			       fetch_error_name((enum fetch_error)i));
+			printf("%s%u ", between, r->reasons[i]);
+			if (i == FETCH_OK)
+				printf("with an error as answer (404, 500, ...)");
+			else if (i == FETCH_GATE)
+				printf("for an address that is not public (--allow-net opens your own)");
+			else
+				print_error((enum fetch_error)i);
 			between = ", ";
 		}
 		putchar('\n');

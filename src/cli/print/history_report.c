@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/when.h"
 #include "cli/print/cluster_run.h"
 #include "cli/print/failing_print.h"
 #include "cli/print/history_print.h"
@@ -106,7 +107,7 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
                       const struct pages *p)
 {
 	const struct site_status *best = NULL;
-	char days[32];
+	char every[24];
 
 	for (uint32_t i = 0; i < n; i++)
 		if (rows[i].answered >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
@@ -114,10 +115,10 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
 			best = &rows[i];
 	if (!best || n < 2)
 		return;
-	figure_format(1 / best->rate, 3, days);
+	duration_format((int64_t)fmax(86400 / best->rate, 1), every);
 	report_say(r, "The liveliest site of those with %d visits or more is %s: a page of it "
-	           "changes every %s days.", SITE_VISITS_MIN,
-	           strtab_get(&p->site_names, best->site), days);
+	           "changes every %s.", SITE_VISITS_MIN, strtab_get(&p->site_names, best->site),
+	           every);
 }
 
 /* The pages, and what is known of them. */

@@ -112,6 +112,13 @@ int crawl_row_lapse(struct crawl *c, struct err *err)
 	return rc < 0 ? rc : store_sent_clear(c->store, err);
 }
 
+/* Did the rules keep us from every page?  Then the network is not to blame. */
+static bool left_alone(const struct crawl_report *r)
+{
+	return r->visits == r->reasons[FETCH_ROBOTS] + r->reasons[FETCH_BACKOFF] +
+	                    r->reasons[FETCH_CRAWL_DELAY];
+}
+
 int crawl_row_end(struct crawl *c, double began, int rc, struct err *err)
 {
 	struct err second;
@@ -140,6 +147,9 @@ int crawl_row_end(struct crawl *c, double began, int rc, struct err *err)
 	    c->report->reasons[FETCH_GATE] == c->report->visits)
 		return err_set(err, E_NET, "no page has a public address: open networks of your own by --allow-net CIDR (127.0.0.0/8 "
 		               "is this machine)");
+	if (rc2 == 0 && rc == 0 && c->report->visits && !c->report->answered && left_alone(c->report))
+		return err_set(err, E_NET, "no page may be asked now: robots.txt forbids it or cannot be "
+		               "had, or the hosts want to be left alone (see `freshet status --failing`)");
 	if (rc2 == 0 && rc == 0 && !c->report->answered &&
 	    c->report->visits > c->report->reasons[FETCH_LAPSED])
 		return err_set(err, E_NET, "nothing could be reached: is the network up, and is a proxy "

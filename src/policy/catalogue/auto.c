@@ -235,24 +235,36 @@ static const char *shape_text(const struct auto_state *s)
 	       s->alone ? "; nearly every page is alone on its host" : "";
 }
 
+/* "12.3 %"; what is hardly anything has no digits of its own. */
+static void percent_text(double share, char out[48])
+{
+	char digits[32];
+
+	figure_format(100 * share, 3, digits);
+	if (share > 0 && share < 1e-4)
+		snprintf(out, 48, "less than 0.01 %%");
+	else
+		snprintf(out, 48, "%s %%", digits);
+}
+
 static void explain_turns(struct auto_state *s)
 {
-	char share[32];
+	char share[48];
 
-	figure_format(100 * s->share_before, 3, share);
+	percent_text(s->share_before, share);
 	snprintf(s->text, sizeof s->text, "oldest: nearly all pages lie in one folder, so no place "
 	         "tells which of them changed, and more changes than the budget of %u reaches (of "
-	         "late %s %% of visits found a change); for the most fresh copies every page gets "
+	         "late %s of visits found a change); for the most fresh copies every page gets "
 	         "its turn", s->budget, share);
 }
 
 static void explain_changed(struct auto_state *s)
 {
-	char found[80] = "", share[32];
+	char found[96] = "", share[48];
 
-	figure_format(100 * s->share_before, 3, share);
+	percent_text(s->share_before, share);
 	if (s->visits_before)
-		snprintf(found, sizeof found, " (of late %s %% of visits found a change)", share);
+		snprintf(found, sizeof found, " (of late %s of visits found a change)", share);
 	figure_format(100.0 * s->budget / (s->pages ? s->pages : 1), 2, share);
 	snprintf(s->text, sizeof s->text, "%s: the budget is %s %% of %u pages, %s%s; %s; %s%s",
 	         s->main->spec, share, s->pages,

@@ -201,7 +201,8 @@ static int listen_at(const struct http_opts *o, int *ret, struct err *err)
 			setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
 	}
 	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG)) {
-		rc = err_errno(err, E_NET, "%s port %u: cannot listen there", o->address, o->port);
+		rc = err_errno(err, E_NET, "%s port %u: cannot listen there (--listen ADDRESS:PORT "
+		               "names another place)", o->address, o->port);
 		if (fd >= 0)
 			close(fd);
 	} else {

@@ -4,6 +4,7 @@
 #include "cli/frame/repository.h"
 #include "cli/frame/shards.h"
 #include "repo/fleet/fleet.h"
+#include "repo/place.h"
 
 struct init_opts { int64_t shards; };
 
@@ -31,26 +32,26 @@ static int make_shards(struct cli *cli, int64_t n, struct err *err)
 }
 
 /* What comes next?  On one more machine of a fleet that is there: to work. */
-static void say_next(const struct cli *cli, const char *dir)
+static void say_next(const struct cli *cli, const char *dir, bool was_there)
 {
-	bool here = !strcmp(dir, ".");
-	char where[4096];
+	char where[4096], option[REPOSITORY_OPTION_SIZE];
 	uint32_t n = 0;
 
 	if (!cli_given(cli, "shards") && repository_where(cli, where, sizeof where, NULL) == 0)
 		n = shards_at(where);
 	if (n > 1)
-		log_info("repository in %s, of a fleet of %u shards; next: freshet %s%s%swork", dir, n,
-		         here ? "" : "-C ", here ? "" : dir, here ? "" : " ");
+		log_info("repository in %s, of a fleet of %u shards; next: freshet %swork", dir, n,
+		         repository_option(dir, option));
 	else
-		log_info("repository in %s; next: freshet %s%s%simport FILE...", dir,
-		         here ? "" : "-C ", here ? "" : dir, here ? "" : " ");
+		log_info("repository in %s%s; next: freshet %simport FILE...", dir,
+		         was_there ? " was there already" : "", repository_option(dir, option));
 }
 
 static int init_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	const char *dir = n_args ? args[0] : cli->common.repository;
 	const struct init_opts *o = opts;
+	bool was_there = place_is_repository(dir);
 	struct store *s;
 	int rc = repository_create(cli, dir, &s, err);
 
@@ -67,7 +68,7 @@ static int init_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		json_kint(&j, "shards", o->shards);
 		cli_json_end(&j);
 	} else {
-		say_next(cli, dir);
+		say_next(cli, dir, was_there);
 	}
 	return 0;
 }

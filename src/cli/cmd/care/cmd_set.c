@@ -101,8 +101,8 @@ static int decide_all(struct cli *cli, const struct care_writing *w, struct care
 		rc = shards_mail_end(&mail, cli, &done, &left, err);
 	shards_mail_release(&mail, cli);
 	if (rc == 0)
-		log_info("%llu pages came into scope or left it%s", (unsigned long long)done.cared,
-		         left ? "; workers decide about those of their shards" : "");
+		log_info("%llu page%s came into scope or left it%s", (unsigned long long)done.cared,
+		         done.cared == 1 ? "" : "s", left ? "; workers decide about those of their shards" : "");
 	ret->in = ret->out = 0;
 	return rc;
 }

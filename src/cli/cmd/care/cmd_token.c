@@ -105,7 +105,7 @@ static int token_run(struct cli *cli, void *opts, int n_args, char **args, struc
 	store_close(s);
 	if (rc == 0 && adds) {
 		print_token(cli, args[1], right, text);
-		log_info("this is its only appearance: the repository keeps a digest");
+		log_info("it is shown this once; from now on `freshet serve` asks everybody for a token");
 	} else if (rc == 0 && removes && cli->common.json) {
 		cli_json_begin(&j, "token");
 		json_kstr(&j, "removed", args[1]);

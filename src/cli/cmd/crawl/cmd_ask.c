@@ -137,8 +137,8 @@ static int ask_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	if (r.ended)
 		log_info("cycle %u is over", r.ended);
 	if (rc == 0 && r.begun)
-		log_info("cycle %u is open, with %u requests; `freshet end` ends it", r.cycle.number,
-		         r.cycle.budget);
+		log_info("cycle %u is open, with %u request%s; `freshet end` ends it", r.cycle.number,
+		         r.cycle.budget, r.cycle.budget == 1 ? "" : "s");
 	if (rc == 0 && !r.begun && !r.cycle.open && r.answer == CLIENT_DONE)
 		log_info("there are no pages: `freshet import` puts some under care");
 	if (rc == 0 && r.taken_off)

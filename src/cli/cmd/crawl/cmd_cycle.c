@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/when.h"
 #include "cli/cmd/crawl/cycle_opts.h"
 #include "cli/print/crawl_print.h"
 #include "cli/print/history_report.h"
@@ -82,9 +83,12 @@ static int one_cycle(struct crawling *l, const struct cli *cli, const struct cyc
 	if (r.resting && l->crawl.max_age)
 		log_info("--max-age does not hold for %u page%s after failures", r.resting,
 		         r.resting == 1 ? " that rests" : "s that rest");
-	if (r.clock_behind > CLOCK_BEHIND)
-		log_warn("the clock is %lld s behind cycle %u: is it right?",
-		         (long long)r.clock_behind, r.cycle.number - 1);
+	if (r.clock_behind > CLOCK_BEHIND) {
+		char by[24];
+
+		duration_format(r.clock_behind, by);
+		log_warn("the clock is %s behind cycle %u: is it right?", by, r.cycle.number - 1);
+	}
 	if (r.taken_off)
 		log_info("%u requests were taken off the budget: cycles before spent them beyond theirs",
 		         r.taken_off);
@@ -222,7 +226,8 @@ const struct command command_cycle = {
 		"apart, but for that of sites to which only redirects lead. Hosts are asked politely\n"
 		"(--delay, robots.txt, Retry-After); a site that wants longer pauses than --crawl-delay\n"
 		"is skipped. Only public addresses and ports of the web are asked, whatever names and\n"
-		"redirects say; --allow-net opens networks of your own. The answers are in DIR/warc; a page that is gone or fails keeps its copy.\n\n"
+		"redirects say; --allow-net opens networks of your own. The answers are in DIR/warc; a\n"
+		"page that is gone or fails keeps its copy.\n\n"
 		"SIGINT and SIGTERM finish what is in flight; a second one stops at once. A cycle that\n"
 		"was broken off, also by a crash, is gone on with at the next start, with its own budget,\n"
 		"policy and aim; --new ends it and begins another. Pages that were under way at a crash are\n"
@@ -264,10 +269,10 @@ const struct command command_run = {
 		"One cycle every --every, counted from the start of the first, whatever is done to the\n"
 		"clock. A cycle ends when the next is due: pages that were not asked for by then are left\n"
 		"alone, and what is under way is cut. With a longer --cycle-time the next follows at once,\n"
-		"and those that were due meanwhile are left out. A network that is down and a repository that another\n"
-		"command is busy with are waited for. With --now the clock of the engine is moved by\n"
-		"--every after each cycle and nothing is waited for. --on-change: see `freshet help\n"
-		"cycle`.",
+		"and those that were due meanwhile are left out. A network that is down and a repository\n"
+		"that another command is busy with are waited for. With --now the clock of the engine is\n"
+		"moved by --every after each cycle and nothing is waited for. --on-change: see `freshet\n"
+		"help cycle`.",
 	.examples = "  freshet -C crawl run --every 12h --budget 5%\n"
 	            "  freshet -C crawl run --every 1h --on-change 'tee -a changes.jsonl'\n",
 	.options = run_options,

@@ -77,7 +77,7 @@ static int tell_fleet(struct cli *cli, const struct tell_opts *o, const char *pa
 		json_kint(&j, "shards_left", left);
 		cli_json_end(&j);
 	} else {
-		printf("%llu outcomes", (unsigned long long)done.told);
+		printf("%llu outcome%s", (unsigned long long)done.told, done.told == 1 ? "" : "s");
 		print_some(done.unknown, "not under care (--add puts them there)");
 		print_some(bad, "malformed");
 		putchar('\n');
@@ -145,8 +145,9 @@ static int tell_run(struct cli *cli, void *opts, int n_args, char **args, struct
 		cli_json_end(&j);
 		return 0;
 	}
-	printf("%llu outcomes: %llu new, %llu changed, %llu same, %llu gone, %llu failed",
-	       (unsigned long long)t.stats.n_lines, (unsigned long long)t.stats.fresh,
+	printf("%llu outcome%s: %llu new, %llu changed, %llu same, %llu gone, %llu failed",
+	       (unsigned long long)t.stats.n_lines, t.stats.n_lines == 1 ? "" : "s",
+	       (unsigned long long)t.stats.fresh,
 	       (unsigned long long)t.stats.changed, (unsigned long long)t.stats.same,
 	       (unsigned long long)t.stats.gone, (unsigned long long)t.stats.failed);
 	print_some(t.stats.n_given_back, "released");

@@ -107,9 +107,10 @@ static int show_cycle(void *arg, const struct store_cycle *c, struct err *err)
 		       c->downloads, cycle_visits(c), c->same, c->gone, c->failed, c->blocked,
 		       c->open ? " (not ended)" : "");
 	} else {
-		printf("cycle %u  %s  %s  budget %u: %u requests, %u visits: %u new, %u changed, "
+		printf("cycle %u  %s  %s  budget %u: %u request%s, %u visit%s: %u new, %u changed, "
 		       "%u same, %u gone, %u failed, %u blocked%s\n", c->number, t, l->policy, c->budget,
-		       c->downloads, cycle_visits(c), c->fresh, c->changed, c->same, c->gone, c->failed,
+		       c->downloads, c->downloads == 1 ? "" : "s", cycle_visits(c),
+		       cycle_visits(c) == 1 ? "" : "s", c->fresh, c->changed, c->same, c->gone, c->failed,
 		       c->blocked, c->open ? " (not ended)" : "");
 		if (moved)
 			printf("  %u page%s followed since then to where %s moved for good\n", moved,
