@@ -28,6 +28,8 @@ expect 2 $f init two --shards 2
 
 expect 0 $f init r --store "$u" --shards 4
 expect 2 $f init r --store "$u" --shards 5
+expect 2 $f -C r work           # nobody to ask is said once, and not by each shard for ever
+grep -q 'freshet -C r set contact' err || fail "no word of the contact: $(cat err)"
 for s in "contact mailto:a@b.example" "delay 0.05s" "allow_net 127.0.0.0/8" "every 1h" "budget 40"; do expect 0 $f -C r set $s; done
 expect 0 $f -C r import urls --json
 is pages 80

@@ -101,6 +101,7 @@ static int work_cli_run(struct cli *cli, void *opts, int n_args, char **args, st
 	const struct work_cli_opts *o = opts;
 	struct working w = { .cli = cli, .o = o };
 	char folder[4096];
+	int rc;
 	struct work_opts wo = { .take = (uint32_t)o->take, .cycles = (uint32_t)o->cycles,
 	                        .schedule = load_schedule, .crawl = crawl_part, .arg = &w };
 
@@ -109,6 +110,8 @@ static int work_cli_run(struct cli *cli, void *opts, int n_args, char **args, st
 		return err_set(err, E_USAGE, "work: a fleet needs PostgreSQL: give --store "
 		               "postgresql://host/database; on one machine `freshet run` does the same");
 	w.schedule = (struct schedule){ cli, cli->shards->url };
+	if ((rc = schedule_named(&w.schedule, err)) < 0)
+		return rc;
 	wo.url = cli->shards->url;
 	wo.worker = o->worker ? o->worker : fleet_worker(cli->shards->fleet);
 	if (strlen(wo.worker) >= FLEET_NAME_MAX || !*wo.worker || *wo.worker == '.' ||

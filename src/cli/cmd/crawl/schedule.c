@@ -17,7 +17,10 @@ int schedule_options(const struct schedule *s, struct cli *ret, struct store *st
 	return rc < 0 ? rc : repository_settings(ret, store, texts, err);
 }
 
-int schedule_load(const struct schedule *s, struct work_schedule *ret, struct err *err)
+/* Look at the options that the settings of the fleet make. */
+static int look(const struct schedule *s,
+                int (*see)(const struct schedule *s, const struct cycle_opts *o, void *arg,
+                           struct err *err), void *arg, struct err *err)
 {
 	struct arena texts = { 0 };
 	struct store *store = NULL;
@@ -31,19 +34,41 @@ int schedule_load(const struct schedule *s, struct work_schedule *ret, struct er
 	buf_release(&where);
 	if (rc == 0) {
 		rc = schedule_options(s, &cli, store, &texts, err);
-		if (rc == 0) {
-			const struct cycle_opts *o = cli.opts;
-
-			ret->every = o->every;
-			ret->budget = o->budget;
-			snprintf(ret->policy, sizeof ret->policy, "%s", o->policy);
-			snprintf(ret->aim, sizeof ret->aim, "%s", aim_name((enum aim)o->aim));
-			if (o->every <= 0)
-				rc = err_set(err, E_USAGE, "the setting every must be longer than 0");
-		}
+		if (rc == 0)
+			rc = see(s, cli.opts, arg, err);
 		running_release(&cli);
 	}
 	store_close(store);
 	arena_release(&texts);
 	return rc;
+}
+
+static int see_schedule(const struct schedule *s, const struct cycle_opts *o, void *arg,
+                        struct err *err)
+{
+	struct work_schedule *ret = arg;
+
+	(void)s;
+	ret->every = o->every;
+	ret->budget = o->budget;
+	snprintf(ret->policy, sizeof ret->policy, "%s", o->policy);
+	snprintf(ret->aim, sizeof ret->aim, "%s", aim_name((enum aim)o->aim));
+	return o->every > 0 ? 0 : err_set(err, E_USAGE, "the setting every must be longer than 0");
+}
+
+int schedule_load(const struct schedule *s, struct work_schedule *ret, struct err *err)
+{
+	return look(s, see_schedule, ret, err);
+}
+
+static int see_contact(const struct schedule *s, const struct cycle_opts *o, void *arg,
+                       struct err *err)
+{
+	(void)arg;
+	return o->web.contact && *o->web.contact ? 0 : crawling_unnamed(s->cli, err);
+}
+
+int schedule_named(const struct schedule *s, struct err *err)
+{
+	return look(s, see_contact, NULL, err);
 }

@@ -16,5 +16,7 @@ MUST_CHECK int schedule_options(const struct schedule *s, struct cli *ret, struc
 /* every, budget, policy and aim of the cycles that open from now on. */
 MUST_CHECK int schedule_load(const struct schedule *s, struct work_schedule *ret,
                              struct err *err);
+/* E_USAGE if the fleet has no contact, without which it asks nobody. */
+MUST_CHECK int schedule_named(const struct schedule *s, struct err *err);
 
 #endif
