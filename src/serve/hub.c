@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "cli/frame/command.h"
+#include "engine/book/last_cycle.h"
 #include "serve/access.h"
 #include "serve/control.h"
 #include "serve/desk.h"
@@ -282,15 +283,19 @@ static void *work(void *arg)
 int hub_start(struct hub **ret, struct serve *s, struct err *err)
 {
 	struct hub *h = mem_zalloc(1, sizeof *h);
+	int64_t wait = 0;
 	int rc = s->fleet ? 0 : serve_store(s, STORE_EXISTING, &h->store, err);
 
+	if (rc == 0 && h->store && s->opts.every > 0)
+		rc = last_cycle_wait(h->store, s->opts.every, (int64_t)time(NULL), &wait, err);
 	if (rc < 0) {
+		store_close(h->store);
 		free(h);
 		return rc;
 	}
 	h->serve = s;
 	h->beat = serve_uptime();
-	h->due = s->opts.every > 0 ? serve_uptime() : 0;
+	h->due = s->opts.every > 0 ? serve_uptime() + (double)wait : 0;
 	buf_init(&h->now, BUF_NO_LIMIT);
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->more, NULL);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "engine/book/ledger.h"
 
 static int see_cycle(void *arg, const struct store_cycle *row, struct err *err)
@@ -24,6 +25,18 @@ int last_cycle_read(struct store *s, struct last_cycle *ret, struct err *err)
 {
 	*ret = (struct last_cycle){ 0 };
 	return store_cycles(s, STORE_NEWEST, see_cycle, ret, err);
+}
+
+int last_cycle_wait(struct store *s, int64_t every, int64_t now, int64_t *ret, struct err *err)
+{
+	struct last_cycle l;
+	int rc = last_cycle_read(s, &l, err);
+	bool counts = rc == 0 && l.any && !l.row.open && !l.row.clients &&
+	              l.row.goal == GOAL_CHANGED && l.row.time <= now;
+
+	if (rc == 0)
+		*ret = counts && now - l.row.time < every ? every - (now - l.row.time) : 0;
+	return rc;
 }
 
 uint32_t last_cycle_overspent(const struct store_cycle *c)

@@ -7,6 +7,11 @@
 
 struct last_cycle { struct store_cycle row; char policy[256]; bool any; };
 MUST_CHECK int last_cycle_read(struct store *s, struct last_cycle *ret, struct err *err);
+/* Seconds until our own fetcher has a cycle due, one each `every` seconds: a program that is
+ * started again keeps to the pace, and to the budget.  0: at once, also if the last cycle was
+ * broken off, was not of our fetcher, or began in what is the future by this clock. */
+MUST_CHECK int last_cycle_wait(struct store *s, int64_t every, int64_t now, int64_t *ret,
+                               struct err *err);
 /* What cycles spend beyond their budgets is taken off the next, whoever opens it.  Only other
  * crawlers do so: nobody can hinder them. */
 uint32_t last_cycle_overspent(const struct store_cycle *c);

@@ -10,6 +10,7 @@
 #include "cli/cmd/crawl/cycle_opts.h"
 #include "cli/print/crawl_print.h"
 #include "cli/print/history_report.h"
+#include "engine/book/last_cycle.h"
 
 #define CLOCK_BEHIND 60         /* seconds; less is not reported */
 
@@ -178,25 +179,43 @@ static bool is_passing(int rc, int64_t cycles)
 	return rc == E_NET || (rc == E_BUSY && cycles > 0);
 }
 
+/* The first slot: now, or when the cycle before this program has lasted --every. */
+static int first_slot(struct crawling *l, const struct cycle_opts *o, double *ret,
+                      struct err *err)
+{
+	int64_t wait = 0;
+	int rc = o->web.now || o->new_cycle ? 0 :
+	         last_cycle_wait(l->store, o->every, clock_now(), &wait, err);
+	char left[24];
+
+	*ret = uptime() + (double)wait;
+	if (rc == 0 && wait) {
+		duration_format(wait, left);
+		log_info("the next cycle is due in %s (--every); `freshet cycle` makes one now", left);
+	}
+	return rc;
+}
+
 static int run_run(struct cli *cli, void *opts, int n_args, char **args, struct err *err)
 {
 	struct cycle_opts *o = opts;
 	struct crawling l = { 0 };
 	int rc = cycle_open(&l, cli, o, err);
-	double slot = uptime();
+	double slot = 0;
 
 	(void)n_args;
 	(void)args;
 	if (rc == 0 && o->every <= 0)
 		rc = err_set(err, E_USAGE, "--every: must be longer than 0");
+	if (rc == 0)
+		rc = first_slot(&l, o, &slot, err);
 	l.crawl.fetcher = &l.fetch;     /* it remembers robots.txt and resting hosts */
 	l.crawl.resumed = &l.resumed;   /* and the engine with what it has learnt */
 	for (int64_t i = 0; rc == 0 && (!o->cycles || i < o->cycles); i++) {
-		if (i && !o->web.now) {
+		if (i && !o->web.now)
 			slot = next_slot(slot, (double)o->every, uptime());
-			if (!wait_until(slot))
-				break;
-		}
+		if (!o->web.now && !wait_until(slot))
+			break;
 		if (!o->cycle_time && !o->web.now)
 			l.crawl.fetch.cycle_seconds = slot_seconds(slot, (double)o->every, uptime());
 		rc = one_cycle(&l, cli, o, true, err);
@@ -267,12 +286,14 @@ const struct command command_run = {
 	.summary = "cycles on the live web until told to stop",
 	.description =
 		"One cycle every --every, counted from the start of the first, whatever is done to the\n"
-		"clock. A cycle ends when the next is due: pages that were not asked for by then are left\n"
-		"alone, and what is under way is cut. With a longer --cycle-time the next follows at once,\n"
-		"and those that were due meanwhile are left out. A network that is down and a repository\n"
-		"that another command is busy with are waited for. With --now the clock of the engine is\n"
-		"moved by --every after each cycle and nothing is waited for. --on-change: see `freshet\n"
-		"help cycle`.",
+		"clock. The first begins at once; if the repository had a cycle less than --every ago, it\n"
+		"begins when that time is over, so a program that is started again keeps to the budget\n"
+		"(--new does not wait). A cycle ends when the next is due: pages that were not asked for\n"
+		"by then are left alone, and what is under way is cut. With a longer --cycle-time the next\n"
+		"follows at once, and those that were due meanwhile are left out. A network that is down\n"
+		"and a repository that another command is busy with are waited for. With --now the clock\n"
+		"of the engine is moved by --every after each cycle and nothing is waited for.\n"
+		"--on-change: see `freshet help cycle`.",
 	.examples = "  freshet -C crawl run --every 12h --budget 5%\n"
 	            "  freshet -C crawl run --every 1h --on-change 'tee -a changes.jsonl'\n",
 	.options = run_options,
