@@ -102,3 +102,13 @@ begin n
 cycle n 20230101 --policy cluster:features=content,k=2 --words no
 same "$(found n oak)" none
 echo ok
+
+# words that are switched on late lack for a page that does not change, and a search says so
+"$FRESHET" -C quiet set words yes
+cycle quiet 20230102
+same "$(found quiet airports)" /boats
+same "$(found quiet oak)" none
+"$FRESHET" -C quiet search airports > out 2> err
+grep -q 'the words of 1 page were not counted' err || fail "no word of /trees: $(cat err)"
+"$FRESHET" -C r search airports > out 2> err
+! grep -q 'not counted' err || fail "words that are not missing: $(cat err)"

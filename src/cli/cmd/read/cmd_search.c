@@ -4,9 +4,10 @@
  * when each was last seen and how likely it is stale by now.
  *
  * Ranking is that of engine/replay/search.h, on the words of the newest copies, and on the
- * PageRank that policies see, which lies beside the store (engine/view/kept_links.h).  Stale: 1 - exp(-rate * age), the rate being that of the site's pages,
- * times the changes found at the page against those expected of it, both with
- * SITES_PRIOR added so that a page seldom visited is taken as one of its site.
+ * PageRank that policies see, which lies beside the store (engine/view/kept_links.h).
+ * Stale: 1 - exp(-rate * age), the rate being that of the site's pages, times the changes
+ * found at the page against those expected of it, both with SITES_PRIOR added so that a page
+ * seldom visited is taken as one of its site.
  */
 #include <ctype.h>
 #include <math.h>
@@ -40,6 +41,7 @@ struct copy {
 	uint32_t same;                  /* another page with that text; MAP_NONE: no more */
 	float words;
 	bool is_there, has_terms;
+	bool lacks;                     /* a copy has words that were not counted */
 };
 
 struct searching {
@@ -140,13 +142,14 @@ static int see_capture(void *arg, const struct store_linked *c, struct err *err)
 
 	if (progress_set(&s->progress, ++s->n_read))
 		return err_set(err, E_STOP, "the search was stopped");
-	if (c->page >= s->has.loaded.pages.n || c->status < 200 || c->status > 299 ||
-	    (!c->has_terms && c->words))
+	if (c->page >= s->has.loaded.pages.n || c->status < 200 || c->status > 299)
 		return 0;
 	copy = &s->copies[c->page];
-	if (!copy->is_there || c->time >= copy->time)
+	if (!c->has_terms && c->words)
+		copy->lacks = true;
+	else if (!copy->is_there || c->time >= copy->time)
 		*copy = (struct copy){ c->time, c->terms, MAP_NONE, (float)c->words, true,
-		                       c->has_terms };
+		                       c->has_terms, copy->lacks };
 	return 0;
 }
 
@@ -209,6 +212,18 @@ static int index_copies(struct searching *s, struct err *err)
 	progress_end(&s->progress);
 	map_release(&by_text);
 	return rc;
+}
+
+/* A search that leaves pages out says so: a page that never changes would be missed for ever. */
+static void say_what_lacks(const struct searching *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; s->copies && i < s->has.loaded.pages.n; i++)
+		n += s->copies[i].lacks && !s->copies[i].is_there;
+	if (n)
+		log_info("the words of %u page%s were not counted, so %s not searched: that comes with "
+		         "the next change of the page", n, n == 1 ? "" : "s", n == 1 ? "it is" : "they are");
 }
 
 static int describe(struct searching *s, struct found *f, int64_t now, struct err *err)
@@ -338,6 +353,8 @@ static int search_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		rc = 0;
 	if (rc == 0 && !n)
 		log_info("no copy has any of these words");
+	if (rc == 0)
+		say_what_lacks(&s);
 	if (rc == 0)
 		print_results(cli, &s, found, n);
 	searching_release(&s);
