@@ -41,8 +41,8 @@ static void report(struct import *i, const char *path, uint64_t line, const char
 	if (!i->report)
 		return;
 	log_quote(text, size, shown, sizeof shown);
-	snprintf(message, sizeof message, "%s:%llu: %s: %s", path, (unsigned long long)line, why,
-	         shown);
+	snprintf(message, sizeof message, "%s:%llu: %s%s%s", path, (unsigned long long)line, why,
+	         size ? ": " : "", shown);
 	i->report(i->arg, message);
 }
 

@@ -213,12 +213,12 @@ const struct command command_export = {
 	.summary = "what the repository holds, for other programs",
 	.description =
 		"pages: every page, one JSON object a line.\n\n"
-		"changed: the pages that were found new, changed or gone, each once, with what was\n"
-		"found last, what it asks of robots (an indexer leaves out noindex) and where its\n"
-		"content lies; --since TIME, --since 2d (two days\n"
-		"ago until now), or --since last for the last complete cycle. --after CURSOR tells every\n"
-		"change behind the cursor, in order; the last line has the cursor for the next time, so a\n"
-		"program that keeps it misses none. A cursor that is refused (status 2) is too old.\n\n"
+		"changed: the pages that were found new, changed or gone, each once, with what was found\n"
+		"last, what it asks of robots (an indexer leaves out noindex) and where its content lies;\n"
+		"--since TIME, --since 2d (two days ago until now), or --since last for the last complete\n"
+		"cycle. --after CURSOR tells every change behind the cursor, in order; the last line has\n"
+		"the cursor for the next time, so a program that keeps it misses none. A cursor that is\n"
+		"refused (status 2) is too old.\n\n"
 		"visits: every visit with its outcome, the cause if it failed or was blocked, and with\n"
 		"what probability and why the page was asked for.\n\n"
 		"atom: an Atom feed of the newest changes, for a feed reader, with the first lines that\n"

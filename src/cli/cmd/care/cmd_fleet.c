@@ -100,7 +100,8 @@ const struct command command_fleet = {
 		"them, go along. Nobody may hold the shard, and its part of the cycle must be over; workers\n"
 		"go on with the others meanwhile. All of it happens, or nothing: after a crash of whatever\n"
 		"kind the same command can be given again.\n\n"
-		"Page numbers are drawn anew. A cursor of changes from before is refused (410): begin without one.",
+		"Page numbers are drawn anew. A cursor of changes from before is refused (410): begin\n"
+		"without one.",
 	.examples =
 		"  freshet fleet place --store 'postgresql://db.example/fleet?schema=news'\n"
 		"  freshet fleet place https://example.org/ --store 'postgresql://db.example/fleet?schema=news'\n"

@@ -216,10 +216,11 @@ const struct command command_ask = {
 	.summary = "pages for another crawler to fetch now, as leases",
 	.description =
 		"Opens a cycle if none is open, and hands out its next pages, one JSON object a line:\n"
-		"`lease`, `url` (canonical), `given` (as you wrote it), `etag` and `last_modified` of our copy, `last_visit`, `not_before` (when\n"
-		"the host may be asked), `until` (when the lease lapses), `max_requests`, `score`,\n"
-		"`probability`, `reason`. Where there is nothing now, one line: {\"wait\":SECONDS}, or\n"
-		"{\"done\":true} when the budget is spent and everything is told.\n\n"
+		"`lease`, `url` (canonical), `given` (as you wrote it), `etag` and `last_modified` of our\n"
+		"copy, `last_visit`, `not_before` (when the host may be asked), `until` (when the lease\n"
+		"lapses), `max_requests`, `score`, `probability`, `reason`. Where there is nothing now,\n"
+		"one line: {\"wait\":SECONDS}, or {\"done\":true} when the budget is spent and everything is\n"
+		"told.\n\n"
 		"Tell what came of each page with `freshet tell`, as soon as it is known and in any order:\n"
 		"the policy learns within the cycle. No page is given to two clients. A lease that is not\n"
 		"told in time (--for) has lapsed: its requests stay spent, and a late outcome is still\n"

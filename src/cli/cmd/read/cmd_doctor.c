@@ -109,10 +109,10 @@ const struct command command_doctor = {
 	.summary = "is everything there that a crawl needs? with advice",
 	.description =
 		"Looks at the machine (versions, clock, limits, certificates, ways out, proxies, the\n"
-		"sandbox that is in force), and with a repository at its folder (permissions, space,\n"
-		"who is at work) and its tables (contact, pages, cycles, whether the names of the first hosts resolve). It changes\n"
-		"nothing and asks no host of the repository for anything. Whether all that is kept is whole\n"
-		"is another question: `freshet check` reads everything.\n\n"
+		"sandbox that is in force), and with a repository at its folder (permissions, space, who\n"
+		"is at work) and its tables (contact, pages, cycles, whether the names of the first hosts\n"
+		"resolve). It changes nothing and asks no host of the repository for anything. Whether\n"
+		"all that is kept is whole is another question: `freshet check` reads everything.\n\n"
 		"Each line is good, advice (it works, but could be better) or wrong (something will\n"
 		"fail). The exit status is 1 if anything is wrong.",
 	.examples =

@@ -257,9 +257,9 @@ const struct command command_log = {
 		"Requests are what the budget counts: pages, redirect hops, retries (`downloads` with\n"
 		"--json). Visits are the pages asked for, each once a cycle, by what came of them;\n"
 		"blocked ones were not asked. What failed or was blocked stands with its cause, as\n"
-		"`failed timeout` or `blocked robots`, or with the status of the answer, as `failed\n"
-		"503`; docs/formats.md lists the causes.\n"
-		"Imported history is no cycle: `freshet status` counts it with the visits.",
+		"`failed timeout` or `blocked robots`, or with the status of the answer, as `failed 503`;\n"
+		"docs/formats.md lists the causes. Imported history is no cycle: `freshet status` counts\n"
+		"it with the visits.",
 	.examples =
 		"  freshet -C crawl log\n"
 		"  freshet -C crawl log --cycle 3 --skipped\n",

@@ -130,10 +130,10 @@ const struct command command_report = {
 	.description =
 		"What the cycles found, the latest changes with the first lines that differ, pages that\n"
 		"fail or were never reached, what the next cycle will take, the sites and how often they\n"
-		"change, and the clusters of pages, as charts with the tables behind them. The file is complete in itself: it\n"
-		"opens without a server and asks nothing of the network. `replay`, `rank`, `cluster`,\n"
-		"`cycle`, `run`, `live` and `demo` write such a file of their results with --report\n"
-		"FILE. Of a fleet, a file for each shard: freshet-report-shard-K.html.",
+		"change, and the clusters of pages, as charts with the tables behind them. The file is\n"
+		"complete in itself: it opens without a server and asks nothing of the network. `replay`,\n"
+		"`rank`, `cluster`, `cycle`, `run`, `live` and `demo` write such a file of their results\n"
+		"with --report FILE. Of a fleet, a file for each shard: freshet-report-shard-K.html.",
 	.examples =
 		"  freshet report crawl --out crawl.html\n"
 		"  freshet -C crawl report --clusters 0\n",
