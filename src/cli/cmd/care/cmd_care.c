@@ -107,7 +107,7 @@ static int remove_run(struct cli *cli, void *opts, int n_args, char **args, stru
 		                 o->undo ? CARE_REMOVED : 0, &n, err);
 	if (rc == 0)
 		caring_print(&c, n, o->undo ? "brought back" : "removed", o->undo ? "" :
-		             "; their history stays: `freshet add`, or remove --undo, brings them back");
+		             "; history stays: `freshet add`, or remove --undo, brings back what went");
 	caring_close(&c);
 	return rc;
 }

@@ -80,6 +80,7 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 {
 	const struct get_opts *o = opts;
 	struct getting g = { .only = n_args ? args[0] : NULL };
+	const struct option_spec *known = NULL;
 	struct store *s;
 	struct json j;
 	int rc;
@@ -88,7 +89,7 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		print_all(cli->common.json);
 		return 0;
 	}
-	if (g.only && !setting_find(g.only))
+	if (g.only && !(known = setting_find(g.only)))
 		return setting_unknown(g.only, err);
 	rc = repository_read(cli, &s, err);
 	if (rc < 0)
@@ -105,7 +106,8 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 		cli_json_end(&j);
 	}
 	else if (rc == 0 && g.only && !g.found)
-		log_info("%s is not set; `freshet get --all` tells defaults", g.only);
+		log_info("%s is not set%s%s", g.only, known->def ? "; the default is " : "",
+		         known->def ? known->def : "");
 	store_close(s);
 	return rc;
 }
