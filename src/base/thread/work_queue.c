@@ -5,7 +5,8 @@
  * taken <= begun <= put; what lies between taken and begun is worked on or done.
  * One lock guards all of it: it is held for a few instructions, and a unit of
  * work is expected to take ten thousand times as long.  Threads are woken only if
- * they sleep, so a busy queue makes no system calls.
+ * they sleep and there is a call's worth of work for them, so a busy queue makes few
+ * system calls.
  */
 #include "base/thread/work_queue.h"
 
@@ -29,10 +30,23 @@ struct work_queue {
 	bool owner_asleep, stop;
 };
 
+static uint64_t n_waiting(const struct work_queue *q)
+{
+	return q->put - q->begun;
+}
+
+/* May a thread begin? */
+static bool is_enough(const struct work_queue *q)
+{
+	uint64_t calls = (uint64_t)q->together * q->n_threads, half = (q->n_slots + 1) / 2;
+
+	return n_waiting(q) && (q->owner_asleep || n_waiting(q) >= (calls < half ? calls : half));
+}
+
 /* Work on the oldest slots that no thread has; the lock is held on entry and exit. */
 static void work_once(struct work_queue *q, unsigned thread)
 {
-	uint64_t share = (q->put - q->begun) / (q->n_threads + 1);
+	uint64_t share = n_waiting(q) / (q->n_threads ? q->n_threads : 1);
 	uint32_t slots[WORK_TOGETHER_MAX], n;
 
 	n = share < 1 ? 1 : share < q->together ? (uint32_t)share : q->together;
@@ -54,7 +68,7 @@ static void *run(void *p)
 
 	pthread_mutex_lock(&q->lock);
 	while (!q->stop) {
-		if (q->begun < q->put) {
+		if (is_enough(q)) {
 			work_once(q, t->number);
 			continue;
 		}
@@ -129,7 +143,7 @@ void work_queue_put(struct work_queue *q)
 {
 	pthread_mutex_lock(&q->lock);
 	q->done[q->put++ % q->n_slots] = false;
-	if (q->n_asleep)
+	if (q->n_asleep && is_enough(q))
 		pthread_cond_signal(&q->some_put);
 	pthread_mutex_unlock(&q->lock);
 }
@@ -143,11 +157,13 @@ bool work_queue_take(struct work_queue *q, bool wait, uint32_t *ret_slot)
 		return false;
 	pthread_mutex_lock(&q->lock);
 	while (wait && !q->done[slot]) {
-		if (q->begun < q->put && (work_queue_full(q) || !q->n_threads)) {
+		if (n_waiting(q) && (work_queue_full(q) || !q->n_threads)) {
 			work_once(q, q->n_threads);
 			continue;
 		}
 		q->owner_asleep = true;
+		if (q->n_asleep && n_waiting(q))
+			pthread_cond_broadcast(&q->some_put);
 		pthread_cond_wait(&q->some_done, &q->lock);
 		q->owner_asleep = false;
 	}

@@ -3,10 +3,13 @@
  * work_queue.h - a queue of jobs for a few threads; results come in the order put in.
  *
  * The owner has an array of slots.  It fills slot work_queue_slot(), puts it in, and takes slots
- * out again, oldest first, after work() was called once for each.  A call is for some slots, at
- * most `together`: as many as leave the other threads as much.  Work may change only its slots and
- * memory of its thread (numbers 0 to n_threads; the last is the owner).  So results do not depend
- * on the number of threads.
+ * out again, oldest first, after work() was called once for each.  Work may change only its slots
+ * and memory of its thread (numbers 0 to n_threads; the last is the owner).  So results do not
+ * depend on the number of threads.
+ *
+ * A call is for some slots, at most `together`, and leaves the other threads as many.  Few long
+ * calls cost less than many short ones.  So a thread begins when there is a full call for each
+ * thread, when half of the slots are filled, or when the owner waits.
  *
  * If the queue is full and the owner waits, it works, too: the threads are too slow.
  * Otherwise it leaves the work to the threads.  Without threads it does all the work.

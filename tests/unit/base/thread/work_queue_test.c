@@ -128,6 +128,35 @@ static void test_alone(void **state)
 	work_queue_free(q);
 }
 
+/* A thread begins with as much as it may take at once; with less, if the owner waits. */
+static void test_begins(void **state)
+{
+	struct owner o = { .together = 3 };
+	struct work_queue *q = work_queue_new(1, SLOTS, 3, work, &o);
+	uint32_t next = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		o.in[work_queue_slot(q)] = i;
+		work_queue_put(q);
+	}
+	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+	assert_int_equal(o.most, 0);
+	take(&o, q, true, &next);
+	assert_int_equal(o.most, 2);
+	take(&o, q, true, &next);
+	for (uint32_t i = 2; i < 5; i++) {
+		o.in[work_queue_slot(q)] = i;
+		work_queue_put(q);
+	}
+	for (int i = 0; i < 10000 && !atomic_load(&o.worked[4]); i++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	assert_int_equal(o.most, 3);
+	while (work_queue_count(q))
+		take(&o, q, true, &next);
+	work_queue_free(q);
+}
+
 /* What is in the line when it is freed is worked on wholly or not at all. */
 static void test_left_over(void **state)
 {
@@ -150,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_together),
 		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_begins),
 		cmocka_unit_test(test_left_over),
 	};
 
