@@ -5,10 +5,12 @@
  * Each exchange has its own easy handle, a copy of the lane's model, which has the
  * options that never change.  So no state of an answer reaches the next.  (libcurl before
  * 8.1.0 kept a pointer to the last header of the previous answer, and a head that begins
- * with a blank made it write there: its issue 11101.)  A copy costs about 1 us.  The
- * multi handle keeps connections open between exchanges.  CURLOPT_CONNECT_TO pins each to
- * the checked address. The open-socket callback asks the gate about the address that the
- * kernel gets, unless it is the proxy's, which the user has chosen.
+ * with a blank made it write there: its issue 11101.)  A copy costs about 1 us.  A handle is
+ * freed as soon as its exchange has ended: its memory is in the processor's cache then, and
+ * the next handle is made of it.  The multi handle keeps connections open between
+ * exchanges.  CURLOPT_CONNECT_TO pins each to the checked address. The open-socket callback
+ * asks the gate about the address that the kernel gets, unless it is the proxy's, which the
+ * user has chosen.
  *
  * At tens of thousands of pages a second libcurl's own work dominates, and a third of it
  * was joining text byte by byte.  So the origin of a URL is parsed here, into a handle
@@ -102,9 +104,8 @@ static struct transfer *new_transfer(struct lane *w)
 	return t;
 }
 
-static void renew_handle(struct lane *w, struct transfer *t)
+static void new_handle(struct lane *w, struct transfer *t)
 {
-	curl_easy_cleanup(t->easy);
 	t->easy = curl_easy_duphandle(w->model);
 	if (!t->easy)
 		err_no_memory();
@@ -252,7 +253,7 @@ const char *wire_ask(struct lane *w, struct transfer *t, const struct wire_reque
 {
 	const char *why;
 
-	renew_handle(w, t);
+	new_handle(w, t);
 	why = set_url(t, r, url_hash(r));
 	if (why)
 		return why;

@@ -117,6 +117,8 @@ static void finish(struct lane *w, struct transfer *t)
 	}
 	if (t->paused)
 		w->n_paused--;
+	curl_easy_cleanup(t->easy);     /* now: see wire_ask.c */
+	t->easy = NULL;
 	t->seconds = wire_now() - t->started;
 	t->next = NULL;
 	*w->finished_end = t;
