@@ -36,7 +36,7 @@ static void map_rehash(struct map *m, size_t cap)
 	struct map old = *m;
 
 	m->slots = mem_zalloc(cap, sizeof *m->slots);
-	m->cap = cap;
+	m->cap = m->room = cap;
 	for (size_t i = 0; i < old.cap; i++)
 		if (is_used(&old, i))
 			m->slots[find_slot(m, old.slots[i].key)] = old.slots[i];
@@ -86,11 +86,21 @@ void map_put(struct map *m, uint64_t key, uint32_t value)
 
 void map_clear(struct map *m)
 {
-	if (m->cap > CLEAR_MAX || m->clears == UINT32_MAX - 1)
+	if (m->room > CLEAR_MAX || m->clears == UINT32_MAX - 1)
 		map_release(m);
 	else
 		m->clears += m->n > 0;
 	m->n = 0;
+}
+
+void map_clear_for(struct map *m, size_t n)
+{
+	size_t cap = 16;
+
+	map_clear(m);
+	while (n * 4 > cap * 3 && cap < m->room)
+		cap *= 2;
+	m->cap = cap < m->room ? cap : m->room;
 }
 
 void map_release(struct map *m)

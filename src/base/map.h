@@ -19,7 +19,8 @@
 
 struct map {
 	struct map_slot { uint64_t key; uint32_t value; uint32_t used; } *slots;
-	size_t n, cap;                  /* cap: 0 or a power of two */
+	size_t n, cap;                  /* cap: slots in use, 0 or a power of two */
+	size_t room;                    /* slots there are */
 	uint32_t clears;                /* a slot is in use if its `used` is above this */
 };
 
@@ -32,6 +33,8 @@ void     map_reserve(struct map *m, size_t n);          /* room for n, without g
 void     map_soon(const struct map *m, uint64_t key);
 void     map_release(struct map *m);
 void     map_clear(struct map *m);      /* empty it; small tables keep their memory */
+/* The same, for n keys: no more slots are used than these need, so that few are touched. */
+void     map_clear_for(struct map *m, size_t n);
 
 struct strtab {
 	char *pool;

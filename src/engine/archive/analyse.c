@@ -78,7 +78,7 @@ static bool add_links(struct analyser *a, const struct page *page, size_t path)
 	size_t n = 0;
 
 	buf_clear(&a->links);
-	map_clear(&a->seen);
+	map_clear_for(&a->seen, page->n_links);
 	for (size_t i = 0; i < page->n_links && n < RECORD_LINKS_MAX; i++) {
 		const char *link = page_link_url(page, i);
 		size_t size = page->links[i].size;
