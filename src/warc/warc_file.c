@@ -16,7 +16,7 @@
 
 #include "base/when.h"
 
-#define OUT_MAX ((size_t)1 << 20)       /* collected before write() */
+#define OUT_MAX ((size_t)1 << 17)       /* collected before write(): it stays near the processor */
 #define SERIAL_MAX 100000000u
 
 int warc_file_init(struct warc_writer *w, struct err *err)
