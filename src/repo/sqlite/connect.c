@@ -8,7 +8,8 @@
 
 #include "repo/sqlite/store_sqlite.h"
 
-#define CACHE_KIB "131072"      /* page cache: 128 MiB */
+#define CACHE_KIB "49152"       /* page cache: 48 MiB */
+#define LOG_PAGES "4096"        /* when the log is carried into the tables: 16 MiB */
 #define CELL_SIZE_MAX (256 << 20) /* bytes of a text: far more than we ever write */
 
 /*
@@ -115,8 +116,8 @@ int sqlite_connect(struct store_sqlite *s, enum store_mode mode, struct err *err
 		return rc;
 	sqlite3_busy_timeout(s->db, SQLITE_WAIT_MS);
 	if ((rc = distrust(s, err)) < 0 ||
-	    (!closed && (rc = sql_execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
-	                              err)) < 0) ||
+	    (!closed && (rc = sql_execute(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
+	                              "PRAGMA wal_autocheckpoint = " LOG_PAGES ";", err)) < 0) ||
 	    (rc = sql_execute(s, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -" CACHE_KIB ";",
 	                  err)) < 0)
 		return rc;
