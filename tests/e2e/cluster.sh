@@ -66,6 +66,25 @@ assert ks == sorted(ks) and all(p['cosine'] <= 1.000001 and p['cosine_se'] >= 0 
 cmp a.txt b.txt
 grep -q '60 pages in 3 clusters' a.txt
 grep -q 'alpha beta\|beta alpha' a.txt
+# some pages of it, by chance: no others count, what links say is of all, and the rest stays
+"$FRESHET" -C repo cluster --features content --k 3 --words trace/words.txt --sample 60 > b.txt
+cmp a.txt b.txt
+"$FRESHET" -C repo cluster --features content --k 3 --words trace/words.txt --sample 0 > b.txt
+cmp a.txt b.txt
+"$FRESHET" -C repo cluster --features content --k 3 --sample 30 > some.txt
+grep -q '^30 pages, chosen of 60 by chance, in 3 clusters' some.txt
+for n in 0 30; do
+	"$FRESHET" -C repo cluster --features content --k 3 --sample $n --json > some$n.json
+done
+python3 -c "
+import json
+every, some = [json.load(open('some%d.json' % n)) for n in (0, 30)]
+assert (every['pages'], every['of_pages']) == (60, 60), every
+assert (some['pages'], some['of_pages']) == (30, 60), some
+assert sum(c['pages'] for c in some['clusters']) == 30
+# all pages of a kind change alike: three rates, by words
+rates = lambda d: {tuple(sorted(t[0] for t in c['stands_out'][:2])): round(c['changes_30d'], 6) for c in d['clusters']}
+assert rates(some) == rates(every) and len(set(rates(every).values())) == 3, (rates(some), rates(every))"
 # policies that cluster, on the trace and on the repository
 "$FRESHET" replay trace/t.cdxj --cycle 1d --budget 20% --seeds 2 --policy cluster:k=3 \
 	--policy neighbour:by=cluster,k=3 --json > /dev/null

@@ -106,14 +106,22 @@ static void sites_text(const struct cluster_output *o, const struct described *d
 		                       100.0 * d->site_size[i] / d->size);
 }
 
+static void print_pages(const struct cluster_output *o)
+{
+	printf("%u pages", o->n_pages);
+	if (o->n_here != o->n_pages)
+		printf(", chosen of %u by chance,", o->n_here);
+}
+
 void cluster_print_table(const struct cluster_output *o)
 {
 	static const char *const heads[] = { "cluster", "pages", "cosine", "changes/30d", "near",
 	                                     "sites", "<name", "<largest sites", "<stands out" };
 	struct table *t = table_new(heads, 9);
 
-	printf("%u pages in %u clusters by %s, mean cosine to the centroid %.4f\n\n", o->n_pages,
-	       o->clusters.k, set_names[o->set], mean_cosine(o));
+	print_pages(o);
+	printf(" in %u clusters by %s, mean cosine to the centroid %.4f\n\n", o->clusters.k,
+	       set_names[o->set], mean_cosine(o));
 	for (uint32_t i = 0; i < o->clusters.k && i < o->top; i++) {
 		const struct described *d = &o->described[i];
 		char near[64] = "", sites[256], traits[256], name[256];
@@ -145,7 +153,8 @@ void cluster_print_curve(const struct cluster_output *o)
 	static const char *const heads[] = { "k", "cosine held out", "+-", "cosine fitted" };
 	struct table *t = table_new(heads, 4);
 
-	printf("%u pages by %s, cross-validated\n\n", o->n_pages, set_names[o->set]);
+	print_pages(o);
+	printf(" by %s, cross-validated\n\n", set_names[o->set]);
 	for (uint32_t i = 0; i < o->n_points; i++) {
 		table_cell(t, "%u", o->points[i].k);
 		table_cell(t, "%.4f", o->points[i].cosine);
@@ -227,6 +236,7 @@ void cluster_print_json(const struct cluster_output *o, struct json *j)
 	cli_json_schema(j, "cluster");
 	json_kstr(j, "features", set_names[o->set]);
 	json_kint(j, "pages", o->n_pages);
+	json_kint(j, "of_pages", o->n_here);
 	if (o->points) {
 		json_curve(j, o);
 	} else {

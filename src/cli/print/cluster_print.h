@@ -13,6 +13,7 @@ struct cluster_output {
 	const struct pages *pages;
 	const struct strtab *words;     /* names of the content's terms */
 	uint32_t n_pages, top;
+	uint32_t n_here;                /* pages of which they were chosen by chance; n_pages: all */
 	struct clusters clusters;
 	struct described *described;    /* by cluster */
 	struct choose_point *points;    /* the curve, or NULL */

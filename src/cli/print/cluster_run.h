@@ -8,6 +8,8 @@
 #include "engine/import/import_words.h"
 #include "engine/view/inventory.h"
 
+#define CLUSTER_SAMPLE 100000   /* pages of a repository that a report clusters; `cluster --sample` */
+
 /* Where pages come from: a repository, or the newest captures of files. */
 struct cluster_origin {
 	struct store *store;
@@ -19,18 +21,22 @@ struct cluster_origin {
 	struct visits own_visits;
 	struct copies own_copies;
 	struct view own_view;
+	uint32_t *chosen;               /* numbers in the repository of own_pages; NULL: not of one */
+	uint32_t n_here;                /* pages of the repository, of which some were chosen */
 	const struct pages *pages;
 	struct copies *copies;
 	struct view *view;
 };
 
-/* Set pages, copies and view from o->store.  progress is shown; it may be NULL. */
-MUST_CHECK int cluster_open(struct cluster_origin *o, uint64_t seed,
+/* Set pages, copies and view from o->store: all pages, or `most` of them by chance (0: all).
+ * progress is shown; it may be NULL. */
+MUST_CHECK int cluster_open(struct cluster_origin *o, uint64_t seed, uint32_t most,
                             struct progress *progress, struct err *err);
+void cluster_close(struct cluster_origin *o);
 /* Cluster the pages that are here. */
 void cluster_pages(const struct cluster_origin *from, const struct rows *rows,
                  const struct bisect_options *bo, struct cluster_output *out);
-/* The document of `freshet cluster --k K` for an open repository. */
+/* The document of `freshet cluster --k K --features combined` for an open repository. */
 MUST_CHECK int cluster_repository_json(struct json *j, struct store *s, uint32_t k,
                                        uint64_t seed, struct progress *progress,
                                        struct err *err);

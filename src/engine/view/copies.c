@@ -2,10 +2,13 @@
 /*
  * copies.c - facts of the copies we hold; see copies.h.
  *
- * Cost.  One pass over all captures; 28 bytes a page and the facts.
+ * Cost.  One pass over all captures, or a search for those of each chosen page; 28 bytes a
+ * page and the facts.
  */
 #include "engine/view/copies.h"
 
+#include "base/math/rng.h"
+#include "base/mem.h"
 #include "base/when.h"
 #include "policy/policy.h"
 
@@ -60,39 +63,58 @@ void copies_release(struct copies *c)
 	*c = (struct copies){ 0 };
 }
 
+/* Our number of a page of the repository. */
+static uint32_t number_of(const struct copies *c, uint32_t page)
+{
+	uint32_t begin = 0, end = c->features.pages->n;
+
+	if (!c->chosen)
+		return page;
+	while (begin < end) {
+		uint32_t middle = begin + (end - begin) / 2;
+
+		if (c->chosen[middle] < page)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
 static int read_capture(void *arg, const struct store_capture *s, struct err *err)
 {
 	struct copies *c = arg;
+	uint32_t page = number_of(c, s->page), number;
 	struct record r;
-	uint32_t number;
 
-	if (c->progress && progress_set(c->progress, s->page))
+	if (c->progress && progress_set(c->progress, page))
 		return err_set(err, E_STOP, "the reading of copies was stopped");
 	if (s->time >= c->until)
 		return 0;
-	if (!c->first[s->page])
-		c->first[s->page] = s->time;
+	if (!c->first[page])
+		c->first[page] = s->time;
 	record_from_capture(s, &r);
 	number = facts_add(&c->own, &r);
 	if (number == FACTS_NONE)
 		return 0;               /* a revisit, or a page without content */
-	c->older[s->page] = c->now[s->page];
-	c->now[s->page] = number;
+	c->older[page] = c->now[page];
+	c->now[page] = number;
 	return 0;
 }
 
 static int read_page(void *arg, const struct store_page *p, struct err *err)
 {
 	struct copies *c = arg;
+	uint32_t page = number_of(c, p->number);
 
 	(void)err;
-	if (p->number >= c->features.pages->n)
+	if (page >= c->features.pages->n)
 		return 0;
-	c->features.visits[p->number] = p->visits;
-	c->features.changes[p->number] = p->changes;
-	c->changes[p->number] = p->changes;
-	if (c->first[p->number] && p->last_visit > c->first[p->number])
-		c->days[p->number] = (float)(p->last_visit - c->first[p->number]) / DAY_SECONDS;
+	c->features.visits[page] = p->visits;
+	c->features.changes[page] = p->changes;
+	c->changes[page] = p->changes;
+	if (c->first[page] && p->last_visit > c->first[page])
+		c->days[page] = (float)(p->last_visit - c->first[page]) / DAY_SECONDS;
 	return 0;
 }
 
@@ -111,6 +133,57 @@ static int uncount_visit(void *arg, const struct store_visit *v, struct err *err
 	return 0;
 }
 
+static int read_copies(struct copies *c, struct store *s, struct progress *progress,
+                       struct err *err)
+{
+	uint32_t n = c->features.pages->n;
+	int rc;
+
+	c->facts = &c->own;
+	c->progress = progress;
+	if (progress)
+		progress_start(progress, "reading copies", "pages", n);
+	rc = store_captures(s, c->chosen, n, read_capture, c, err);
+	if (progress)
+		progress_end(progress);
+	if (rc < 0)
+		return rc;
+	return c->chosen ? store_pages_get(s, c->chosen, n, read_page, c, err) :
+	                   store_pages(s, 0, read_page, c, err);
+}
+
+uint32_t *copies_choose(const uint8_t *state, uint32_t n, uint32_t n_here, uint32_t most,
+                        uint64_t seed)
+{
+	uint32_t *chosen = mem_array(most, sizeof *chosen), used = 0, left = n_here;
+
+	for (uint32_t i = 0; i < n && used < most; i++) {
+		if (!(state[i] & PAGE_HERE))
+			continue;
+		if (rng_unit(rng_draw(seed, 0, i, RNG_SAMPLE)) * left < most - used)
+			chosen[used++] = i;
+		left--;
+	}
+	return chosen;
+}
+
+int copies_of_some(struct copies *c, struct store *s, const struct pages *pages,
+                   const uint32_t *chosen, const struct pages *all, const struct graph *links,
+                   const struct view *view, struct progress *progress, struct err *err)
+{
+	struct copies every = { .links = links };
+	struct feature_source source = { &every, copy_facts, copy_links };
+	struct features linked;
+
+	begin(c, pages);
+	c->chosen = chosen;
+	c->until = INT64_MAX;
+	features_init(&linked, all, &source);
+	features_take_links(&c->features, &linked, view, chosen);
+	features_release(&linked);
+	return read_copies(c, s, progress, err);
+}
+
 int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
                       const struct graph *links, uint32_t before, int64_t until,
                       struct progress *progress, struct err *err)
@@ -118,17 +191,9 @@ int copies_from_store(struct copies *c, struct store *s, const struct pages *pag
 	int rc;
 
 	begin(c, pages);
-	c->facts = &c->own;
 	c->links = links;
 	c->until = until;
-	c->progress = progress;
-	if (progress)
-		progress_start(progress, "reading copies", "pages", pages->n);
-	rc = store_captures(s, NULL, 0, read_capture, c, err);
-	if (progress)
-		progress_end(progress);
-	if (rc == 0)
-		rc = store_pages(s, 0, read_page, c, err);
+	rc = read_copies(c, s, progress, err);
 	if (rc == 0 && before)
 		rc = store_visits(s, before, UINT32_MAX, uncount_visit, c, err);
 	return rc;

@@ -24,6 +24,8 @@ struct copies {                 /* zeroed, it is empty */
 	uint32_t *changes;              /* seen, by page */
 	float *days;                    /* by page: days over which they were seen */
 	int64_t until;                  /* later captures are ignored */
+	const uint32_t *chosen;         /* ascending: the repository's numbers of our pages; NULL:
+	                                 * they are all of them */
 	struct progress *progress;      /* of reading; or NULL */
 };
 
@@ -33,6 +35,17 @@ struct copies {                 /* zeroed, it is empty */
 MUST_CHECK int copies_from_store(struct copies *c, struct store *s, const struct pages *pages,
                                  const struct graph *links, uint32_t before, int64_t until,
                                  struct progress *progress, struct err *err);
+/* `most` of the n_here pages that are here, fewer than all, each with the same chance: their
+ * numbers, ascending. */
+uint32_t *copies_choose(const uint8_t *state, uint32_t n, uint32_t n_here, uint32_t most,
+                        uint64_t seed);
+/* The present copies of some pages: page i of `pages` is page chosen[i] of the repository,
+ * whose pages, seen by `view`, are `all`, with links between their copies.  What features say
+ * of links is of all pages.  chosen must outlive c. */
+MUST_CHECK int copies_of_some(struct copies *c, struct store *s, const struct pages *pages,
+                              const uint32_t *chosen, const struct pages *all,
+                              const struct graph *links, const struct view *view,
+                              struct progress *progress, struct err *err);
 /* pages must be those of the history, with the same numbers. */
 void copies_from_history(struct copies *c, const struct history *h,
                          const struct pages *pages);

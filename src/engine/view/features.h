@@ -42,6 +42,11 @@ void features_release(struct features *f);
 /* A visit, and whether it found a change. */
 void features_note(struct features *f, uint32_t page, bool changed);
 
+/* What links say of each page is what `all` finds of page chosen[i], in the cycle of `v`, which
+ * is a view of all pages. */
+void features_take_links(struct features *f, struct features *all, const struct view *v,
+                         const uint32_t *chosen);
+
 /* Rows of one set for all pages; unit length. */
 void features_rows(struct features *f, const struct view *v, enum feature_set set,
                    struct rows *ret);

@@ -52,16 +52,34 @@ static void measure_links(struct features *f, const struct view *v, float *rank,
 	free(degree);
 }
 
+static void make_room(struct features *f)
+{
+	for (int i = 0; i < 2 && !f->pagerank[1]; i++) {
+		f->pagerank[i] = mem_zalloc(f->pages->n, sizeof(float));
+		f->in_links[i] = mem_zalloc(f->pages->n, sizeof(float));
+	}
+}
+
+void features_take_links(struct features *f, struct features *all, const struct view *v,
+                         const uint32_t *chosen)
+{
+	features_renew_links(all, v);
+	make_room(f);
+	for (uint32_t i = 0; i < f->pages->n; i++)
+		for (int k = 0; k < 2; k++) {
+			f->pagerank[k][i] = all->pagerank[k][chosen[i]];
+			f->in_links[k][i] = all->in_links[k][chosen[i]];
+		}
+	f->made = all->made;
+}
+
 void features_renew_links(struct features *f, const struct view *v)
 {
 	uint32_t n = f->pages->n;
 
 	if (f->made == v->cycle + 1)
 		return;
-	for (int i = 0; i < 2 && !f->pagerank[1]; i++) {
-		f->pagerank[i] = mem_zalloc(n, sizeof(float));
-		f->in_links[i] = mem_zalloc(n, sizeof(float));
-	}
+	make_room(f);
 	memcpy(f->pagerank[1], f->pagerank[0], n * sizeof(float));
 	memcpy(f->in_links[1], f->in_links[0], n * sizeof(float));
 	measure_links(f, v, f->pagerank[0], f->in_links[0]);

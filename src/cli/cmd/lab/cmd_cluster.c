@@ -14,7 +14,7 @@
 #include "engine/history/trace.h"
 
 struct cluster_cli_opts {
-	int64_t k, folds, most, top, trials, refine;
+	int64_t k, folds, most, top, trials, refine, sample;
 	int features, choose;
 	bool choose_k;
 	const char *words, *report;
@@ -29,6 +29,8 @@ static const struct option_spec cluster_options[] = {
 	OPT_INT(cluster_cli_opts, trials, 10, 1, 1000, "pairs of seeds tried for a division"),
 	OPT_INT(cluster_cli_opts, refine, 0, 0, 1000,
 	        "passes at the end in which pages go to the nearest cluster of all"),
+	OPT_INT(cluster_cli_opts, sample, 100000, 0, 4294967295.0,
+	        "of a repository with more pages so many are clustered, chosen by chance; 0: all"),
 	OPT_INT(cluster_cli_opts, top, 20, 1, 100000, "clusters shown, the largest first; "
 	        "--json shows all"),
 	OPT_FLAG(cluster_cli_opts, choose_k, "the mean cosine over k by cross-validation, and "
@@ -42,12 +44,13 @@ static const struct option_spec cluster_options[] = {
 	OPT_END
 };
 
-static int open_repository(struct cluster_origin *o, struct cli *cli, struct err *err)
+static int open_repository(struct cluster_origin *o, struct cli *cli, uint32_t most,
+                           struct err *err)
 {
 	struct progress progress = { 0 };
 	int rc = repository_read(cli, &o->store, err);
 
-	return rc < 0 ? rc : cluster_open(o, (uint64_t)cli->common.seed, &progress, err);
+	return rc < 0 ? rc : cluster_open(o, (uint64_t)cli->common.seed, most, &progress, err);
 }
 
 static int open_files(struct cluster_origin *o, struct cli *cli, int n, char **files, struct err *err)
@@ -73,13 +76,8 @@ static int open_files(struct cluster_origin *o, struct cli *cli, int n, char **f
 
 static void origin_close(struct cluster_origin *o)
 {
-	inventory_release(&o->inventory);
+	cluster_close(o);
 	store_close(o->store);
-	if (o->history.captures.n) {
-		copies_release(&o->own_copies);
-		visits_release(&o->own_visits);
-		pages_release(&o->own_pages);
-	}
 	history_release(&o->history);
 	import_words_release(&o->words);
 	lexicon_release(&o->list);
@@ -183,7 +181,7 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 
 	if (rc == 0)
 		rc = n_args ? open_files(&from, cli, n_args, args, err)
-		            : open_repository(&from, cli, err);
+		            : open_repository(&from, cli, (uint32_t)o->sample, err);
 	if (rc == 0)
 		rc = find_words(&from, o, n_args, args, err);
 	if (rc == 0) {
@@ -192,6 +190,7 @@ static int cluster_run(struct cli *cli, void *opts, int n_args, char **args, str
 		features_rows(&from.copies->features, from.view, out.set, &rows);
 		features_rows_here(&rows, from.view, &here);
 		out.n_pages = here.n;
+		out.n_here = from.chosen ? from.n_here : here.n;
 		out.words = from.list.words.n ? &from.list.words :
 		            n_args ? &from.history.lexicon.words : &from.words.words.words;
 		if (o->choose_k)

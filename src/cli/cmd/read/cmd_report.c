@@ -18,7 +18,8 @@ static const struct option_spec report_options[] = {
 	OPT_OUTPUT(report_opts, out, "freshet-report.html", "FILE", "the file to write"),
 	{ .name = "report", .type = OPTION_TEXT, .arg = "FILE", .written = true, .help = "the same, as other "
 	  "commands call it", .offset = offsetof(struct report_opts, out) },
-	OPT_INT(report_opts, clusters, 12, 0, 1000, "clusters of pages to show; 0: none"),
+	OPT_INT(report_opts, clusters, 12, 0, 1000, "clusters of pages to show, of at most 100,000 "
+	        "chosen by chance; 0: none"),
 	{ .name = "policy", .type = OPTION_TEXT, .def = "auto", .arg = "SPEC",
 	  .offset = offsetof(struct report_opts, policy), .setting = true,
 	  .help = "what the next cycle goes by; the sites show its probabilities, if it can say "

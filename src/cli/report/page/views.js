@@ -160,7 +160,7 @@ function clusterView(d) {
 	const sites = c => c.largest_sites.map(([name, n]) => name + " " + percent(n / c.pages, 0)).join(", ");
 	return [cards(barCard({
 		title: "Clusters of pages", of: "cluster", axis: "changes of a page in 30 days", digits: 3, wide: true,
-		note: d.clusters.length + " clusters of " + show(d.pages) + " pages by their " + d.features + " features; the liveliest first.",
+		note: d.clusters.length + " clusters of " + show(d.pages) + " pages" + (d.of_pages > d.pages ? ", chosen of " + show(d.of_pages) + " by chance," : "") + " by their " + d.features + " features; the liveliest first.",
 		bars: top.map(c => ({ name: c.name + ": " + show(c.pages) + (c.pages === 1 ? " page" : " pages"), value: c.changes_30d, series: 5 })),
 		heads: [{ name: "cluster", left: true }, { name: "number" }, { name: "pages" }, { name: "cosine", digits: 3 },
 		        { name: "changes in 30 days", digits: 3 }, { name: "largest sites", left: true }, { name: "stands out", left: true }],
