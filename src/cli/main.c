@@ -24,21 +24,27 @@ static const struct command *find_command(int *argc, char **argv, bool *ret_name
                                           int *ret_rc, struct err *err)
 {
 	const struct command *c;
+	const char *unknown = NULL;     /* the option before this word, if no command has it */
 
 	for (int i = 1; i < *argc; i++) {
 		const char *a = argv[i];
 
 		if (a[0] == '-') {
-			const struct option_spec *s = a[1] == '-' ?
-				option_find(common_options, a + 2, strlen(a + 2)) : NULL;
+			size_t size = a[1] == '-' ? strcspn(a + 2, "=") : 0;
+			const struct option_spec *s = size ?
+				option_find(common_options, a + 2, size) : NULL;
 
-			if (!strcmp(a, "-C") || (s && s->type != OPTION_FLAG))
+			if (!strcmp(a, "-C") || (s && s->type != OPTION_FLAG && !a[2 + size]))
 				i++;
+			unknown = s || strchr("ChV", a[1]) ? NULL : a;
 			continue;
 		}
 		c = command_find(a);
 		if (!c) {
-			*ret_rc = command_unknown(a, err);
+			*ret_rc = unknown ? err_set(err, E_USAGE, "no option %s comes before a command%s; "
+			                            "those of a command come behind its name", unknown,
+			                            unknown[1] == 'c' ? " (-C DIR names the repository)" : "") :
+			                    command_unknown(a, err);
 			return NULL;
 		}
 		memmove(argv + i, argv + i + 1, (size_t)(*argc - i) * sizeof *argv);

@@ -131,7 +131,7 @@ expect 0 "$FRESHET" -C q cycle --budget 100% --delay 0 --json $allow
 is complete True; is new 21; is blocked 1; is downloads 22
 [ "$(field reasons)" = "{'lapsed': 1}" ] || fail "reasons: $(field reasons)"
 grep -q 'going on with cycle 1, .* of its 22 requests are left' err || fail "$(cat err)"
-grep -q '1 pages were under way' err || fail "nothing of the page that lapsed: $(cat err)"
+grep -q '1 page was under way' err || fail "nothing of the page that lapsed: $(cat err)"
 [ "$(grep -v robots.txt log | sort | uniq -d | wc -l)" = 0 ]
 
 # cycles in a row, the engine's clock moved by --every

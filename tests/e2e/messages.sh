@@ -87,6 +87,10 @@ try 2 "no setting 'contat'; did you mean contact\?" -C repo set contat x
 try 2 "no setting 'polcy'; did you mean policy\?" -C repo get polcy
 try 2 "delay: '-1' is not a duration" -C repo set delay -1
 try 2 "no command 'repl'; did you mean replay\?" repl
+try 2 "no command 'repo', but a repository: freshet -C repo COMMAND" repo status
+try 2 "no option -c comes before a command .-C DIR names the repository." -c repo status
+try 2 "no option --budget comes before a command; those of a command come behind" --budget 3 cycle
+try 2 "no command 'zzzzzz'" --repository=repo zzzzzz
 try 2 "no policy 'randm'; did you mean random\?" replay w.cdxj --policy tide,randm
 try 2 "target: 180% is outside 0 .. 1" -C repo live --target 180%
 try 2 "'explore' is not key=value" replay w.cdxj --policy tide:batch=0.1,explore

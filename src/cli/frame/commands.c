@@ -6,7 +6,9 @@
 #include "base/io/output.h"
 #include "base/option/near.h"
 #include "cli/frame/command.h"
+#include "cli/frame/repository.h"
 #include "cli/frame/terminal.h"
+#include "repo/place.h"
 
 const struct option_spec common_options[] = {
 	{ .name = "repository", .type = OPTION_TEXT, .letter = 'C', .def = ".", .arg = "DIR",
@@ -58,7 +60,11 @@ const struct command *command_find(const char *name)
 int command_unknown(const char *name, struct err *err)
 {
 	struct near near = near_begin(name, strlen(name));
+	char option[REPOSITORY_OPTION_SIZE];
 
+	if (place_is_repository(name))
+		return err_set(err, E_USAGE, "no command '%s', but a repository: freshet %sCOMMAND; "
+		               "`freshet help` lists the commands", name, repository_option(name, option));
 	for (size_t i = 0; command_at(i); i++)
 		near_try(&near, command_at(i)->name);
 	if (near.best)

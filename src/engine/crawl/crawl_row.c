@@ -153,7 +153,7 @@ int crawl_row_end(struct crawl *c, double began, int rc, struct err *err)
 	if (rc2 == 0 && rc == 0 && !c->report->answered &&
 	    c->report->visits > c->report->reasons[FETCH_LAPSED])
 		return err_set(err, E_NET, "nothing could be reached: is the network up, and is a proxy "
-		               "needed (--proxy)?");
+		               "needed (--proxy), or one set that does not answer?");
 	return rc2 < 0 ? rc2 : rc;
 }
 

@@ -24,8 +24,9 @@ static void on_goes_on(void *arg, const struct crawl_report *r)
 	         "left, and its policy is %s. A budget or policy given now is not used; --new ends "
 	         "this cycle and begins another", c->number, left, c->budget, r->policy);
 	if (r->lapsed)
-		log_warn("%u pages were under way when it was broken off: their requests are spent, and "
-		         "this cycle does not ask for them again (lapsed)", r->lapsed);
+		log_warn("%u page%s under way when it was broken off: the requests are spent, and this "
+		         "cycle does not ask again for what lapsed so", r->lapsed,
+		         r->lapsed == 1 ? " was" : "s were");
 }
 
 int cycle_open(struct crawling *c, struct cli *cli, struct cycle_opts *o, struct err *err)
