@@ -103,11 +103,25 @@ static void say_cycles(struct report *r, const struct cycles_seen *seen)
 		           100 * found / downloads);
 }
 
+/* "2.5 days", and less than a day as 4m9s. */
+static void time_text(double days, char out[40])
+{
+	char short_text[24], figure[32];
+
+	if (days < 1) {
+		duration_format((int64_t)fmax(days * 86400, 1), short_text);
+		snprintf(out, 40, "%s", short_text);
+	} else {
+		figure_format(days, 3, figure);
+		snprintf(out, 40, "%s days", figure);
+	}
+}
+
 static void say_sites(struct report *r, const struct site_status *rows, uint32_t n,
                       const struct pages *p)
 {
 	const struct site_status *best = NULL;
-	char every[24];
+	char every[40];
 
 	for (uint32_t i = 0; i < n; i++)
 		if (rows[i].answered >= SITE_VISITS_MIN && rows[i].updates && !isnan(rows[i].rate) &&
@@ -115,7 +129,7 @@ static void say_sites(struct report *r, const struct site_status *rows, uint32_t
 			best = &rows[i];
 	if (!best || n < 2)
 		return;
-	duration_format((int64_t)fmax(86400 / best->rate, 1), every);
+	time_text(1 / best->rate, every);
 	report_say(r, "The liveliest site of those with %d visits or more is %s: a page of it "
 	           "changes every %s.", SITE_VISITS_MIN, strtab_get(&p->site_names, best->site),
 	           every);
