@@ -161,6 +161,8 @@ bool job_queue(struct fetch *f, struct job *j, double now, bool first)
 	while (f->hosts.n <= host)
 		vec_push(&f->hosts, ((struct host){ .parked = { NONE, NONE } }));
 	j->host = host;
+	if (!j->is_robots && !j->hops.n)
+		j->home = host;
 	j->pins_tried = 0;
 	if (gate_refuses_port(p->port)) {
 		job_done(f, j, FETCH_PORT, "port %u is not for web servers", p->port);

@@ -12,6 +12,8 @@
 #include "base/math/rng.h"
 #include "base/when.h"
 
+#define GUESTS_REST 600         /* seconds that guests of a host rest */
+
 /* Seconds of Retry-After; -1: missing or malformed. */
 static double retry_after(const struct transfer *t, int64_t now)
 {
@@ -214,6 +216,22 @@ static void hide_secrets(struct job *j, struct transfer *t)
 	asking_mask(j->extra, t->body.data, t->body.size);
 }
 
+/* A failure is the host's, unless a redirect of another host led to it: that may have named a
+ * port where nobody listens, to have us leave the host alone.  Then it counts for guests. */
+static enum polite_end end_of(struct fetch *f, const struct job *j, bool failed, double now)
+{
+	struct host *p = &f->hosts.v[j->host];
+
+	if (!job_is_guest(j))
+		return failed ? POLITE_FAILED : POLITE_ANSWERED;
+	p->guest_failures = failed ? p->guest_failures + 1 : 0;
+	if (p->guest_failures >= f->opt.polite.failure_limit) {
+		p->guest_failures = 0;
+		p->guests_until = now + GUESTS_REST;
+	}
+	return failed ? POLITE_CUT : POLITE_ANSWERED;
+}
+
 void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now)
 {
 	bool throttled = t->error == FETCH_OK && (t->status == 429 || t->status == 503);
@@ -230,7 +248,7 @@ void job_answered(struct fetch *f, struct job *j, struct transfer *t, double now
 	if (cut && j->is_robots)
 		t->error = FETCH_STOPPED;       /* this is no failure of robots.txt */
 	polite_done(f->polite, j->host, now, throttled ? POLITE_THROTTLED : cut ? POLITE_CUT
-		: is_failure(t->error) ? POLITE_FAILED : POLITE_ANSWERED,
+		: end_of(f, j, is_failure(t->error), now),
 		throttled ? retry_after(t, j->time) : -1, draw);
 	if (j->is_robots && throttled && try_again(f, j, now))
 		fetch_recycle(f, t);

@@ -45,7 +45,9 @@ struct host {
 	char *why;
 	struct pin *pins;
 	unsigned n_pins, pin;           /* pin: the one in use, also known to polite */
-	bool asked_by_guest;            /* who wanted to know was a redirect only */
+	bool asked_by_guest;            /* who wanted to know was a guest (job_is_guest()) only */
+	unsigned guest_failures;        /* in a row */
+	double guests_until;            /* no guest is let in before */
 	struct span part;               /* its time in the cycle; until 0: not asked yet */
 	struct list parked;
 };
@@ -74,6 +76,7 @@ struct job {
 	struct buf url;                 /* canonical, of the next or last request */
 	struct url_parts parts;
 	uint32_t host, origin;          /* of a robots.txt: the origin it is fetched for */
+	uint32_t home;                  /* host of the first URL; of a robots.txt: of its page's */
 	uint32_t payer;                 /* of a robots.txt: job whose budget pays, or NONE */
 	VEC(struct fetch_hop) hops;
 	unsigned requests, robots, tries;
@@ -132,7 +135,9 @@ void job_dispatch(struct fetch *f, struct job *j, double now);
 /* May the page of this job have one more request?  Requests for robots.txt alone are free. */
 bool job_may_spend(struct fetch *f, struct job *j, enum fetch_spend what);
 void host_resolved(struct fetch *f, const struct resolve_answer *a, double now);
-/* A page wants the host, whose addresses only redirects have asked for: they come sooner. */
+/* Has another host sent it here, by a redirect? */
+bool job_is_guest(const struct job *j);
+/* A page wants the host, whose addresses only guests have asked for: they come sooner. */
 void host_hurry(struct fetch *f, const struct job *j);
 /* Connect to this one of the host's addresses from now on. */
 void host_use_address(struct fetch *f, uint32_t host, unsigned pin);

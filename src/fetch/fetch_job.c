@@ -107,10 +107,24 @@ void host_resolved(struct fetch *f, const struct resolve_answer *a, double now)
 	}
 }
 
-/* Does a redirect want it? */
-static bool is_guest(const struct job *j)
+bool job_is_guest(const struct job *j)
 {
-	return j->hops.n || (j->is_robots && j->payer != NONE);
+	return j->host != j->home;
+}
+
+/* Guests have failed here of late, and nobody else waits for this one. */
+static bool is_unwelcome(const struct fetch *f, const struct job *j, double now)
+{
+	uint32_t n;
+
+	if (!job_is_guest(j) || now >= f->hosts.v[j->host].guests_until)
+		return false;
+	if (!j->is_robots)
+		return true;
+	n = f->origins.v[j->origin].parked.first;
+	while (n != NONE && f->jobs.v[n]->home != j->host)
+		n = f->jobs.v[n]->next;
+	return n == NONE;
 }
 
 void host_hurry(struct fetch *f, const struct job *j)
@@ -118,7 +132,7 @@ void host_hurry(struct fetch *f, const struct job *j)
 	struct host *p = &f->hosts.v[j->host];
 	char name[URL_HOST_MAX + 3];
 
-	if (p->known != ASKED || !p->asked_by_guest || is_guest(j))
+	if (p->known != ASKED || !p->asked_by_guest || job_is_guest(j))
 		return;
 	p->asked_by_guest = false;
 	host_name(j, name);
@@ -148,7 +162,7 @@ static bool host_is_resolved(struct fetch *f, struct job *j, double now)
 		list_push(f, &p->parked, j);
 		if (p->known == UNKNOWN) {
 			p->known = ASKED;
-			p->asked_by_guest = is_guest(j);
+			p->asked_by_guest = job_is_guest(j);
 			resolve_ask(f->resolve, name, j->host, p->asked_by_guest);
 		}
 		host_hurry(f, j);
@@ -250,6 +264,11 @@ void job_dispatch(struct fetch *f, struct job *j, double now)
 	if (job_is_late(f, j, now)) {
 		polite_cancel(f->polite, j->host);
 		job_give_up(f, j);
+		return;
+	}
+	if (is_unwelcome(f, j, now)) {
+		polite_cancel(f->polite, j->host);
+		job_done(f, j, FETCH_BACKOFF, "redirects to this host have failed");
 		return;
 	}
 	if (!may_begin(f, j, FETCH_LOOK) || !robots_ask(f, j, now))

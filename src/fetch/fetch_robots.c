@@ -40,6 +40,7 @@ static void ask_for(struct fetch *f, uint32_t number, const struct job *page, do
 	j->is_robots = true;
 	j->origin = number;
 	j->payer = page->hops.n ? page->number : NONE;
+	j->home = page->home;
 	buf_add(&j->url, page->url.data, page->parts.path);
 	buf_str(&j->url, "/robots.txt");
 	f->origins.v[number].known = ASKED;
@@ -299,8 +300,9 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 	o->error = FETCH_OK;
 	o->until = now + f->opt.robots_age;
 	robots_answered(f, j, t, error, now);
-	/* the page that should pay could not: the next page of the origin asks again */
-	if (error == FETCH_BUDGET && j->payer != NONE)
+	/* the page that should pay could not, or was unwelcome: the next of the origin asks again */
+	if (j->payer != NONE &&
+	    (error == FETCH_BUDGET || (error == FETCH_BACKOFF && job_is_guest(j))))
 		o->known = UNKNOWN;
 	parked = o->parked;
 	o->parked = (struct list){ NONE, NONE };
@@ -313,7 +315,7 @@ void robots_done(struct fetch *f, struct job *j, struct transfer *t, double now)
 
 		parked.first = page->next;
 		if (o->known == UNKNOWN && page->hops.n)
-			job_done(f, page, FETCH_BUDGET, "robots.txt: %s", j->why ? j->why : "");
+			job_done(f, page, error, "robots.txt: %s", j->why ? j->why : "");
 		else
 			polite_add(f->polite, page->host, page->number, now);
 	}

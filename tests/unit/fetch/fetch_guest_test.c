@@ -96,7 +96,7 @@ static void test_pace_of_the_second_address(void **state)
 
 #define SLOW 8                          /* redirects to such names: as many as threads */
 
-static int slow_names(void *arg, const char *host, struct sockaddr_storage *ret)
+static int silent_names(void *arg, const char *host, struct sockaddr_storage *ret)
 {
 	(void)arg;
 	if (strstr(host, "slow.test"))
@@ -129,7 +129,7 @@ static void test_slow_names(void **state)
 
 	(void)state;
 	visitor_init(&b, silent_answer, NULL);
-	b.opt.resolve = slow_names;
+	b.opt.resolve = silent_names;
 	b.opt.polite.host_connections = 64;
 	visitor_go(&b);
 	for (unsigned i = 0; i < SLOW; i++)
@@ -151,6 +151,57 @@ static void test_slow_names(void **state)
 	assert_int_equal(n, 10 + 1);
 	print_message("10 names of pages beside %d slow ones: %.2f s\n", SLOW, last);
 	assert_true(last < 1);         /* else it is 1.5 s at least */
+	visitor_release(&b);
+}
+
+/* ---- failures that others cause ---- */
+
+static void framing_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
+{
+	(void)arg;
+	if (!strcmp(q->path, "/robots.txt")) {
+		r->status = 404;
+	} else if (!strncmp(q->path, "/to-", 4)) {
+		r->status = 302;
+		buf_printf(&r->headers, "Location: http://victim.test:%s/\n", q->path + 4);
+	} else {
+		buf_str(&r->body, "page");
+	}
+}
+
+/* A site that sends us to closed ports of another does not have us leave that one alone; and it
+ * is not believed for long. */
+static void test_framed(void **state)
+{
+	static const int closed[] = { 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 24 };
+	const unsigned n = sizeof closed / sizeof *closed;
+	const struct fetch_result *r;
+	unsigned unwelcome = 0;
+	struct visitor b;
+
+	(void)state;
+	visitor_init(&b, framing_answer, NULL);
+	b.opt.resolve = silent_names;
+	b.opt.polite.max_wait = 30;
+	visitor_go(&b);
+	for (unsigned i = 0; i < n; i++)
+		visitor_ask(&b, "http://evil.test:%u/to-%d", origin_port(b.origin), closed[i]);
+	for (unsigned i = 0; i < n; i++) {
+		r = visitor_take(&b);
+		assert_true(r->error == FETCH_CONNECT || r->error == FETCH_BACKOFF);
+		unwelcome += r->error == FETCH_BACKOFF;
+	}
+	assert_true(unwelcome >= n - b.opt.polite.failure_limit);
+	for (unsigned i = 0; i < 3; i++) {
+		visitor_ask(&b, "http://victim.test:%u/%u", origin_port(b.origin), i);
+		assert_int_equal(visitor_take(&b)->error, FETCH_OK);
+	}
+	/* its own failures are its own */
+	for (unsigned i = 0; i < n; i++)
+		visitor_ask(&b, "http://victim.test:%d/", closed[i]);
+	for (unsigned i = 0; i < n; i++)
+		r = visitor_take(&b);
+	assert_int_equal(r->error, FETCH_BACKOFF);
 	visitor_release(&b);
 }
 
@@ -422,7 +473,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pace_of_the_second_address),
-		cmocka_unit_test(test_slow_names),
+		cmocka_unit_test(test_slow_names), cmocka_unit_test(test_framed),
 		cmocka_unit_test(test_ports_of_other_protocols),
 		cmocka_unit_test(test_crawl_delay_too_long),
 		cmocka_unit_test(test_robots_of_redirects_are_budgeted),
