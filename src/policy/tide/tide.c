@@ -169,15 +169,15 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	tide_model_learn(&s->model, dir, last, seen->hit);
 	h->hits += seen->hit ? 1.f : 0.f;
 	h->expected += seen->hit ? fminf(-survival, 1) : -survival;
+	tide_cohort_learn(s, s->model.root[dir], last, seen->hit, c);
 	for (int f = 0; f < N_FAMILIES; f++)
 		if (s->family[f]) {
 			uint32_t group = v->family[f][seen->page];
 			struct tide_family *g = &s->family[f][group];
 
-			g->sum += (float)((seen->hit ? 1 : 0) - c);
-			g->var += (float)(c * (1 - c));
+			tide_surprise(g, seen->hit, c);
 			if (s->fixed_ready)
-				s->factor[f][group] = tide_factor(s, f, g);
+				s->factor[f][group] = tide_factor(s, TIDE_FAMILY + f, g);
 		}
 	if (seen->reason == REASON_CHANCE || seen->reason == REASON_OLDEST) {
 		struct tide_yield *y = seen->reason == REASON_CHANCE ? &s->chosen : &s->oldest;
@@ -277,6 +277,8 @@ static void tide_release(struct policy *p)
 		free(s->family[f]);
 		free(s->factor[f]);
 	}
+	vec_release(&s->cohorts);
+	free(s->cohorts_of);
 	free(s->dirty);
 	free(s->dirty_roots);
 	free(s->found);

@@ -19,7 +19,8 @@ struct tide_opts {
 enum tide_feature {
 	TIDE_TREE,                      /* log-odds by the tree */
 	TIDE_FAMILY,                    /* N_FAMILIES random effects */
-	TIDE_AGE = TIDE_FAMILY + N_FAMILIES,    /* log of the cycles since the visit */
+	TIDE_COHORT = TIDE_FAMILY + N_FAMILIES, /* random effect of its cohort */
+	TIDE_AGE,                       /* log of the cycles since the visit */
 	TIDE_FOUND,                     /* log of 1 + hits in its directory this cycle */
 	TIDE_MISSED,                    /* the same of visits without a hit */
 	TIDE_NEAR_FOUND, TIDE_NEAR_MISSED,      /* the same, directories of one parent */
@@ -73,6 +74,8 @@ struct tide_state {
 	                                 * log-likelihoods */
 	struct tide_family *family[N_FAMILIES];
 	float *factor[N_FAMILIES];      /* by family: of the odds, for the cycle */
+	VEC(struct tide_family) cohorts;        /* tide_cohort.c */
+	uint32_t *cohorts_of;           /* by host: where its cohorts are, + 1; 0: it has none */
 	float *found, *missed;          /* by directory, latest visits */
 	float *near_found, *near_missed;        /* by parent, of the directories below */
 	/* for the cycle only */
@@ -133,7 +136,8 @@ double tide_shards_of(const struct view *v);
 extern const struct logistic_prior tide_prior[TIDE_FEATURES];
 /* The parent, which stands for all its directories; a root for itself. */
 uint32_t tide_near(const struct view *v, uint32_t dir);
-float tide_factor(const struct tide_state *s, int family, const struct tide_family *g);
+/* The factor of the odds that a random effect makes. */
+float tide_factor(const struct tide_state *s, int feature, const struct tide_family *g);
 void tide_set_fixed(struct policy *p, const struct view *v);
 void tide_features(const struct policy *p, const struct view *v, uint32_t page,
                    float survival, float x[TIDE_FEATURES]);
@@ -150,6 +154,20 @@ struct tide_future tide_future_at(const struct tide_state *s, const struct tide_
 /* How much pages are like their groups: learnt from visits, y changes being expected. */
 void tide_learn_k(struct tide_state *s, const struct tide_page *h, float y, bool hit);
 float tide_estimate_k(const double fit[TIDE_K_GRID]);
+
+/* A visit found more or less than expected. */
+static inline void tide_surprise(struct tide_family *g, bool hit, double chance)
+{
+	g->sum += (float)((hit ? 1 : 0) - chance);
+	g->var += (float)(chance * (1 - chance));
+}
+
+/* tide_cohort.c: a new cycle; the cohort of a host's pages that were last visited in a cycle;
+ * a visit to one of them, that was a hit with so much chance. */
+void tide_cohort_begin(struct tide_state *s);
+struct tide_family tide_cohort(const struct tide_state *s, uint32_t root, uint32_t last);
+void tide_cohort_learn(struct tide_state *s, uint32_t root, uint32_t last, bool hit,
+                       double chance);
 
 /* tide_rescore.c: score all pages of the dirty hosts, and put those that may win into the
  * pool; only_pool: chances are up to date. */

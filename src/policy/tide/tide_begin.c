@@ -42,6 +42,7 @@ void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
 			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
 			s->factor[f] = mem_array(v->n_family[f], sizeof *s->factor[f]);
 		}
+	s->cohorts_of = mem_zalloc(s->model.n_roots, sizeof *s->cohorts_of);
 	s->dirty = mem_zalloc(s->model.n_roots, sizeof *s->dirty);
 	s->dirty_roots = mem_array(s->model.n_roots, sizeof *s->dirty_roots);
 	s->found = mem_zalloc(n, sizeof *s->found);
@@ -192,6 +193,7 @@ void tide_begin(struct policy *p, const struct view *v)
 		if (s->family[f])
 			sweep(v, v->n_family[f], sweep_blocks(v->n_family[f]), fade_families,
 			      &(struct fading){ s->family[f], memory });
+	tide_cohort_begin(s);
 	s->fixed_ready = false;
 	s->scored = (struct tide_stamp){ 0 };
 	s->age_unit = (float)fmin(fmax((double)v->cycle_seconds / TIDE_UNIT, WIDTH_LEAST),

@@ -3,8 +3,8 @@
  * tide_rescore.c - chance and worth of all pages of hosts, by a few threads.
  *
  * The odds of a page are a product: of what its group makes expect since its last visit
- * (tide_model.h), of the latest visits nearby, of its families, and of its own record
- * (tide_score.c).  The worth follows from the chance (tide_worth.h).
+ * (tide_model.h), of the latest visits nearby, of its cohort and its families, and of its own
+ * record (tide_score.c).  The worth follows from the chance (tide_worth.h).
  *
  * Told only what changed in the cycle (`--observe cycle`), a visit to a copy that went
  * stale before is no hit, but still makes it fresh: the score is then a mean of the
@@ -27,7 +27,7 @@
 #define ODDS_HUGE 1e30f
 
 /* What pages of one level share that were last visited in one cycle. */
-struct since { uint32_t made, last; float gap, expected, stale, by_age, unseen; };
+struct since { uint32_t made, last; float gap, expected, stale, factor, unseen; };
 
 /* The future of the page looked at last: most pages of a directory have the same, and many
  * the same chance. */
@@ -92,17 +92,19 @@ static float worth_of(const struct tide_state *s, const struct view *v,
 	return last->worth;
 }
 
-static void set_since(const struct rescoring *r, struct worker *k, int level, uint32_t last,
-                      float share)
+static void set_since(const struct rescoring *r, struct worker *k, uint32_t root, int level,
+                      uint32_t last, float share)
 {
 	const struct tide_state *s = r->p->state;
 	static const struct tide_page nothing;
 	uint32_t age = r->v->cycle - last;
+	struct tide_family cohort = tide_cohort(s, root, last);
 	struct since x = { .made = level < 0 ? 0 : k->made[level], .last = last };
 
 	x.gap = (float)(age ? age : 1) * s->age_unit;
-	x.by_age = age < TIDE_AGES ? s->by_age[age] :
+	x.factor = age < TIDE_AGES ? s->by_age[age] :
 	           powf(x.gap, (float)s->weight[TIDE_AGE]);
+	x.factor *= tide_factor(s, TIDE_COHORT, &cohort);
 	if (share > 0)
 		x.stale = -expm1f(tide_model_survival_of_copy(&k->model, level, last));
 	x.expected = -tide_model_survival(&k->model, level, last);
@@ -138,8 +140,8 @@ static void rescore_dir(const struct rescoring *r, struct worker *k, uint32_t di
 		if (!view_open(v, page))
 			continue;
 		if (v->last_cycle[page] != k->since.last || made != k->since.made)
-			set_since(r, k, level, v->last_cycle[page], share);
-		odds = here * k->since.by_age * h->fixed * (h->expected > 0 ?
+			set_since(r, k, s->model.root[dir], level, v->last_cycle[page], share);
+		odds = here * k->since.factor * h->fixed * (h->expected > 0 ?
 		       powf(tide_own_odds(s, h, k->since.expected), (float)w[TIDE_TREE]) :
 		       k->since.unseen);
 		for (int f = 0; f < N_FAMILIES; f++)

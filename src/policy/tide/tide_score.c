@@ -8,6 +8,8 @@
  *               directory or directory shape: a random effect each, hits less
  *               expected ones, because index pages or release notes change together
  *               across directories
+ *   cohorts     pages of one host that were last visited at the same time: the same, for the
+ *               cycle (tide_cohort.c)
  *   this cycle  hits and misses in the directory, and in all directories of its
  *               parent: a burst is seen before the hazards, drawn to the past, say it
  *   the page    age of the copy, hits against expected ones, whether it was ever
@@ -43,6 +45,7 @@ const struct logistic_prior tide_prior[TIDE_FEATURES] = {
 	[TIDE_FAMILY + FAMILY_WORD] = { 1.2, 10 },
 	[TIDE_FAMILY + FAMILY_LAST] = { 0.5, 10 },
 	[TIDE_FAMILY + FAMILY_SHAPE] = { 0.9, 10 },
+	[TIDE_COHORT] = { 1.0, 10 },
 	[TIDE_AGE] = { -0.1, 10 },
 	[TIDE_FOUND] = { 0.1, 10 },
 	[TIDE_MISSED] = { 0.3, 10 },
@@ -61,9 +64,9 @@ static float effect_of(const struct tide_family *g)
 	return g->sum / (1 + g->var);
 }
 
-float tide_factor(const struct tide_state *s, int f, const struct tide_family *g)
+float tide_factor(const struct tide_state *s, int feature, const struct tide_family *g)
 {
-	return 1 + (g->sum == 0 ? 0 : expm1f((float)s->weight[TIDE_FAMILY + f] * effect_of(g)));
+	return 1 + (g->sum == 0 ? 0 : expm1f((float)s->weight[feature] * effect_of(g)));
 }
 
 /* Odds of a page that would be unchanged with chance exp(-y). */
@@ -129,7 +132,7 @@ static void set_factors(void *arg, unsigned block, size_t from, size_t to)
 
 	(void)block;
 	for (size_t i = from; i < to; i++)
-		k->s->factor[f][i] = tide_factor(k->s, f, &k->s->family[f][i]);
+		k->s->factor[f][i] = tide_factor(k->s, TIDE_FAMILY + f, &k->s->family[f][i]);
 }
 
 static void fix_pages(void *arg, unsigned block, size_t from, size_t to)
@@ -185,10 +188,12 @@ void tide_features(const struct policy *p, const struct view *v, uint32_t page,
 	const struct tide_state *s = p->state;
 	const struct tide_page *h = policy_page((struct policy *)p, page);
 	uint32_t age = view_age(v, page), home = tide_home(v->tree, v->dir[page]);
+	struct tide_family cohort = tide_cohort(s, s->model.root[home], v->last_cycle[page]);
 
 	x[TIDE_TREE] = logf(tide_own_odds(s, h, -survival));
 	for (int f = 0; f < N_FAMILIES; f++)
 		x[TIDE_FAMILY + f] = s->family[f] ? effect_of(&s->family[f][v->family[f][page]]) : 0;
+	x[TIDE_COHORT] = effect_of(&cohort);
 	x[TIDE_AGE] = logf((float)(age ? age : 1) * s->age_unit);
 	x[TIDE_FOUND] = log1pf(s->found[home]);
 	x[TIDE_MISSED] = log1pf(s->missed[home]);

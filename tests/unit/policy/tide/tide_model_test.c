@@ -309,13 +309,44 @@ static double logit_of(double p)
 	return log(p / (1 - p));
 }
 
+#define HOSTS 3                 /* that of stage_open() is one */
+#define TELL_EACH 5             /* one page in so many is visited in the last cycle */
+
+/* Hits less expected, and their variance, by host and cycle of the last visit. */
+struct cohorts { double sum[HOSTS][CYCLES], var[HOSTS][CYCLES]; };
+
+/* Visit some pages; each was a hit with the chance of the regression on its features. */
+static void visit_some(struct stage *s, struct cohorts *ret)
+{
+	struct tide_state *t = s->policy->state;
+
+	memset(ret, 0, sizeof *ret);
+	for (uint32_t i = 0; i < s->r.pages.n; i += TELL_EACH) {
+		uint32_t host = s->e.view.site[i], last = s->e.visits.last_cycle[i];
+		int level = tide_model_refresh(&t->model, tide_home(s->e.view.tree, s->e.view.dir[i]));
+		struct seen seen = { .page = i, .known = true, .hit = i % 3 == 0 };
+		float x[TIDE_FEATURES];
+		double c = 0;
+
+		assert_true(host < HOSTS && last < CYCLES);
+		tide_features(s->policy, &s->e.view, i, tide_model_survival(&t->model, level, last), x);
+		for (int k = 0; k < TIDE_FEATURES; k++)
+			c += t->weight[k] * (double)x[k];
+		c = clip(1 / (1 + exp(-c)), 0.001, 0.999);
+		ret->sum[host][last] += (seen.hit ? 1 : 0) - c;
+		ret->var[host][last] += c * (1 - c);
+		policy_tell(s->policy, &s->e.view, &seen);
+	}
+}
+
 /* The features by their definitions; and each page's chance, which is scored directory
  * by directory from factors, is the regression's on its features. */
 static void chances_are_those_of_the_features(void **state)
 {
 	struct stage s;
 	struct tide_state *t;
-	uint32_t visited = 0;
+	struct cohorts cohorts;
+	uint32_t visited = 0, in_cohorts = 0;
 
 	(void)state;
 	open_pages(&s);
@@ -326,21 +357,28 @@ static void chances_are_those_of_the_features(void **state)
 	s.e.view.room = 60;
 	policy_begin(s.policy, &s.e.view);
 	tide_set_fixed(s.policy, &s.e.view);    /* as the first ask() of a cycle does */
+	visit_some(&s, &cohorts);
 	tide_rescore(s.policy, &s.e.view, false);
 	for (uint32_t i = 0; i < s.r.pages.n; i++) {
 		const struct tide_page *h = policy_page(s.policy, i);
-		uint32_t age = s.e.view.cycle - s.e.visits.last_cycle[i];
+		uint32_t host = s.e.view.site[i], last = s.e.visits.last_cycle[i];
+		uint32_t age = s.e.view.cycle - last;
 		int level = tide_model_refresh(&t->model, tide_home(s.e.view.tree, s.e.view.dir[i]));
-		double y = -(double)tide_model_survival(&t->model, level, s.e.visits.last_cycle[i]);
+		double y = -(double)tide_model_survival(&t->model, level, last);
 		double sum = 0, k0 = (double)t->k_page;
 		double a = k0 + (double)h->hits, b = k0 + (double)h->expected;
 		float x[TIDE_FEATURES];
 
+		if (i % TELL_EACH == 0)         /* no more open */
+			continue;
 		tide_features(s.policy, &s.e.view, i, -0.009f, x);      /* hardly a chance */
 		near_to("tree", i, (double)x[TIDE_TREE], log(expm1(a * log1p(0.009 / b))));
 		tide_features(s.policy, &s.e.view, i, (float)-y, x);
 		near_to("tree", i, (double)x[TIDE_TREE], log(clip(expm1(a * log1p(y / b)), 1e-5, 1e4)));
 		near_to("age", i, (double)x[TIDE_AGE], log(age * (double)t->age_unit));
+		near_to("cohort", i, (double)x[TIDE_COHORT],
+		        cohorts.sum[host][last] / (1 + cohorts.var[host][last]));
+		in_cohorts += cohorts.var[host][last] > 0;
 		near_to("history", i, (double)x[TIDE_HISTORY],
 		        log(((double)h->hits + 1) / ((double)h->expected + 1)));
 		near_to("links", i, (double)x[TIDE_OUT],
@@ -354,7 +392,8 @@ static void chances_are_those_of_the_features(void **state)
 			fail_msg("page %u: chance %g, not %g", i, (double)h->chance, 1 / (1 + exp(-sum)));
 		visited += h->expected > 0;
 	}
-	assert_in_range(visited, 100, 240);
+	assert_in_range(visited, 80, 192);
+	assert_in_range(in_cohorts, 100, 192);
 	assert_true(t->k_page > 0.15f && t->k_page < 20);
 	stage_close(&s);
 }

@@ -89,7 +89,45 @@ static void family_effect_by_hand(void **state)
 	struct tide_family g = { .sum = 3, .var = 0.5f };
 
 	(void)state;
-	ASSERT_NEAR((double)tide_factor(&s, 0, &g), exp(0.7 * 2), 1e-5);
+	ASSERT_NEAR((double)tide_factor(&s, TIDE_FAMILY, &g), exp(0.7 * 2), 1e-5);
+}
+
+/* Two hits of chance .25 and .5 and a miss of .5, of pages of one host that were last visited
+ * in cycle 2: .75 + .5 - .5 more than expected.  Nobody else hears of them: pages of that host
+ * that were last visited in another cycle, another host, the next cycle. */
+static void cohort_by_hand(void **state)
+{
+	static const uint32_t parents[] = { DIR_NONE, 0, DIR_NONE };
+	static const struct tree two = { .n_dirs = 3, .n_sites = 2, .dir_parent = parents };
+	struct tide_state s = { .ready = true };
+	struct tide_family g;
+
+	(void)state;
+	tide_model_init(&s.model, &two, &usual);
+	s.cohorts_of = mem_zalloc(s.model.n_roots, sizeof *s.cohorts_of);
+	for (uint32_t c = 1; c <= 4; c++)
+		tide_model_begin(&s.model, c, 1);
+	tide_cohort_learn(&s, 1, 3, true, 0.9);
+	tide_cohort_learn(&s, 0, 2, true, 0.25);
+	tide_cohort_learn(&s, 0, 2, true, 0.5);
+	tide_cohort_learn(&s, 0, 2, false, 0.5);
+	tide_cohort_learn(&s, 0, 4, true, 0.5);         /* visited just now: no time has passed */
+	g = tide_cohort(&s, 0, 2);
+	ASSERT_NEAR(g.sum, 0.75, 1e-6);
+	ASSERT_NEAR(g.var, 0.1875 + 0.25 + 0.25, 1e-6);
+	ASSERT_NEAR(tide_cohort(&s, 1, 3).sum, 0.1, 1e-6);
+	for (uint32_t last = 0; last <= 4; last++) {
+		assert_true(last == 2 || tide_cohort(&s, 0, last).var == 0);
+		assert_true(last == 3 || tide_cohort(&s, 1, last).var == 0);
+	}
+	s.model.alone = true;                           /* told of the cycle: one cohort a host */
+	tide_cohort_learn(&s, 1, 0, true, 0.5);
+	ASSERT_NEAR(tide_cohort(&s, 1, 1).sum, 0.1 + 0.5, 1e-6);
+	tide_cohort_begin(&s);
+	assert_true(tide_cohort(&s, 0, 2).var == 0);
+	vec_release(&s.cohorts);
+	free(s.cohorts_of);
+	tide_model_release(&s.model);
 }
 
 /* A changed visit over three cycles of equal hazard q spreads one event as
@@ -242,6 +280,7 @@ int main(void)
 		cmocka_unit_test(hazards_by_hand),
 		cmocka_unit_test(hosts_inform_each_other),
 		cmocka_unit_test(family_effect_by_hand),
+		cmocka_unit_test(cohort_by_hand),
 		cmocka_unit_test(changed_visit_is_spread),
 		cmocka_unit_test(finds_a_constant_rate),
 		cmocka_unit_test(a_burst_is_remembered),
