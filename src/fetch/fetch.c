@@ -175,7 +175,7 @@ bool job_queue(struct fetch *f, struct job *j, double now, bool first)
 		if (is_new)
 			vec_push(&f->origins, ((struct origin){ .parked = { NONE, NONE } }));
 	}
-	if (first)
+	if (first && !job_is_guest(j))          /* begun jobs go before new ones */
 		polite_add_first(f->polite, host, j->number, now);
 	else
 		polite_add(f->polite, host, j->number, now);

@@ -123,7 +123,7 @@ bool job_redirect(struct fetch *f, struct job *j, struct transfer *t, double now
 		buf_clear(&j->url);
 		buf_add(&j->url, to.data, to.size);
 		forget_answer(f, j);
-		job_queue(f, j, now, true);     /* first in the queue: begun jobs go before new ones */
+		job_queue(f, j, now, true);     /* first, unless it is a guest there */
 	}
 	buf_release(&to);
 	return true;

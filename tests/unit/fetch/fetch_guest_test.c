@@ -205,6 +205,34 @@ static void test_framed(void **state)
 	visitor_release(&b);
 }
 
+/* Nor do those whom others send stand before its own pages. */
+static void test_guests_queue(void **state)
+{
+	unsigned own = 0, guests = 0, between = 0;
+	const struct fetch_result *r;
+	struct visitor b;
+
+	(void)state;
+	visitor_init(&b, framing_answer, NULL);
+	b.opt.resolve = silent_names;
+	b.opt.polite.delay = PACE;
+	visitor_go(&b);
+	for (unsigned i = 0; i < 60; i++)
+		visitor_ask(&b, "http://evil%u.test:%u/to-%u/%u", i % 4, origin_port(b.origin),
+		            origin_port(b.origin), i);
+	for (unsigned i = 0; i < 10; i++)
+		visitor_ask(&b, "http://victim.test:%u/%u", origin_port(b.origin), i);
+	while (own + guests < 70) {
+		r = visitor_take(&b);
+		assert_int_equal(r->error, FETCH_OK);
+		own += r->n_hops == 0;
+		guests += r->n_hops > 0;
+		between = own == 10 && !between ? guests : between;
+	}
+	assert_true(between < 30);
+	visitor_release(&b);
+}
+
 /* ---- ports ---- */
 
 static void port_answer(void *arg, const struct origin_request *q, struct origin_reply *r)
@@ -474,6 +502,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pace_of_the_second_address),
 		cmocka_unit_test(test_slow_names), cmocka_unit_test(test_framed),
+		cmocka_unit_test(test_guests_queue),
 		cmocka_unit_test(test_ports_of_other_protocols),
 		cmocka_unit_test(test_crawl_delay_too_long),
 		cmocka_unit_test(test_robots_of_redirects_are_budgeted),
