@@ -39,8 +39,8 @@ static const struct option_spec export_options[] = {
 struct export_kind {
 	const char *name;
 	export_kind_run *run;
-	bool own_output;                /* it opens its output itself */
 	export_kind_run *end;           /* when all shards have run; or NULL */
+	bool own_output;                /* it opens its output itself */
 	bool sorted;                    /* its lines are */
 	bool since, extended, limit, tag, compress; /* options that it takes */
 };

@@ -104,10 +104,10 @@ static int get_run(struct cli *cli, void *opts, int n_args, char **args, struct 
 	if (g.j) {
 		json_end_object(&j);
 		cli_json_end(&j);
-	}
-	else if (rc == 0 && g.only && !g.found)
+	} else if (rc == 0 && known && !g.found) {
 		log_info("%s is not set%s%s", g.only, known->def ? "; the default is " : "",
 		         known->def ? known->def : "");
+	}
 	store_close(s);
 	return rc;
 }
