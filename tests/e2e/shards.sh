@@ -29,10 +29,11 @@ one, market, fixed = map(float, open("ratios"))
 assert abs(market - one) < .02 * one and fixed < .95 * one
 PY
 
-# where sites differ much the council of all shards decides as that of one plan does
+# where sites differ much the council of all shards decides as that of one plan does (with 40 seeds
+# freshness is .0105 lower, standard error .0019)
 $f --quiet world differ.cdxj --sites 24 --dirs 5 --pages 8 --steps 20 --site-spread 2 --seed 2
 for set in "" "--shards 6 --shard-by host"; do
-	expect 0 $f replay differ.cdxj --budget 20% --seeds 4 --policy tide $set --json
+	expect 0 $f replay differ.cdxj --budget 20% --seeds 16 --policy tide $set --json
 	python3 -c 'import json; m = json.load(open("out"))["runs"][0]["mean"]; print(m["change_ratio"], m["freshness"])' >>differ
 done
 python3 - <<'PY' || fail "one shard, market: $(tr '\n' ' ' <differ)"

@@ -101,7 +101,7 @@ struct tide_state {
 	size_t n_pool, cap_pool;
 	bool pool_wide;                 /* they are many: there is no list */
 	float pool_least;               /* a page is in the pool if it can score this much */
-	float noise;
+	float noise, doubt;             /* of scores; its least share (tide_doubt()) */
 	float age_unit, horizon;        /* units of time: a cycle; what is planned for */
 	uint32_t n_open;                /* pages, when the cycle began */
 	float reserve;                  /* pages that can never be worth this much wait */
@@ -183,11 +183,18 @@ struct tide_council tide_share_council(const struct tide_state *s, const struct 
 
 /* tide_batch.c: spending one batch. */
 void tide_batch_init(struct tide_state *s, uint32_t n_dirs, uint32_t n_pages, uint64_t seed);
+/* The share of the noise that a page's score gets: its hit may be in doubt, and under aims of truth
+ * and age the time for which it will be true always is. */
+static inline float tide_doubt(float least, float chance)
+{
+	return 1 - chance > least ? 1 - chance : least;
+}
 /* Can the page reach pool_least, with the largest noise that is likely? */
 #define TIDE_NORMAL_HARDLY 3.f          /* one draw in 740 is larger */
 static inline bool tide_may_win(const struct tide_state *s, const struct tide_page *h)
 {
-	return h->worth * (1 + s->noise * (1 - h->chance) * TIDE_NORMAL_HARDLY) >= s->pool_least;
+	return h->worth * (1 + s->noise * tide_doubt(s->doubt, h->chance) * TIDE_NORMAL_HARDLY) >=
+	       s->pool_least;
 }
 static inline bool tide_is_pooled(const struct tide_state *s, uint32_t page)
 {

@@ -3,7 +3,9 @@
  * tide_batch.c - which pages one batch of tide takes, given all chances.
  *
  * The score of a page is its worth with noise, largest where a hit is in doubt, drawn
- * anew for every batch from a table of normals by a hash of page and batch.  The best
+ * anew for every batch from a table of normals by a hash of page and batch.  Where a hit is
+ * certain but its worth is a time to come, some noise is left: what is taken to change too
+ * soon again is visited now and then, and not given up for good.  The best
  * are found without sorting all: a pass counts scores in buckets and collects what lies
  * above the bucket at which enough were counted in the batch before; if that was too
  * little, a pass over all finds the right one.  Most pages can never be among the best,
@@ -69,7 +71,7 @@ void tide_batch_release(struct tide_state *s)
 struct scorer {
 	const struct tide_page *pages;
 	const float *normal;
-	float noise;
+	float noise, doubt;             /* doubt: see tide_doubt() */
 	uint32_t salt, odd;
 };
 
@@ -80,7 +82,7 @@ static inline float score_of(const struct scorer *k, uint32_t page)
 
 	h ^= h >> 15;
 	h *= 0x85ebca6bu;
-	w *= 1 + k->noise * (1 - c) * k->normal[h >> 16];
+	w *= 1 + k->noise * tide_doubt(k->doubt, c) * k->normal[h >> 16];
 	return w + w * TIE_NOISE * (float)(h & 0xffff) / 65536;
 }
 
@@ -272,7 +274,7 @@ static struct scorer next_scorer(const struct policy *p, const struct view *v)
 	uint64_t draw = rng_draw(v->seed, v->cycle, v->round, RNG_BATCH);
 
 	return (struct scorer){
-		.pages = p->page_mem, .normal = s->normal, .noise = s->noise,
+		.pages = p->page_mem, .normal = s->normal, .noise = s->noise, .doubt = s->doubt,
 		.salt = (uint32_t)draw, .odd = (uint32_t)(draw >> 32) | 1,
 	};
 }

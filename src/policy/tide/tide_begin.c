@@ -22,6 +22,7 @@
 #define WIDTH_MOST 100.0
 #define EXPLORE_ALONE 5         /* times as much, told of the cycle alone */
 #define ROUNDING 1e-6           /* more than the error of a sum of shares */
+#define TIME_DOUBT 0.3f         /* of the noise: how long a page stays true is never sure */
 
 void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
                      const struct view *v)
@@ -222,6 +223,7 @@ void tide_begin(struct policy *p, const struct view *v)
 	/* a visit that tells of one cycle teaches nothing about the others */
 	s->explore = fmin(1, s->model.alone ? EXPLORE_ALONE * o->explore : o->explore);
 	s->noise = (float)o->noise;
+	s->doubt = v->goal == GOAL_CHANGED && v->aim != AIM_CHANGES ? TIME_DOUBT : 0;
 	s->batch = o->batch;
 	s->n_pool = 0;
 	s->pool_wide = false;

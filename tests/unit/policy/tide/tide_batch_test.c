@@ -3,7 +3,8 @@
  * How tide spends a cycle, seen from outside: no directory gets more of a batch than one
  * page and what it yielded; the longest unvisited get most of the budget where groups
  * tell nothing and little where they do; a page's expected hits are at most one a visit;
- * a small budget, too, is spent in steps; as many pages are explored as was asked for.
+ * a small budget, too, is spent in steps; as many pages are explored as was asked for; scores
+ * have as much noise as there is doubt.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -318,6 +319,50 @@ static void explored_as_many_as_asked(void **state)
 	stage_close(&s);
 }
 
+/* The standard deviation of the scores of pages that are all worth 1. */
+static double spread_of(struct stage *s, enum aim aim, float chance)
+{
+	struct demand d = { 0 };
+	double n = 0, sum = 0, squares = 0;
+
+	s->e.view.aim = aim;
+	policy_begin(s->policy, &s->e.view);
+	for (uint32_t i = 0; i < s->r.pages.n; i++) {
+		struct tide_page *h = policy_page(s->policy, i);
+
+		h->worth = 1;
+		h->chance = chance;
+	}
+	tide_batch_demand(s->policy, &s->e.view, &d);
+	for (int i = 0; i < DEMAND_BUCKETS; i++) {
+		double x = demand_score(d.top - i + 0.5);
+
+		n += d.count[i];
+		sum += d.count[i] * x;
+		squares += d.count[i] * x * x;
+	}
+	assert_true(fabs(n - s->r.pages.n) < 0.5);
+	return sqrt(squares / n - sum / n * (sum / n));
+}
+
+/* Noise is .3 of a score where a hit is a matter of luck and none where it is certain; but how
+ * long a copy will be true is never certain: .3 of that.  300 pages: standard errors of 4 %. */
+static void noise_is_for_doubt(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_dirs(&s);
+	s.e.view.cycle = 1;
+	s.e.view.budget = s.e.view.room = 24;
+	assert_true(fabs(spread_of(&s, AIM_CHANGES, 0) - 0.3) < 0.05);
+	assert_true(fabs(spread_of(&s, AIM_FRESHNESS, 0) - 0.3) < 0.05);
+	assert_true(spread_of(&s, AIM_CHANGES, 1) < 0.01);
+	assert_true(fabs(spread_of(&s, AIM_FRESHNESS, 1) - 0.09) < 0.015);
+	assert_true(fabs(spread_of(&s, AIM_AGE, 1) - 0.09) < 0.015);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +373,7 @@ int main(void)
 		cmocka_unit_test(small_budgets_have_batches),
 		cmocka_unit_test(a_host_that_came_to_rest_is_found_out),
 		cmocka_unit_test(explored_as_many_as_asked),
+		cmocka_unit_test(noise_is_for_doubt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
