@@ -10,7 +10,7 @@
 #include "base/io/output.h"
 #include "base/map.h"
 
-#define FORMAT "freshet 5 " FRESHET_VERSION
+#define FORMAT "freshet 6 " FRESHET_VERSION
 #define PATH_SIZE 4200
 
 struct head { char format[32]; uint64_t origin; };

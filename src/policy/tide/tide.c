@@ -114,7 +114,7 @@ static void tide_ask(struct policy *p, const struct view *v, struct plan *plan)
 	s->owed -= explore;
 	tide_batch(p, v, plan, b - oldest - explore, explore);
 	if (oldest)
-		tide_batch_oldest(v, plan);
+		tide_batch_oldest(s, v, plan);
 }
 
 /* Chances are made for it as ask() will make them, and everything that says that they still
@@ -152,6 +152,7 @@ static void tide_tell(struct policy *p, const struct view *v, const struct seen 
 	int level;
 
 	s->n_told++;
+	s->failed[seen->page] = seen->outcome >= OUTCOME_FAILED;
 	if (!seen->known)
 		return;
 	level = tide_model_refresh(&s->model, dir);
@@ -263,6 +264,7 @@ static void tide_freeze(struct policy *p, const struct view *v, struct frozen *f
 	frozen_rows(f, s->missed, n, sizeof *s->missed);
 	frozen_rows(f, s->near_found, n, sizeof *s->near_found);
 	frozen_rows(f, s->near_missed, n, sizeof *s->near_missed);
+	frozen_rows(f, s->failed, v->n_pages, sizeof *s->failed);
 	tide_model_freeze(&s->model, f);
 }
 
@@ -279,6 +281,7 @@ static void tide_release(struct policy *p)
 	}
 	vec_release(&s->cohorts);
 	free(s->cohorts_of);
+	free(s->failed);
 	free(s->dirty);
 	free(s->dirty_roots);
 	free(s->found);

@@ -75,6 +75,7 @@ struct tide_state {
 	struct tide_family *family[N_FAMILIES];
 	float *factor[N_FAMILIES];      /* by family: of the odds, for the cycle */
 	VEC(struct tide_family) cohorts;        /* tide_cohort.c */
+	uint8_t *failed;                /* by page: did its latest visit fail? */
 	uint32_t *cohorts_of;           /* by host: where its cohorts are, + 1; 0: it has none */
 	float *found, *missed;          /* by directory, latest visits */
 	float *near_found, *near_missed;        /* by parent, of the directories below */
@@ -208,8 +209,8 @@ void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint3
                 uint32_t n_explore);
 /* Add the noisy score of every open page. */
 void tide_batch_demand(const struct policy *p, const struct view *v, struct demand *ret);
-/* Fill the plan with the longest unvisited, ties by chance. */
-void tide_batch_oldest(const struct view *v, struct plan *plan);
+/* Fill the plan with the longest unvisited that did not fail, ties by chance. */
+void tide_batch_oldest(const struct tide_state *s, const struct view *v, struct plan *plan);
 
 /* tide_explore.c: take n pages at random. */
 void tide_explore(struct policy *p, const struct view *v, struct plan *plan, uint32_t n);

@@ -347,10 +347,11 @@ static void take_best(struct policy *p, const struct view *v, struct plan *plan,
 		s->taken[s->touched[--n_touched]] = 0;
 }
 
-void tide_batch_oldest(const struct view *v, struct plan *plan)
+void tide_batch_oldest(const struct tide_state *s, const struct view *v, struct plan *plan)
 {
 	for (uint32_t i = 0; i < v->n_pages; i++)
-		plan_offer(plan, i, (double)view_age(v, i), NAN, REASON_OLDEST);
+		if (!s->failed[i])
+			plan_offer(plan, i, (double)view_age(v, i), NAN, REASON_OLDEST);
 }
 
 void tide_batch(struct policy *p, const struct view *v, struct plan *plan, uint32_t n,

@@ -43,6 +43,7 @@ void tide_make_ready(struct tide_state *s, const struct tide_opts *o,
 			s->family[f] = mem_zalloc(v->n_family[f], sizeof *s->family[f]);
 			s->factor[f] = mem_array(v->n_family[f], sizeof *s->factor[f]);
 		}
+	s->failed = mem_zalloc(v->n_pages, sizeof *s->failed);
 	s->cohorts_of = mem_zalloc(s->model.n_roots, sizeof *s->cohorts_of);
 	s->dirty = mem_zalloc(s->model.n_roots, sizeof *s->dirty);
 	s->dirty_roots = mem_array(s->model.n_roots, sizeof *s->dirty_roots);
@@ -119,9 +120,10 @@ static void fade_yield(struct tide_yield *y, float keep)
 	y->age *= keep;
 }
 
-/* Open pages, and the cycles for which one of them has not been visited, at most. */
+/* Open pages, and the cycles for which one of them has not been visited, at most.  A page that
+ * fails grows older for ever and says nothing of the others. */
 struct census { uint32_t open, oldest; };
-struct counting { const struct view *v; struct census of[SWEEP_BLOCKS]; };
+struct counting { const struct view *v; const uint8_t *failed; struct census of[SWEEP_BLOCKS]; };
 
 static void count_open(void *arg, unsigned block, size_t from, size_t to)
 {
@@ -130,7 +132,7 @@ static void count_open(void *arg, unsigned block, size_t from, size_t to)
 
 	for (size_t i = from; i < to; i++)
 		if (view_open(k->v, (uint32_t)i)) {
-			uint32_t age = view_age(k->v, (uint32_t)i);
+			uint32_t age = k->failed[i] ? 0 : view_age(k->v, (uint32_t)i);
 
 			c.open++;
 			c.oldest = age > c.oldest ? age : c.oldest;
@@ -138,9 +140,9 @@ static void count_open(void *arg, unsigned block, size_t from, size_t to)
 	k->of[block] = c;
 }
 
-static struct census count_pages(const struct view *v)
+static struct census count_pages(const struct tide_state *s, const struct view *v)
 {
-	struct counting k = { .v = v };
+	struct counting k = { .v = v, .failed = s->failed };
 	unsigned n = sweep_blocks(v->n_pages);
 	struct census all = { 0 };
 
@@ -202,7 +204,7 @@ void tide_begin(struct policy *p, const struct view *v)
 	if (v->cycle_seconds <= 0)
 		s->age_unit = 1;
 	s->horizon = (float)(o->horizon * DAY / TIDE_UNIT);
-	pages = count_pages(v);
+	pages = count_pages(s, v);
 	s->n_open = pages.open;
 	/* shards compare their scores and must not differ in it: see tide_share.c */
 	s->reserve = v->n_shards > 1 ? 0 : tide_reserve(s, o, v, pages.open / fmax(v->budget, 1));
