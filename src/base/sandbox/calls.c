@@ -129,7 +129,7 @@ static int add_reader(scmp_filter_ctx f)
 		                      SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
 	if (rc == 0)
 		rc = seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-		                      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));
+		                      SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
 	return rc ? rc : seccomp_rule_add(f, SCMP_ACT_ALLOW, SCMP_SYS(rt_sigprocmask), 0);
 }
 

@@ -55,7 +55,7 @@ static size_t size_now(void)
 	return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static bool limit(int what, size_t most)
+static bool limit(__rlimit_resource_t what, size_t most)
 {
 	struct rlimit l = { most, most };
 
