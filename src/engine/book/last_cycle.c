@@ -31,11 +31,13 @@ int last_cycle_wait(struct store *s, int64_t every, int64_t now, int64_t *ret, s
 {
 	struct last_cycle l;
 	int rc = last_cycle_read(s, &l, err);
-	bool counts = rc == 0 && l.any && !l.row.open && !l.row.clients &&
-	              l.row.goal == GOAL_CHANGED && l.row.time <= now;
+	bool counts = rc == 0 && l.any && !l.row.open && !l.row.clients && l.row.goal == GOAL_CHANGED;
+	int64_t ago = counts ? now - l.row.time : 0;
 
+	/* the second of two cycles within a second is dated a second ahead; a clock may have been
+	 * years ahead */
 	if (rc == 0)
-		*ret = counts && now - l.row.time < every ? every - (now - l.row.time) : 0;
+		*ret = counts && ago < every && ago > -every ? every - (ago > 0 ? ago : 0) : 0;
 	return rc;
 }
 

@@ -9,7 +9,7 @@ struct last_cycle { struct store_cycle row; char policy[256]; bool any; };
 MUST_CHECK int last_cycle_read(struct store *s, struct last_cycle *ret, struct err *err);
 /* Seconds until our own fetcher has a cycle due, one each `every` seconds: a program that is
  * started again keeps to the pace, and to the budget.  0: at once, also if the last cycle was
- * broken off, was not of our fetcher, or began in what is the future by this clock. */
+ * broken off, was not of our fetcher, or is dated so far ahead that a clock was wrong. */
 MUST_CHECK int last_cycle_wait(struct store *s, int64_t every, int64_t now, int64_t *ret,
                                struct err *err);
 /* What cycles spend beyond their budgets is taken off the next, whoever opens it.  Only other
