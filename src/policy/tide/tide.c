@@ -18,7 +18,7 @@
  * now on (tide_worth.h), given that chance and the rate at which it will change again.
  *
  * Cost.  O(pages) a batch for noise and selection, a table lookup each; chances
- * only for the hosts that were visited since.  20 bytes a page.
+ * only for the hosts that were visited since.  21 bytes a page.
  * Blind spot.  A page alone in its directory and families learns only from itself
  * and its host.
  */
